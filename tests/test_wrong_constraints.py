@@ -93,7 +93,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sequence(now), TypeError, r"is not a constraint; .*typed\(\.\.\.\), .*tool_calls\("),
     (lambda: sequence(compile_grammar(constraints.json())), TypeError, "give what it was compiled from"),
     (lambda: sequence(tokenfst.compile("a", VOCABULARY)), TypeError, "give what it was compiled from"),
-    (lambda: constraints.optional(None), TypeError, "None \(NoneType\) is not a constraint"),
+    (lambda: constraints.optional(None), TypeError, r"None \(NoneType\) is not a constraint"),
     (lambda: integer() | {"type": "string"}, TypeError, r"json_schema\(...\)"),
     (lambda: constraints.after(3, "a"), TypeError, r"a marker is a text, or a token by its name \(`token\(...\)`\)"),
     (lambda: constraints.free_text(["a"]), TypeError, "a marker is a text"),

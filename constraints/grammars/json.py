@@ -3,7 +3,7 @@
     json     the value that is the whole text
     value    an object, an array, a string, a number or a literal name
 
-Nothing stands before the text or after it. White space within it is that of `constraints.json_schema.whitespace`, and
+Nothing stands before the text or after it. White space within it is that of `constraints.json_schema.building.whitespace`, and
 is bounded, so that no model fills its tokens with blanks. "default" is what `json.dumps` and `JSON.stringify` write:
 nothing, one space after commas and colons, or a line for each item, indented by up to 32 spaces or 8 tabs.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 from automata.expressions import Expr, alternation, call, char_set, concat, repeat
 from automata.expressions.extensions import quoted_text
 from automata.pushdown.grammar import Grammar
-from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
+from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 
 def json(*, whitespace: Habit | Whitespace = "default") -> Grammar:

@@ -1,16 +1,18 @@
 """JSON Schema as constraints.
 
-json_schema(schema)     the texts of the values that satisfy a schema, as a constraint
-
-schema --reading--> Document of formulas --restriction--> what is said of each kind of value
-    numbers and strings: regular languages of their spellings
-    arrays and objects:  levels, by derivatives
-levels --laying--> VisiblyPushdownGrammar --automata.visibly_pushdown--> an automaton over bytes, or one with a stack
+schema, regex      json_schema(schema) and json_schema_to_regex(schema), which take these steps:
+reading/           a schema of any draft    -> a formula, and those of its definitions
+formulas/          formulas                 -> what they say of one kind of value, and which exclude each other
+numbers/ strings/  formulas about scalars   -> regular languages of their spellings
+containers/        formulas about arrays and objects -> automata over items and members, by derivatives
+building/          all of these             -> a network of rules, which `tokenfst.compile` takes
+explaining/        errors that name the keyword to blame
 """
 
-from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.building.whitespace import Whitespace
+from constraints.json_schema.reading.document import Draft, Note, Resolver
 from constraints.json_schema.regex import json_schema_to_regex
 from constraints.json_schema.schema import JsonSchema, json_schema
-from constraints.json_schema.whitespace import Whitespace
+from constraints.json_schema.strings import Spellings
 
-__all__ = ["Draft", "JsonSchema", "Note", "Resolver", "Whitespace", "json_schema", "json_schema_to_regex"]
+__all__ = ["Draft", "JsonSchema", "Note", "Resolver", "Spellings", "Whitespace", "json_schema", "json_schema_to_regex"]

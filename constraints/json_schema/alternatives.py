@@ -18,11 +18,14 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.parsed import Parsed
-from constraints.json_schema.document import Document
-from constraints.json_schema.formula import Formula, Reference, disjunction
-from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.network import network_of
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.formulas.connectives import Formula, disjunction, rebuilt
+from constraints.json_schema.formulas.statements import Reference
+from constraints.json_schema.reading.document import SchemaDocument
+from constraints.json_schema.strings import Spellings
+from constraints.recursion import Task, run
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -32,12 +35,13 @@ class Layout(NamedTuple):
 
     Attributes:
         document: the schema, as it was read.
-        whitespace, order: as for `json_schema`.
+        whitespace, order, spellings: as for `json_schema`.
     """
 
-    document: Document
+    document: SchemaDocument
     whitespace: Habit | Whitespace
     order: PropertyOrder
+    spellings: Spellings
 
 
 class JsonTexts(Parsed[T_co]):
@@ -61,13 +65,14 @@ class JsonTexts(Parsed[T_co]):
         """Return the union with another schema or type; None for any other constraint.
 
         Raises:
-            ValueError: the two are written with different `whitespace` or `property_order`.
+            ValueError: the two are written with different `whitespace`, `property_order` or `spellings`.
         """
         if not isinstance(other, JsonTexts):
             return None
         for what, left, right in (
             ("whitespace", self.layout.whitespace, other.layout.whitespace),
             ("property_order", self.layout.order, other.layout.order),
+            ("spellings", self.layout.spellings, other.layout.spellings),
         ):
             if left != right:
                 raise ValueError(f"alternatives have one {what}, and not {left!r} and {right!r}")
@@ -83,8 +88,7 @@ class Alternatives(JsonTexts[Any]):
 
     def __init__(self, members: Sequence[JsonTexts[Any]]) -> None:
         self.members = tuple(members)
-        _, whitespace, order = members[0].layout
-        self.layout = Layout(_union([member.layout.document for member in members]), whitespace, order)
+        self.layout = members[0].layout._replace(document=_union([member.layout.document for member in members]))
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.members))
@@ -138,10 +142,10 @@ def _members(constraint: JsonTexts[Any]) -> tuple[JsonTexts[Any], ...]:
     return constraint.members if isinstance(constraint, Alternatives) else (constraint,)
 
 
-def _union(documents: Sequence[Document]) -> Document:
+def _union(documents: Sequence[SchemaDocument]) -> SchemaDocument:
     """Return the document of the values that one of some documents allows."""
     parts = [_Renamed(number).document(document) for number, document in enumerate(documents)]
-    return Document(
+    return SchemaDocument(
         disjunction(part.root for part in parts),
         {key: formula for part in parts for key, formula in part.definitions.items()},
         documents[0].draft,
@@ -157,9 +161,9 @@ class _Renamed:
         self.number = number
         self.known: dict[Formula, Formula] = {}
 
-    def document(self, document: Document) -> Document:
+    def document(self, document: SchemaDocument) -> SchemaDocument:
         pointer = f"/anyOf/{self.number}"
-        return Document(
+        return SchemaDocument(
             self.formula(document.root),
             {(self.number, key): self.formula(formula) for key, formula in document.definitions.items()},
             document.draft,
@@ -168,10 +172,12 @@ class _Renamed:
         )
 
     def formula(self, formula: Formula) -> Formula:
+        return run(self._formula(formula))
+
+    def _formula(self, formula: Formula) -> Task[Formula]:
         if formula not in self.known:
             if isinstance(formula, Reference):
                 self.known[formula] = Reference((self.number, formula.key))
             else:
-                fields = [self.formula(field) if isinstance(field, Formula) else field for field in formula._fields]
-                self.known[formula] = type(formula)(*fields)
+                self.known[formula] = yield rebuilt(formula, self._formula)
         return self.known[formula]

@@ -2,11 +2,11 @@
 
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
-The network of rules that `json_schema` makes is turned into expressions rule by rule: the states between two brackets
-are eliminated (`automata.algebra.elimination`), and where a rule is called, the expression of its texts stands instead,
-one for each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that
-says nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section
-5.1 of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
+The network of rules that `json_schema` makes is turned into expressions rule by rule: the states of a rule are
+eliminated (`automata.algebra.elimination`), and a call is replaced by the expression of the called rule's texts, one
+for each exit. The language of a recursive schema is not regular, nor is that of free JSON (a schema that says
+nothing). With limits on how deeply objects and arrays may be nested both are: k_O and k_A of section 5.1 of Koo, Liu &
+He 2024. The limits concern recursive rules alone; all else is as deep as the schema says.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any, Literal
 
 from automata.expressions import EMPTY, Expr
 from automata.visibly_pushdown import VisiblyPushdownGrammar
-from constraints.json_schema.document import Draft, Resolver
-from constraints.json_schema.formula import Kind
-from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.schema import json_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.reading.document import Draft, Resolver
+from constraints.json_schema.schema import Unsupported, json_schema
+from constraints.json_schema.strings import Spellings
+from constraints.recursion import Task
 from constraints.rewriting.expressions import Depths, Expressions, closure
 
 
@@ -31,19 +33,20 @@ def json_schema_to_regex(
     draft: Draft | Literal["auto"] = "auto",
     whitespace: Habit | Whitespace = "default",
     property_order: PropertyOrder = "schema",
-    unsupported: Literal["error", "relax"] = "error",
+    spellings: Spellings = "plain",
+    unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
 ) -> Expr:
-    """The JSON texts whose value satisfies a schema, as a regular expression.
+    """Return the JSON texts whose value satisfies a schema, as a regular expression.
 
     Args:
         schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
-        max_object_depth: of objects that can be nested without end, how many may lie within each other at most.
+        max_object_depth: the most objects within each other, where a recursive schema does not bound them.
         max_array_depth: the same for arrays.
-        draft, whitespace, property_order, unsupported, resolver: as for `json_schema`.
+        draft, whitespace, property_order, spellings, unsupported, resolver: as for `json_schema`.
 
     Raises:
-        SchemaError: the schema is recursive, and no limit bounds it; and what `json_schema` raises.
+        SchemaError: the schema is recursive, and no limit bounds it. Also what `json_schema` raises.
         LimitExceeded: the expression is too large.
     """
     made = json_schema(
@@ -51,6 +54,7 @@ def json_schema_to_regex(
         draft=draft,
         whitespace=whitespace,
         property_order=property_order,
+        spellings=spellings,
         unsupported=unsupported,
         resolver=resolver,
     )
@@ -70,22 +74,22 @@ class _BoundedDepth(Expressions):
         self.limits = limits
         self.recursive = _recursive(network)
 
-    def called(self, number: int, depths: Depths) -> dict[int, Expr]:
+    def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
         """Return the texts of a rule that is called, with one more bracket open if it is recursive."""
         kind = self.kinds[number]
         if number not in self.recursive or kind not in self.limits:
-            return self.rule(number, depths)
+            return (yield from self.task(number, depths))
         objects, arrays = depths
         left = objects if kind is Kind.OBJECT else arrays
         if left is None:
-            return self.rule(number, depths)
+            return (yield from self.task(number, depths))
         if left == 0:
             return {}
-        return self.rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1))
+        return (yield from self.task(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1)))
 
 
 def _recursive(network: VisiblyPushdownGrammar) -> set[int]:
-    """The rules that can call themselves, by way of others or not."""
+    """Return the rules that can call themselves, directly or through others."""
     called = [{call.rule for call in rule.calls} for rule in network.rules]
     return {
         number

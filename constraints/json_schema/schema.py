@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded, SchemaError, TextNotAllowed, UnsatisfiableSchema, UnsupportedSchema
@@ -19,17 +19,26 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.json_schema.alternatives import JsonTexts, Layout
-from constraints.json_schema.blame import largest_count
-from constraints.json_schema.document import Document, Draft, Note, Resolver
-from constraints.json_schema.formula import Kind
-from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.network import network_of
+from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.explaining.keywords import explain_conflict
+from constraints.json_schema.explaining.limits import largest_count
+from constraints.json_schema.formulas.statements import Kind
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.together import explain_conflict
-from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
+from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
+from constraints.json_schema.strings import Spellings
 
-# How many keywords one schema may have dropped.
+# What happens to a keyword that cannot be expressed exactly.
+Unsupported: TypeAlias = Literal["error", "relax"]
+
+# The most keywords of one schema that are left out.
 _MAX_DROPPED = 10_000
+
+# Reads the schema without the keywords at some pointers.
+_Read: TypeAlias = Callable[[frozenset[str]], SchemaDocument]
+# Says how the values of a document are written.
+_LayOut: TypeAlias = Callable[[SchemaDocument], Layout]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +48,9 @@ class JsonSchema(JsonTexts[Any]):
     Attributes:
         schema: the schema, as it was given.
         draft: the draft it was read by.
-        notes: what constrains nothing, such as formats that nobody defines.
+        notes: what constrains nothing, such as formats that no draft defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
-        kinds: of each rule of the network, what it reads between two brackets or quotes; None for the whole text.
+        kinds: the kind of what each rule of the network reads between brackets or quotes; None for the whole text.
         layout: the schema as it was read, and how its values are written.
     """
 
@@ -54,14 +63,14 @@ class JsonSchema(JsonTexts[Any]):
     layout: Layout = field(repr=False)
 
     def to_network(self) -> VisiblyPushdownGrammar:
-        """The rules that read a text of the schema."""
+        """Return the rules that read a text of the schema."""
         return self._network
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts: over bytes where the schema is not recursive and small enough.
+        """Return the automaton of the texts: over bytes where the schema is not recursive and small enough.
 
         Raises:
-            LimitExceeded: a limit was passed.
+            LimitExceeded: a limit was passed; the message names the largest count of the schema.
             Cancelled: the compilation was cancelled.
         """
         try:
@@ -101,30 +110,33 @@ def json_schema(
     draft: Draft | Literal["auto"] = "auto",
     whitespace: Habit | Whitespace = "default",
     property_order: PropertyOrder = "schema",
-    unsupported: Literal["error", "relax"] = "error",
+    spellings: Spellings = "plain",
+    unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
 ) -> JsonSchema:
-    """The JSON texts whose value satisfies a schema.
+    r"""Return the constraint of the JSON texts whose value satisfies a schema.
 
-    Listed properties come in the order in which the schema lists them, each at most once, and other properties behind
-    them. Names of listed properties are written as JSON writers do, with or without escapes for characters beyond
-    ASCII; all legal spellings of strings and numbers are in the language.
+    Listed properties come in the order in which the schema lists them, each at most once, and other properties after
+    them. Every value that satisfies the schema has a text in the language.
 
     Args:
-        schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
-        draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
+        schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth.
+        draft: the draft to read it by; "auto" takes the one that `$schema` names, and 2020-12 where it names none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
             once, of objects that list ten names at most; "any-if-cheap" takes any order in objects where that takes few
-            states, and in most others the schema's or that of `required`, with all else behind it in any order. There,
+            states, and in most others the schema's or that of `required`, with all else after it in any order. There,
             listed names that are not required may be repeated, each time with a value that the schema allows.
+        spellings: "plain" spells strings and names as `json.dumps` does, with `ensure_ascii` or without: escapes where
+            JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
+            spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
-        resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
-        limits: how much reading the schema may take; compiling it has limits of its own.
+        resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
+        limits: how much time and memory reading the schema may take; compiling it has limits of its own.
         cancellation: stops the reading from another thread.
 
     Raises:
@@ -134,59 +146,57 @@ def json_schema(
         LimitExceeded: what the schema asks for takes too many states, or more than `limits`.
         Cancelled: the reading was cancelled.
     """
-    if property_order not in ("schema", "any", "any-if-cheap"):
-        raise ValueError(f"property_order is 'schema', 'any' or 'any-if-cheap', not {property_order!r}")
-    if unsupported not in ("error", "relax"):
-        raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
+    _check("property_order", property_order, PropertyOrder)
+    _check("spellings", spellings, Spellings)
+    _check("unsupported", unsupported, Unsupported)
     whitespace_at(whitespace, 1)
+
+    def read(skip: frozenset[str]) -> SchemaDocument:
+        return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
+
+    def layout(document: SchemaDocument) -> Layout:
+        return Layout(document, whitespace, property_order, spellings)
+
     with Work(limits, cancellation).current():
-        return _read(
-            schema,
-            partial(read_schema, schema, draft=draft, resolver=resolver),
-            whitespace,
-            property_order,
-            unsupported,
-        )
+        return _made(schema, read, layout, unsupported)
 
 
-def _read(
-    schema: Any,
-    read: Callable[..., Document],
-    whitespace: Habit | Whitespace,
-    property_order: PropertyOrder,
-    unsupported: Literal["error", "relax"],
-) -> JsonSchema:
-    lay = partial(network_of, whitespace=whitespace)
-    dropped: list[Note] = []
+def _check(name: str, value: object, choices: Any) -> None:
+    allowed = get_args(choices)
+    if value not in allowed:
+        listed = f"{', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
+        raise ValueError(f"{name} is {listed}, not {value!r}")
+
+
+def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported) -> JsonSchema:
+    """Read a schema and build its network, again without each keyword that is to be left out."""
+    dropped: dict[str, Note] = {}
     while True:
         try:
-            document = read(skip=frozenset(note.pointer for note in dropped))
+            layout = layout_of(read(frozenset(dropped)))
             try:
-                network, kinds = lay(document, order=property_order)
+                network, kinds = network_of(*layout)
             except LimitExceeded:
-                if property_order != "any-if-cheap":
+                if layout.order != "any-if-cheap":
                     raise
-                network, kinds = lay(document, order="schema")
+                layout = layout._replace(order="schema")
+                network, kinds = network_of(*layout)
             break
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
-            if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
+            is_known = error.pointer in dropped or len(dropped) == _MAX_DROPPED
+            if unsupported == "error" or error.keyword is None or is_known:
                 raise
-            note = Note(error.pointer, error.keyword, error.reason)
-            if note.pointer in {earlier.pointer for earlier in dropped}:
-                raise
-            dropped.append(note)
-    left_out = {note.pointer for note in dropped}
-    notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    layout = Layout(document, whitespace, property_order)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, layout)
+            dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
+    notes = tuple(note for note in layout.document.notes if note.pointer not in dropped)
+    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), kinds, network, layout)
 
 
-def _is_empty(read: Callable[..., Document], skip: frozenset[str]) -> bool:
-    """Whether no value satisfies a schema without some keywords, as far as that can be told."""
+def _is_empty(read: _Read, skip: frozenset[str]) -> bool:
+    """Return whether no value satisfies a schema without some keywords, as far as that can be told."""
     try:
-        network_of(read(skip=skip), "compact", "schema")
+        network_of(read(skip), "compact", "schema", "plain")
     except UnsatisfiableSchema:
         return True
     except (SchemaError, LimitExceeded):

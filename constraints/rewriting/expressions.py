@@ -17,6 +17,7 @@ from automata.errors import SchemaError
 from automata.expressions import Expr
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.recursion import Task, run
 
 # How many more objects and arrays may be opened within each other; None is no bound.
 Depths: TypeAlias = tuple[int | None, int | None]
@@ -37,6 +38,10 @@ class Expressions:
         Raises:
             SchemaError: the rule is recursive, and its depth has no bound.
         """
+        return run(self.task(number, depths))
+
+    def task(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
+        """Find the texts of a rule; see `rule`."""
         key = number, depths
         if key in self.under_way:
             raise SchemaError(
@@ -44,13 +49,13 @@ class Expressions:
             )
         if key not in self.done:
             self.under_way.add(key)
-            self.done[key] = self._rule(number, depths)
+            self.done[key] = yield from self._eliminated(number, depths)
             self.under_way.discard(key)
         return self.done[key]
 
-    def called(self, number: int, depths: Depths) -> dict[int, Expr]:
+    def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
         """Return what stands for a call of a rule, for each exit; here the texts of the rule."""
-        return self.rule(number, depths)
+        return (yield from self.task(number, depths))
 
     def expr(self, language: ArcLanguage) -> Expr:
         """Return the expression of the language of an arc."""
@@ -61,9 +66,9 @@ class Expressions:
             found = self.written[id(language)] = _written(language)
         return found
 
-    def _rule(self, number: int, depths: Depths) -> dict[int, Expr]:
+    def _eliminated(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
         rule = self.network.rules[number]
-        ways = self._arcs(number, depths)
+        ways: dict[int, dict[int, Expr]] = yield self._arcs(number, depths)
         ends = dict(rule.ends)
         start = rule.num_states
         ways[start] = {0: ex.EPSILON}
@@ -75,7 +80,7 @@ class Expressions:
         }
         return {ends[state]: expr for state, expr in without_states(kept, start).items()} if live else {}
 
-    def _arcs(self, number: int, depths: Depths) -> dict[int, dict[int, Expr]]:
+    def _arcs(self, number: int, depths: Depths) -> Task[dict[int, dict[int, Expr]]]:
         """Return the expressions between the states of a rule, by source and target."""
         rule = self.network.rules[number]
         ways: dict[int, dict[int, Expr]] = defaultdict(dict)
@@ -90,7 +95,8 @@ class Expressions:
         for source, target in rule.epsilon:
             add(source, ex.EPSILON, target)
         for call in rule.calls:
-            for leaving, expr in self.called(call.rule, depths).items():
+            texts: dict[int, Expr] = yield self.called(call.rule, depths)
+            for leaving, expr in texts.items():
                 if call.targets[leaving] >= 0:
                     add(call.source, expr, call.targets[leaving])
         return ways

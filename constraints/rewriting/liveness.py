@@ -1,4 +1,4 @@
-"""Liveness: whether a network has a text at all, without an automaton of it."""
+"""Liveness: whether a network has a text, without building its automaton."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, V
 
 
 def has_text(network: VisiblyPushdownGrammar) -> bool:
-    """Return whether a network has a text, if every expression has one that is not written as empty."""
+    """Return whether a network has a text; expressions that are not `EMPTY` count as languages with a text."""
     return 0 in live_exits(network)[network.start]
 
 
 def live_exits(network: VisiblyPushdownGrammar) -> list[set[int]]:
-    """Return the exits in which each rule can end: those that are productive (`native/automata/fixpoint.h`)."""
+    """Return the exits in which each rule can end: the productive ones (`native/automata/fixpoint.h`)."""
     rules = network.rules
     first_state = [0, *accumulate(rule.num_states for rule in rules)]
     first_exit = [0, *accumulate(rule.num_exits for rule in rules)]
@@ -47,7 +47,7 @@ def live_exits(network: VisiblyPushdownGrammar) -> list[set[int]]:
 
 
 def is_empty(language: ArcLanguage) -> bool:
-    """Return whether a language is written as empty."""
+    """Return whether a language is known to be empty."""
     if isinstance(language, CountedUnits | CountedPaths):
         return False
     return language.is_empty if isinstance(language, ByteAutomaton) else ex.is_empty(language)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from automata import expressions as ex
 from automata.expressions import Expr
 from automata.visibly_pushdown import VisiblyPushdownGrammar
+from constraints.recursion import Task
 from constraints.rewriting.expressions import Depths, Expressions
 from constraints.rewriting.liveness import live_exits
 
@@ -51,5 +52,6 @@ class _Calls(Expressions):
             self.waiting.append((number, way))
         return f"{self.prefix}{number}.{way}"
 
-    def called(self, number: int, depths: Depths) -> dict[int, Expr]:
+    def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
+        yield from ()
         return {way: ex.call(self.name(number, way)) for way in sorted(self.exits[number])}

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 from automata.expressions import EPSILON
 from constraints.composing.markers import Switch, among_text, free_text
 from constraints.composing.parsed import Parsed
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.tools.call import ToolCall
 from constraints.tools.calls import Markers, ToolCalls
 from constraints.tools.pythonic import PythonicCalls

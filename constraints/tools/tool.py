@@ -14,7 +14,7 @@ from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
 from automata.limits import current_work
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema import json_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.types.typed import typed
 
 # A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.
@@ -51,7 +51,7 @@ class Tool:
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)
-        return spelled(found)
+        return spelled(found, plain=True)
 
 
 def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:

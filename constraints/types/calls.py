@@ -219,7 +219,8 @@ def _real(bounds: Bounds) -> Expr:
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:
     """Return numbers within bounds, as JSON spells them, which Python reads as well."""
-    from constraints.json_schema.formula import IsInteger, Maximum, Minimum, MultipleOf, conjunction
+    from constraints.json_schema.formulas.connectives import conjunction
+    from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
     from constraints.json_schema.numbers import number_language
 
     statements = [

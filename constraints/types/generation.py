@@ -48,7 +48,8 @@ from pydantic_core import core_schema
 from automata.algebra.elimination import to_expr
 from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
-from constraints.json_schema.formula import Formula, IsInteger, Maximum, Minimum, MultipleOf, conjunction
+from constraints.json_schema.formulas.connectives import Formula, conjunction
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
 from constraints.types import patterns
 from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into

@@ -17,7 +17,7 @@ from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
-from constraints.json_schema.formula import Formula
+from constraints.json_schema.formulas.connectives import Formula
 
 _LEAP: Final = (
     r"(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"  # divisible by 4, but 100s by 400

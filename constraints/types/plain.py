@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraints.json_schema.document import Document
-from constraints.json_schema.formula import Formula, IsInteger
+from constraints.json_schema.formulas.connectives import Formula, rebuilt
+from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.reading import read_schema
+from constraints.json_schema.reading.document import SchemaDocument
+from constraints.recursion import Task, run
 
 
-def plain_document(schema: Any) -> Document:
+def plain_document(schema: Any) -> SchemaDocument:
     """Return a schema as it is read, its integers written plainly.
 
     Raises:
@@ -21,16 +23,15 @@ def plain_document(schema: Any) -> Document:
     """
     document = read_schema(schema, draft="draft2020-12")
     known: dict[Formula, Formula] = {}
-    definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
-    places = {_plain(formula, known): place for formula, place in document.places.items()}
-    return Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
+    definitions = {key: run(_plain(formula, known)) for key, formula in document.definitions.items()}
+    places = {run(_plain(formula, known)): place for formula, place in document.places.items()}
+    return SchemaDocument(run(_plain(document.root, known)), definitions, document.draft, places, document.notes)
 
 
-def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:
+def _plain(formula: Formula, known: dict[Formula, Formula]) -> Task[Formula]:
     if formula not in known:
         if isinstance(formula, IsInteger):
             known[formula] = IsInteger(plain=True)
         else:
-            fields = [_plain(field, known) if isinstance(field, Formula) else field for field in formula._fields]
-            known[formula] = type(formula)(*fields)
+            known[formula] = yield rebuilt(formula, lambda part: _plain(part, known))
     return known[formula]

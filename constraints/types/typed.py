@@ -24,8 +24,9 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, Layout
-from constraints.json_schema.network import network_of
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import check_annotation
 from constraints.types.plain import plain_document
 
@@ -47,13 +48,15 @@ class Typed(JsonTexts[T], Generic[T]):
         layout: the schema as it was read, and how its values are written.
     """
 
-    def __init__(self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace) -> None:
+    def __init__(
+        self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace, spellings: Spellings
+    ) -> None:
         from constraints.types.generation import exact_schema
 
         self.annotation = annotation
         self.adapter = adapter
         self.schema = exact_schema(adapter)
-        self.layout = Layout(plain_document(self.schema), whitespace, "schema")
+        self.layout = Layout(plain_document(self.schema), whitespace, "schema", spellings)
         self._network = network_of(*self.layout)[0]
 
     def __repr__(self) -> str:
@@ -103,14 +106,18 @@ class Typed(JsonTexts[T], Generic[T]):
 
 
 @overload
-def typed(annotation: type[T], *, whitespace: Habit | Whitespace = "default") -> Typed[T]: ...
+def typed(
+    annotation: type[T], *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain"
+) -> Typed[T]: ...
 
 
 @overload
-def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]: ...
+def typed(
+    annotation: Any, *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain"
+) -> Typed[Any]: ...
 
 
-def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]:
+def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain") -> Typed[Any]:
     """Return the constraint of the JSON texts of a type.
 
     Args:
@@ -120,6 +127,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
             `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
             take any JSON. The function is never called.
         whitespace: where blanks may stand, as in `json_schema`.
+        spellings: how strings and names are spelled, as in `json_schema`.
 
     Raises:
         TypeError: a schema, an instance or a text in place of a type.
@@ -136,7 +144,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
     except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
         raise UnsupportedSchema(" ".join(str(error).split())) from None
-    return Typed(annotation, adapter, whitespace)
+    return Typed(annotation, adapter, whitespace, spellings)
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:

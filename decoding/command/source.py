@@ -32,8 +32,8 @@ from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars import Syntax
 from constraints.grammars.bundled import BUNDLED, bundled
 from constraints.json_schema import JsonSchema, json_schema
-from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.whitespace import Habit
+from constraints.json_schema.building.whitespace import Habit
+from constraints.json_schema.containers.objects import PropertyOrder
 
 _JSON = "json"
 _ONLY_FILES = ("syntax", "start")

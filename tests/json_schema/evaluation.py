@@ -9,45 +9,40 @@ from typing import Any
 
 import regress
 
-from constraints.json_schema.document import Document
-from constraints.json_schema.formula import (
-    Always,
-    And,
+from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, Or
+from constraints.json_schema.formulas.statements import (
     BooleanIs,
     Contains,
     Format,
-    Formula,
     IsInteger,
     ItemAt,
+    ItemCount,
     ItemsFrom,
     Kind,
-    Length,
     Maximum,
+    MemberCount,
     Members,
     Minimum,
     MultipleOf,
-    Never,
-    Not,
     NumberIn,
     OfKind,
-    Or,
     Pattern,
     Reference,
-    Size,
     StringIn,
     TextLength,
     UniqueItems,
 )
+from constraints.json_schema.reading.document import SchemaDocument
 
 FormatCheck = Callable[[str, str], bool]
 
 
-def holds(document: Document, value: Any, formats: FormatCheck = lambda name, text: True) -> bool:
+def holds(document: SchemaDocument, value: Any, formats: FormatCheck = lambda name, text: True) -> bool:
     """Whether a value satisfies a document; `formats(name, text)` says which strings have a format."""
     return _holds(document, document.root, value, formats, frozenset())
 
 
-def _holds(document: Document, formula: Formula, value: Any, formats: FormatCheck, seen: frozenset[Any]) -> bool:
+def _holds(document: SchemaDocument, formula: Formula, value: Any, formats: FormatCheck, seen: frozenset[Any]) -> bool:
     """`seen` are the references that were followed without a step into the value."""
 
     def same(part: Formula) -> bool:
@@ -143,7 +138,7 @@ def _array_holds(formula: Formula, value: list[Any], inner: Callable[[Formula, A
             return formula.index >= len(value) or inner(formula.item, value[formula.index])
         case Contains():
             return _counts(formula.low, sum(inner(formula.item, item) for item in value), formula.high)
-        case Length():
+        case ItemCount():
             return _counts(formula.low, len(value), formula.high)
         case UniqueItems():
             return len({_frozen(item) for item in value}) == len(value)
@@ -154,7 +149,7 @@ def _object_holds(formula: Formula, value: dict[str, Any], inner: Callable[[Form
     match formula:
         case Members():
             return all(inner(formula.value, member) for name, member in value.items() if inner(formula.names, name))
-        case Size():
+        case MemberCount():
             return _counts(formula.low, len(value), formula.high)
     return True
 

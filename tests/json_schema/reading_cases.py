@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from constraints.json_schema.document import Draft
+from constraints.json_schema.reading.document import Draft
 
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 PATTERNS = st.sampled_from(["a", "^b", "b$", "^.$"])

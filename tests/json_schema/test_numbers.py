@@ -20,24 +20,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automata import ByteAutomaton, LimitExceeded, compile_expr, equivalent, parse
-from constraints.json_schema.formula import (
+from constraints.json_schema.formulas.connectives import (
     FALSE,
     TRUE,
     And,
     Formula,
-    IsInteger,
-    Kind,
-    Maximum,
-    Minimum,
-    MultipleOf,
     Not,
-    NumberIn,
-    OfKind,
     Or,
     conjunction,
     disjunction,
     negation,
 )
+from constraints.json_schema.formulas.statements import IsInteger, Kind, Maximum, Minimum, MultipleOf, NumberIn, OfKind
 from constraints.json_schema.numbers import number_is_empty, number_language, number_matches
 from constraints.json_schema.numbers.spelling import number_automaton
 

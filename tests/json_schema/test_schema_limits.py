@@ -33,7 +33,7 @@ def test_the_keyword_that_is_too_large_is_named(schema: dict[str, Any], pointer:
 
 
 def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("constraints.json_schema.levels.outcomes"), "MAX_BRANCHES", 1_000)
+    monkeypatch.setattr(importlib.import_module("constraints.json_schema.containers.shannon"), "MAX_BRANCHES", 1_000)
     variants = [{"properties": {f"p{n}": {"type": "null"}, "kind": {"const": n}}} for n in range(12)]
     schema = {"properties": {"x": {"type": "object", "anyOf": variants, "required": ["kind"]}}}
     with pytest.raises(UnsupportedSchema, match="more than 1,000 cases") as refused:

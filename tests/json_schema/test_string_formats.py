@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 from automata import random_strings
-from constraints.json_schema.formula import Format, Not
+from constraints.json_schema.formulas.connectives import Not
+from constraints.json_schema.formulas.statements import Format
 from constraints.json_schema.strings import KNOWN_FORMATS, string_matches
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.formats.international import MOST_ENCODED

@@ -17,25 +17,14 @@ from automata.algebra.operations import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.visibly_pushdown import CountedPaths, CountedUnits
-from constraints.json_schema.formula import (
-    FALSE,
-    TRUE,
-    And,
-    Format,
-    Formula,
-    IsInteger,
-    Not,
-    Or,
-    Pattern,
-    StringIn,
-    TextLength,
-)
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or
+from constraints.json_schema.formulas.statements import Format, IsInteger, Pattern, StringIn, TextLength
 from constraints.json_schema.strings import (
     counted_language,
+    plain_spellings,
     string_is_empty,
     string_language,
     string_matches,
-    usual_spellings,
 )
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.lengths import counted_texts, length_automaton, length_spellings
@@ -191,8 +180,8 @@ def test_spellings_are_minimal(formula: Formula) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text('ab\\"/é\u2028😀\n\x01\x7f7fdDJ\ud7ff\ue000\U0010ffff', max_size=4), max_size=6), st.booleans())
 def test_lists_and_all_strings_besides_them(texts: list[str], usual: bool) -> None:
-    expected = spelled(difference(ex.ANY_TEXT, ex.strings(texts) if texts else ex.EMPTY), usual=usual)
-    assert _same(spellings_besides(texts, usual=usual), expected)
+    expected = spelled(difference(ex.ANY_TEXT, ex.strings(texts) if texts else ex.EMPTY), plain=usual)
+    assert _same(spellings_besides(texts, plain=usual), expected)
     assert _same(spellings_of(texts), spelled(compile_expr(ex.strings(texts) if texts else ex.EMPTY)))
 
 
@@ -274,25 +263,25 @@ def test_what_is_counted_is_the_same_language(formula: Formula, is_counted: bool
         assert language is expected
 
 
-def test_usual_spellings() -> None:
+def test_plain_spellings() -> None:
     texts = ["a", 'é"', "\x01\n/", "\ud800"]
-    language = compile_expr(usual_spellings(texts))
+    language = compile_expr(plain_spellings(texts))
     expected = {json.dumps(text, ensure_ascii=flag).encode() for text in texts[:3] for flag in (True, False)}
     assert equivalent(language, ex.strings(expected))
 
 
-def test_usual_spellings_of_formulas() -> None:
+def test_plain_spellings_of_formulas() -> None:
     for code in [*range(0x200), 0x2028, 0xD7FF, 0xE000, 0x1F600, 0x10FFFF]:
         char = chr(code)
         expected = {json.dumps(char), json.dumps(char, ensure_ascii=False)}
         units = "".join(f"\\u{unit:04x}" for unit in memoryview(char.encode("utf-16-le")).cast("H"))
         for text in {*expected, f'"{units}"', f'"{char}"', f'"{units}"'.upper().replace("U", "u")}:
             for formula in (TRUE, Not(StringIn(frozenset(["a", "é", "\n\n"])))):
-                language = string_language(formula, usual=True)
+                language = string_language(formula, plain=True)
                 assert isinstance(language, ByteAutomaton)
                 assert language.accepts(text.encode()) == (text in expected and string_matches(formula, char)), text
     words = frozenset(f"{number * 7919} words" for number in range(200))
-    every, usual = (string_language(Not(StringIn(words)), usual=flag) for flag in (False, True))
+    every, usual = (string_language(Not(StringIn(words)), plain=flag) for flag in (False, True))
     assert isinstance(every, ByteAutomaton)
     assert isinstance(usual, ByteAutomaton)
     assert usual.num_states < every.num_states / 4
@@ -308,12 +297,11 @@ def test_lengths_in_a_conjunction_are_one() -> None:
         assert _accepts(And(Not(TextLength(2, 4)), TextLength(1, 6)), f'"{length * "a"}"') == (length in (1, 5, 6))
 
 
-def test_long_lists_have_usual_spellings() -> None:
+def test_long_lists_have_plain_spellings() -> None:
     words = frozenset(f"word {number}" for number in range(1000))
     for formula in (StringIn(words), And(Pattern("[0-8]$"), StringIn(words))):
-        language = string_language(formula)
-        assert isinstance(language, ex.Expr)
-        automaton = compile_expr(language)
+        automaton = string_language(formula)
+        assert isinstance(automaton, ByteAutomaton)
         assert automaton.accepts(b'"word 8"')
         assert automaton.accepts(b'"word 9"') == isinstance(formula, StringIn)
         assert not automaton.accepts(b'"\\u0077ord 8"')

@@ -1,14 +1,12 @@
-"""Numbers: formulas about numbers as languages of their JSON spellings.
+"""Numbers: formulas about numbers become regular languages of their JSON spellings.
 
-number_language     the spellings of all numbers for which a formula holds       spelling, sides
-number_matches      the formula's truth for one number
-number_is_empty     whether no number that JSON can write satisfies it
+knowledge     the truth of a formula, from what is known of a number so far
+order, multiples, exponents -> sides -> spelling      the automaton of the spellings, found digit by digit
+finite        the same for few numbers, listed
 
-statements    what a formula says of numbers of one sign, from what is known of their digits
-order         comparing digits with bounds
-multiples     remainders of digits
-exponents     the spellings of the exponents in a set
-finite        the spellings of listed numbers
+number_language(formula)          the spellings of all numbers for which a formula holds
+number_matches(formula, number)   whether a formula holds for one number
+number_is_empty(formula)          whether it holds for no number that JSON can write
 """
 
 from __future__ import annotations
@@ -18,10 +16,11 @@ from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
-from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula
+from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.numbers.finite import finite_language
+from constraints.json_schema.numbers.knowledge import check, number_matches
 from constraints.json_schema.numbers.spelling import number_automaton
-from constraints.json_schema.numbers.statements import check, number_matches
 
 __all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
 
@@ -33,7 +32,7 @@ _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), repeat(_DIGIT, 
 # RFC 8259, section 6.
 ANY_NUMBER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE, repeat(_POINT, 0, 1), repeat(_EXPONENT, 0, 1))
 
-# What the automata of IsInteger accept.
+# The languages of IsInteger.
 _PLAIN_INTEGER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE)
 _ANY_INTEGER: Final[Expr] = concat(
     _PLAIN_INTEGER,
@@ -44,10 +43,10 @@ _ANY_INTEGER: Final[Expr] = concat(
 
 @lru_cache(16_384)
 def number_language(formula: Formula) -> Expr | ByteAutomaton:
-    """The JSON spellings of all numbers for which a formula about numbers holds.
+    """Return the JSON spellings of all numbers for which a formula about numbers holds.
 
-    Every spelling accepted is of a number that satisfies the formula, exactly; which spellings with exponents are left
-    out is said in `spelling`.
+    Every spelling in the language is that of a number that satisfies the formula; `numbers.spelling` lists the
+    spellings with exponents that are left out.
 
     Raises:
         TypeError: the formula says something of values that are no numbers.
@@ -65,7 +64,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
 
 
 def number_is_empty(formula: Formula) -> bool:
-    """Whether no number that JSON can write satisfies a formula.
+    """Return whether no number that JSON can write satisfies a formula.
 
     Raises: as `number_language`.
     """

@@ -1,10 +1,10 @@
 """Exponents as they are written: an optional sign and digits, leading zeros included, whose value is in a set.
 
     Exponents       a set of integers: ascending disjoint intervals, None for no bound
-    exponent_rows   its deterministic automaton; state 0 is behind the "e"
+    exponent_automaton   its deterministic automaton; state 0 is after the "e"
 
 States are told apart by what may follow: for every number of digits to come, which of the numbers that they can end at
-are in the set (the theorem of Myhill and Nerode). Few differ, however large the bounds.
+are in the set (the theorem of Myhill and Nerode). They are few, however large the bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Naturals: TypeAlias = tuple[tuple[int, int | None], ...]
 _State: TypeAlias = tuple[_Naturals, int]
 
 
-class Rows(NamedTuple):
+class ExponentAutomaton(NamedTuple):
     """A deterministic automaton over ranges of bytes.
 
     Attributes:
@@ -34,10 +34,10 @@ class Rows(NamedTuple):
 
 
 @lru_cache(4096)
-def exponent_rows(exponents: Exponents) -> Rows:
-    """The spellings of some exponents, behind the "e"."""
+def exponent_automaton(exponents: Exponents) -> ExponentAutomaton:
+    """Return the automaton of the spellings of some exponents, after the "e"."""
     positive, negative = _naturals(exponents), _naturals(tuple((_minus(high), _minus(low)) for low, high in exponents))
-    if negative and negative[-1][1] == 0:  # nobody writes -0 for 0
+    if negative and negative[-1][1] == 0:  # no program writes -0 for 0
         negative = ()
     numbers: dict[object, int] = {}
     states: list[_State] = []
@@ -63,12 +63,12 @@ def exponent_rows(exponents: Exponents) -> Rows:
             if _may_hold(values, reached):
                 _add(arcs, at, 0x30 + digit, number(values, reached))
         if at == len(states):
-            return Rows(at + 1, tuple(arcs), tuple(ends))
+            return ExponentAutomaton(at + 1, tuple(arcs), tuple(ends))
         state, at = states[at], at + 1
 
 
 def _add(arcs: list[int], source: int, byte: int, target: int) -> None:
-    """One more arc, joined to the one before where that leads to the same state."""
+    """Add an arc, or widen the one before where that leads to the same state."""
     if arcs and arcs[-4] == source and arcs[-2:] == [byte - 1, target]:
         arcs[-2] = byte
         return
@@ -80,7 +80,7 @@ def _minus(bound: int | None) -> int | None:
 
 
 def _naturals(exponents: Exponents) -> _Naturals:
-    """What is not negative, in order."""
+    """Return the intervals of numbers that are not negative, in order."""
     found = [(max(low or 0, 0), high) for low, high in exponents if high is None or high >= 0]
     return tuple(sorted(found))
 
@@ -90,23 +90,23 @@ def _holds(values: _Naturals, value: int) -> bool:
 
 
 def _ended(values: _Naturals) -> int:
-    """A number from which on all are in the set, or none."""
+    """Return a number from which on all numbers are in the set, or none."""
     return max([low if high is None else high + 1 for low, high in values], default=0)
 
 
 def _may_hold(values: _Naturals, value: int) -> bool:
-    """Whether some number that begins with these digits is in the set."""
+    """Return whether some number that begins with these digits is in the set."""
     return not value or values[-1][1] is None or any(_blocks(values, value))
 
 
 def _class_of(values: _Naturals, value: int) -> object:
-    """What tells apart the texts that may follow."""
+    """Return a key that is equal for states after which the same texts may follow."""
     return (values, value) if value <= 0 else _blocks(values, value)
 
 
 def _blocks(values: _Naturals, value: int) -> tuple[_Naturals, ...]:
-    """The numbers in the set that begin with these digits, which are no zero, less the first of them: with no more
-    digits, with one, and so on, as far as that differs."""
+    """Return the numbers in the set that begin with these digits, which are no zero, less the first such number: with
+    no more digits, with one, and so on, as far as they differ."""
     found: list[_Naturals] = []
     first, size, ended = value, 1, _ended(values)
     while True:

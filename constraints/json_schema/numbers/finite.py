@@ -1,8 +1,8 @@
-"""Formulas that finitely many numbers satisfy, and the spellings of those, as expressions.
+"""Finite: the spellings of the numbers that satisfy a formula, where the formula shows that they are finitely many.
 
-Most bounded formulas of schemas are of this kind: listed values, integers within bounds, and multiples within bounds.
-Writing their spellings out takes a fraction of the time of finding an automaton's states, and is the same language; of
-multiples of a large step it is the only way, as their automaton has a state for each remainder.
+Most bounded formulas of schemas do: listed values, integers within bounds, and multiples within bounds. Writing their
+spellings out takes a fraction of the time of exploring an automaton, and gives the same language; for multiples of a
+large step it is the only way, as their automaton has a state for each remainder.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import Final
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.expressions import EPSILON, Expr, alternation, char_set, concat, repeat, strings
-from constraints.json_schema.formula import And, Formula, IsInteger, Maximum, Minimum, MultipleOf, NumberIn, Or
+from constraints.json_schema.formulas.connectives import And, Formula, Or
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf, NumberIn
+from constraints.json_schema.numbers.knowledge import atoms, number_matches
 from constraints.json_schema.numbers.sides import FIRST_POSITIVE, LAST_NEGATIVE
-from constraints.json_schema.numbers.statements import atoms, number_matches
 from constraints.values.digits import naturals
 
-# The most numbers that are written out, one by one; more, if they are listed, are compiled first.
+# The most numbers that are written out one by one; longer lists are compiled.
 MAX_RANGE: Final = 16
 # The most multiples of a step that are looked for within bounds.
 MAX_MULTIPLES: Final = 1_000
-# From here on an expression of a range has many times the size of its minimal automaton.
+# From this bound on, the expression of a range has many times the size of its minimal automaton.
 _MANY: Final = 10**6
 
 _ZEROS: Final = repeat("0", 0)
@@ -34,9 +35,10 @@ _PLUS: Final = repeat("+", 0, 1)
 
 
 def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
-    """What the automaton of a formula accepts (`spelling`), where it shows that finitely many numbers satisfy it; and
-    those that are listed also with exponents for which it would have to count digits: 1.5e+16 as an integer, 1.5e-7 as
-    a multiple of 1e-8."""
+    """Return the spellings of the numbers that satisfy a formula, or None where it does not show that they are few.
+
+    They are those that the automaton accepts (`numbers.spelling`); listed numbers also have exponents for which it
+    would have to count digits: 1.5e+16 as an integer, 1.5e-7 as a multiple of 1e-8."""
     found = _integer_bounds(formula)
     if found is None:
         values = _values(formula)
@@ -51,7 +53,7 @@ def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
 
 
 def _integer_bounds(formula: Formula) -> tuple[int, int, bool] | None:
-    """The bounds of integers, where the formula says that and nothing else; and whether they are written plainly."""
+    """Return the bounds of integers and whether these are written plainly, if the formula says no more."""
     if not isinstance(formula, And):
         return None
     integral = [part for part in formula.parts if isinstance(part, IsInteger)]
@@ -63,12 +65,12 @@ def _integer_bounds(formula: Formula) -> tuple[int, int, bool] | None:
 
 
 def _least(part: Minimum) -> int:
-    """The least integer within a bound."""
+    """Return the least integer within a bound."""
     return floor(part.bound) + 1 if part.exclusive else ceil(part.bound)
 
 
 def _values(formula: Formula) -> frozenset[Fraction] | None:
-    """The numbers that satisfy a formula, where it lists them; how they are written must not matter."""
+    """Return the numbers that satisfy a formula, if it lists them and says nothing of how they are written."""
     match formula:
         case NumberIn(values=values):
             return values
@@ -83,7 +85,7 @@ def _values(formula: Formula) -> frozenset[Fraction] | None:
 
 
 def _multiples(formula: Formula) -> frozenset[Fraction] | None:
-    """The numbers that satisfy a conjunction with a step and two bounds, where they are not many."""
+    """Return the numbers that satisfy a conjunction with a step and two bounds, if they are not many."""
     if not isinstance(formula, And) or IsInteger(True) in atoms(formula):
         return None
     step = max((part.step for part in formula.parts if isinstance(part, MultipleOf)), default=None)
@@ -96,7 +98,7 @@ def _multiples(formula: Formula) -> frozenset[Fraction] | None:
 
 
 def _between(low: int, high: int, *, plain: bool) -> Expr:
-    """The integers of a range, which are written without exponents."""
+    """Return the spellings of the integers of a range, which have no exponents."""
     parts: list[Expr] = []
     if high >= 0:
         parts.append(naturals(max(low, 0), high))
@@ -106,7 +108,7 @@ def _between(low: int, high: int, *, plain: bool) -> Expr:
 
 
 def _listed(values: Iterable[Fraction], *, plain: bool) -> Expr:
-    """These numbers; where `plain`, they are integers, and written as such."""
+    """Return the spellings of some numbers; where `plain`, these are integers, and written as such."""
     integers: list[str] = []
     others: list[Expr] = []
     for value in sorted(values):
@@ -124,7 +126,7 @@ def _listed(values: Iterable[Fraction], *, plain: bool) -> Expr:
         if value and not plain and not LAST_NEGATIVE < exponent < FIRST_POSITIVE:
             others.append(_scientific(signs[0], digits, exponent))
     if integers:
-        # Few are cheaper to lay out than to compile as a list first.
+        # A few are cheaper to lay out than to compile as a list.
         whole = strings(integers) if len(integers) > MAX_RANGE else alternation(*integers)
         others.append(concat(whole, EPSILON if plain else _POINT_ZEROS))
     return alternation(*others)
@@ -139,7 +141,7 @@ def _scientific(sign: str, digits: str, exponent: int) -> Expr:
 
 
 def _decimal(value: Fraction) -> tuple[str, int] | None:
-    """Digits d and a power k with value = d * 10^k, where k is 0 or less; None for a number without end."""
+    """Return digits d and a power k <= 0 with value = d * 10^k; None where the decimals do not end."""
     denominator, power = value.denominator, 0
     while denominator % 10 == 0:
         denominator, power = denominator // 10, power - 1

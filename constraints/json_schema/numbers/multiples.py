@@ -1,17 +1,17 @@
 """Multiples of a step, digit by digit.
 
-A step is a * 10^k with an integer a that is no multiple of ten. What is kept of the digits is a remainder by a, and no
-remainder by the powers of ten, which would be a million states for a million:
+A step is a * 10^k with an integer a that is no multiple of ten. The state of the digits is a remainder modulo a, and
+not modulo the power of ten, which would take a million states for a million:
 
     k >= 0    the remainder of the digits before the last z, which are zeros, with z up to k; the fraction is zeros
-    k < 0     the remainder of all digits; in the fraction also how many of its -k digits have come, behind which only
-              zeros may stand
+    k < 0     the remainder of all digits; in the fraction also how many of its -k digits have come, after which only
+              zeros may follow
 
-Remainders behind which the same digits make a multiple are one state. With j digits to come, fewer than 10^j numbers
-may be added to a remainder, so that many remainders lead to no multiple of a: of 86,400, whose a is 864, some 140 are
-left. Alexeev ("Minimal DFA for testing divisibility", 2004) counts what is left of them, and there is no automaton with
-fewer states. So a step with a small a is cheap whatever the power of ten, and a power of two saves what it can (4,096
-takes some 410 states, 65,536 some 2,830), but a large prime takes as many states as it is large.
+Remainders after which the same digits make a multiple are one state. With j digits to come, fewer than 10^j numbers may
+be added to a remainder, so many remainders lead to no multiple of a: of 86,400, whose a is 864, some 140 are left.
+Alexeev ("Minimal DFA for testing divisibility", 2004) counts those that are left, and no automaton has fewer states. So
+a step with a small a is cheap whatever the power of ten; a power of two is cheaper than its size (4,096 takes some 410
+states, 65,536 some 2,830); a large prime takes as many states as it is large.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-# How many states of digits are looked at, before minimization.
+# The most states of digits that are explored, before minimization.
 MAX_STATES: Final = 25_000
 FAILED: Final = -1
 
@@ -27,19 +27,19 @@ _ALL = list(range(10))
 
 
 class Step:
-    """Reads digits and knows whether they are a multiple. States are numbers: remainder * width + position."""
+    """Reads digits and tells whether they are a multiple of a step. A state is remainder * width + position."""
 
     def __init__(self, step: Fraction) -> None:
         self.size = step
         coefficient, power = _scaled(step)
         self.coefficient, self.power = coefficient, power
         self.width = abs(power) + 1
-        # The first remainder that was seen of each class, in the integer part and by place in the fraction; and of each
-        # remainder that one.
+        # The first remainder seen of each class, in the integer part and by place in the fraction; and the first of the
+        # class of each remainder.
         self._classes: dict[tuple[int, ...], int] = {}
         self._fractions: dict[tuple[int, int], int] = {}
         self._seen: dict[int, int] = {}
-        # Before any digit stand zeros, as many as one likes.
+        # Any number of zeros may be thought of before the first digit.
         self.first = max(power, 0)
         without_twos_and_fives, twos, fives = coefficient, 0, 0
         while without_twos_and_fives % 2 == 0:
@@ -54,11 +54,11 @@ class Step:
         self.lowest = len(str(coefficient)) - 1 + power
 
     def next_digits(self, state: int) -> list[int]:
-        """Digits that differ from their neighbors, in the integer part."""
+        """Return the digits whose effect differs from their neighbors', in the integer part."""
         return self._differ(state != FAILED and (self.coefficient > 1 or self.power > 0))
 
     def after(self, state: int, digit: int) -> int:
-        """One more digit of the integer part."""
+        """Return the state after one more digit of the integer part."""
         rest, zeros = divmod(state, self.width)
         if self.power <= 0:
             return self._merged(10 * rest + digit) * self.width
@@ -67,8 +67,8 @@ class Step:
         return state + 1 if zeros < self.power else self._merged(10 * rest) * self.width + zeros
 
     def at_point(self, state: int, scaled: bool) -> int:
-        """The integer part has ended. Unless an exponent may follow (`scaled`), all that is left of the remainder by an
-        integer is whether it is zero."""
+        """Return the state at the end of the integer part. Unless an exponent may follow (`scaled`), only whether the
+        remainder by an integer is zero is kept."""
         if scaled:
             return state
         if self.power < 0:
@@ -76,12 +76,12 @@ class Step:
         return self.first if self.holds(state) else FAILED
 
     def next_fraction_digits(self, state: int) -> list[int]:
-        """Digits that differ from their neighbors, in the fraction."""
+        """Return the digits whose effect differs from their neighbors', in the fraction."""
         within = self.power < 0 and state % self.width < -self.power
         return self._differ(state != FAILED and (self.coefficient > 1 or not within), only_zero=not within)
 
     def after_fraction(self, state: int, digit: int, whole: bool) -> int:
-        """One more digit of the fraction, of which all are zeros where `whole`."""
+        """Return the state after one more digit of the fraction, whose digits are all zeros where `whole`."""
         if state == FAILED:
             return FAILED
         rest, position = divmod(state, self.width)
@@ -91,8 +91,8 @@ class Step:
         return FAILED if digit else state
 
     def _behind_point(self, rest: int, position: int) -> int:
-        """The state of a remainder behind so many digits of a fraction, unless no exponent depends on it: the one
-        remainder with which the digits that may still come make the same multiples."""
+        """Return the state of a remainder after `position` digits of a fraction, where no exponent depends on it: that
+        of the first remainder seen with which the digits to come make the same multiples."""
         room = -self.power - position
         needed = -rest * pow(10, room, self.coefficient) % self.coefficient
         if needed >= 10**room:
@@ -100,7 +100,7 @@ class Step:
         return self._fractions.setdefault((position, needed), rest) * self.width + position
 
     def _merged(self, number: int) -> int:
-        """The remainder that stands for all those behind which the same digits make a multiple."""
+        """Return the remainder that represents all those after which the same digits make a multiple."""
         rest = number % self.coefficient
         if self.fewest > MAX_STATES:
             return rest
@@ -110,7 +110,7 @@ class Step:
         return found
 
     def _class(self, rest: int) -> tuple[int, ...]:
-        """For each number of digits that may come: what they must add, if they can."""
+        """Return, for each number of digits to come, what they must add, if they can."""
         size = 10 ** max(-self.power, 0)
         rest, found = rest * size % self.coefficient, []
         while size < self.coefficient:
@@ -120,7 +120,7 @@ class Step:
         return (*found, rest)
 
     def holds(self, state: int) -> bool:
-        """Whether the number that ends here is a multiple."""
+        """Return whether the number that ends here is a multiple."""
         if state == FAILED:
             return False
         rest, position = divmod(state, self.width)
@@ -129,8 +129,9 @@ class Step:
         return rest * pow(10, -self.power - position, self.coefficient) % self.coefficient == 0
 
     def with_exponent(self, state: int, exponent: int, whole: bool) -> bool | None:
-        """Whether the number is a multiple when its digits, of which one stands before the point and is no zero, and
-        which are zeros behind it where `whole`, are followed by an exponent; None where this is not known."""
+        """Return whether a number with an exponent is a multiple; None where this is not known.
+
+        Its digits have led to `state`: one before the point, which is no zero, and zeros after it where `whole`."""
         if exponent < self.lowest:
             return False
         if whole and exponent >= self.highest:
@@ -144,8 +145,8 @@ class Step:
 
 
 def _scaled(step: Fraction) -> tuple[int, int]:
-    """The step as a * 10^k, where ten does not divide a; of a step without end in decimal digits, such as 2/3, the step
-    (2) of those of its multiples that have an end."""
+    """Return a and k of a step a * 10^k, where ten does not divide a; for a step whose decimals do not end, such as
+    2/3, those of the step (2) of its multiples whose decimals do."""
     numerator, denominator, power = step.numerator, step.denominator, 0
     while denominator % 10 == 0:
         denominator, power = denominator // 10, power - 1
@@ -158,8 +159,8 @@ def _scaled(step: Fraction) -> tuple[int, int]:
 
 
 def _fewest_states(coefficient: int, places: int, twos: int, fives: int) -> int:
-    """How many remainders are told apart, where a fraction has so many places: those that some number of digits below a
-    bound makes a multiple, by that, and all others by what is left without twos and fives; with the best bound."""
+    """Return how many remainders are told apart where a fraction has `places` places: with the best bound on a number
+    of digits, those that fewer digits make a multiple, and all others by their remainder without twos and fives."""
     fewest, told_apart, size = coefficient * 10, 0, 1
     for digits in range(places + max(twos, fives) + 1):
         common = 2 ** min(digits, twos) * 5 ** min(digits, fives)

@@ -1,12 +1,12 @@
 """Comparing digits, as they come, with magnitudes.
 
-The digits of an integer come without their number being known, so what is kept after n of them is how they compare with
-the first n digits of each cut that has as many; a cut with fewer digits lies below. At the point the integers are
-compared, and of a cut that is equal so far, what is left of it is kept as a fraction: its next digit is ten times that,
-rounded down. So a cut need not end.
+The number of an integer's digits is not known before they end, so after n digits the state is how they compare with the
+first n digits of each cut that has as many; a cut with fewer digits lies below. At the point the integers are compared;
+for a cut that is equal so far, its remainder is kept as a fraction, whose next digit is ten times it, rounded down. So
+the decimals of a cut need not end.
 
     integer digits    (n, places): n up to one more than any cut has; places at prefixes, ANYWHERE once n is greater
-    fraction digits   for each cut: ABOVE, BELOW, or what is left of it
+    fraction digits   for each cut: ABOVE, BELOW, or its remainder
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW
+from constraints.json_schema.numbers.knowledge import ABOVE, ANYWHERE, AT, BELOW
 
-# In fractions: the magnitude is known to lie below the cut, or above; other values are what is left of the cut.
+# In fractions: the magnitude is known to lie below the cut, or above; other values are remainders of the cut.
 _IS_BELOW: Final = -1
 _IS_ABOVE: Final = -2
 
@@ -39,7 +39,7 @@ class Cut(NamedTuple):
 
 
 def cut_of(numerator: int, denominator: int) -> Cut:
-    """A magnitude in digits."""
+    """Return a magnitude as a cut."""
     whole, left = divmod(numerator, denominator)
     return Cut(str(whole), left, denominator)
 
@@ -55,7 +55,7 @@ class Comparison:
     # Digits of the integer part.
 
     def next_digits(self, prefix: Prefix) -> list[int]:
-        """The digits of cuts that are equal so far."""
+        """Return the next digits of the cuts that are equal so far."""
         count, places = prefix
         return [
             ord(cut.digits[count]) - 48
@@ -64,7 +64,7 @@ class Comparison:
         ]
 
     def after(self, prefix: Prefix, digit: int) -> Prefix:
-        """One more digit."""
+        """Return the state after one more digit."""
         count, places = prefix
         if count > self.longest:
             return prefix
@@ -79,13 +79,13 @@ class Comparison:
         return min(count + 1, self.longest + 1), tuple(found)
 
     def beyond(self, prefix: Prefix) -> tuple[int, ...]:
-        """Where the magnitude may lie when more digits follow."""
+        """Return where the magnitude may lie if more digits follow."""
         return tuple([ABOVE if prefix[0] >= len(cut.digits) else ANYWHERE for cut in self.cuts])
 
     # Digits of the fraction.
 
     def at_point(self, prefix: Prefix) -> Left:
-        """The integer part has ended."""
+        """Return the state at the end of the integer part."""
         count, places = prefix
         return tuple(
             [
@@ -95,11 +95,11 @@ class Comparison:
         )
 
     def next_fraction_digits(self, left: Left) -> list[int]:
-        """The digits of cuts that are equal so far."""
+        """Return the next digits of the cuts that are equal so far."""
         return [10 * rest // cut.denominator for cut, rest in zip(self.cuts, left, strict=True) if rest >= 0]
 
     def after_fraction(self, left: Left, digit: int) -> Left:
-        """One more digit."""
+        """Return the state after one more digit."""
         found = []
         for cut, rest in zip(self.cuts, left, strict=True):
             if rest >= 0:
@@ -111,12 +111,12 @@ class Comparison:
 
     @staticmethod
     def at_end(left: Left) -> tuple[int, ...]:
-        """Where the magnitude lies."""
+        """Return where the magnitude lies."""
         return tuple([(BELOW if rest == _IS_BELOW or rest > 0 else AT if rest == 0 else ABOVE) for rest in left])
 
     @staticmethod
     def beyond_fraction(left: Left) -> tuple[int, ...]:
-        """Where the magnitude may lie when more digits can follow."""
+        """Return where the magnitude may lie if more digits may follow."""
         return tuple(
             [
                 BELOW if rest == _IS_BELOW else ABOVE if rest == _IS_ABOVE else ANYWHERE if rest else AT | ABOVE

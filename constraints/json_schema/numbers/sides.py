@@ -1,10 +1,10 @@
-"""One sign's numbers: where they are cut, and for which exponents a mantissa satisfies the formula.
+"""The numbers of one sign: their cuts, and the exponents for which a mantissa satisfies the formula.
 
-`m * 10^e` with 1 <= m < 10 compares with a cut `b * 10^k` as e does with k, and where they are equal as m with b. So
+`m * 10^e` with 1 <= m < 10 compares with a cut `b * 10^k` as e does with k, and where these are equal as m with b. So
 for what is known of m, the exponents for which the formula holds are a finite union of intervals.
 
-Exponents from -4 to 15 are written by neither Python nor JavaScript, and comparing mantissas there would double the
-states of every bound. So they are left out, unless the formula holds for all exponents from -1 down, or from 0 up.
+Neither Python nor JavaScript writes exponents from -4 to 15, and comparing mantissas there would double the states of
+every bound. So they are left out, unless the formula holds for all exponents from -1 down, or from 0 up.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from constraints.json_schema.formula import Formula
+from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.numbers.exponents import Exponents
+from constraints.json_schema.numbers.knowledge import ABOVE, ANYWHERE, AT, BELOW, Knowledge, branch
 from constraints.json_schema.numbers.multiples import Step
 from constraints.json_schema.numbers.order import Comparison, Left, cut_of
-from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW, Knowledge, branch
 
-# Exponents between these are written by nobody.
+# Exponents between these are not written by any program.
 LAST_NEGATIVE: Final = -5
 FIRST_POSITIVE: Final = 16
 
@@ -39,7 +39,7 @@ class _Scaled(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """Exponents between two of the places where anything changes.
+    """Exponents between two of those at which anything changes.
 
     Attributes:
         low, high: both included; None is no bound.
@@ -90,7 +90,7 @@ class Side:
         self._found: dict[object, Exponents] = {}
 
     def _may_take(self, exponents: _Range) -> bool:
-        """Whether a mantissa with one of these exponents may be accepted."""
+        """Return whether a mantissa with one of these exponents may be accepted."""
         if LAST_NEGATIVE < exponents.exponent < FIRST_POSITIVE:
             return False
         multiples = tuple([None if exponents.exponent >= step.lowest else False for step in self.steps])
@@ -105,18 +105,18 @@ class Side:
         plain: bool | None,
         multiples: tuple[bool | None, ...],
     ) -> bool:
-        """Whether what may follow could satisfy the formula; false only where nothing does."""
+        """Return whether what may follow could satisfy the formula; False only where nothing does."""
         if mantissa is not None and self._takes_exponents:
             return True
         return self.truth(Knowledge(places, None if whole else False, plain, multiples)) is not False
 
     def exponents(self, mantissa: Left | None, zero: bool, whole: bool, multiples: tuple[int, ...]) -> Exponents:
-        """The exponents behind a mantissa for which the formula holds, as far as they are accepted.
+        """Return the exponents after a mantissa for which the formula holds, as far as they are accepted.
 
         Args:
             mantissa: how it compares, or None where it does not have one digit before the point, which is no zero.
             zero: whether all its digits are zeros.
-            whole: whether all its digits behind the point are zeros.
+            whole: whether all its digits after the point are zeros.
             multiples: the state of each step.
         """
         if not self._takes_exponents:
@@ -132,7 +132,7 @@ class Side:
         return found
 
     def _of_any(self, whole: bool) -> Exponents:
-        """Of numbers of any size but zero."""
+        """Return the exponents that are accepted after any mantissa but zero."""
         if self.truth(Knowledge(self._not_zero, None, False, self.unknown)):
             return ALL
         return (_POSITIVE,) if whole and self.truth(Knowledge(self._not_zero, True, False, self.unknown)) else NONE
@@ -156,7 +156,7 @@ class Side:
 
 
 def _ranges(scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]) -> tuple[_Range, ...]:
-    """The exponents, in ranges."""
+    """Return all exponents, in ranges."""
     edges = {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
     edges.update([cut.power + more for cut in scaled if cut for more in (0, 1)])
     edges.update([edge for step in steps for edge in (step.lowest, step.highest)])
@@ -182,7 +182,7 @@ def _range(low: int | None, high: int | None, scaled: Sequence[_Scaled | None], 
 
 
 def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
-    """Of adjacent intervals, which all begin or end at 0 if they could hold it, those that are accepted."""
+    """Return the intervals that are accepted, of adjacent ones none of which has 0 inside."""
     joined: list[tuple[int | None, int | None]] = []
     for low, high in found:
         if joined and joined[-1][1] is not None and low == joined[-1][1] + 1 and low != 0:
@@ -203,7 +203,7 @@ def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
 
 
 def _scaled(value: Fraction) -> _Scaled:
-    """b and k with value = b * 10^k and 1 <= b < 10."""
+    """Return b and k with value = b * 10^k and 1 <= b < 10."""
     numerator, denominator = value.numerator, value.denominator
     power = len(str(numerator)) - len(str(denominator))
     numerator, denominator = numerator * 10 ** max(-power, 0), denominator * 10 ** max(power, 0)

@@ -1,23 +1,22 @@
 """The automaton of the spellings of numbers for which a formula holds.
 
-Its states are what the digits so far leave open: how they compare with each cut, whether all of them are zeros, whether
-those behind the point are, and the remainder by each step. It is deterministic as it is found; minimization does the
-rest.
+Its states are what is known of the digits so far: how they compare with each cut, whether all of them are zeros,
+whether those after the point are, and the remainder by each step. It is deterministic by construction, and is then
+minimized.
 
-What is accepted is exact always: the value of every accepted spelling satisfies the formula. All spellings without an
-exponent of all numbers that do are accepted. A spelling with an exponent is left out
+The value of every accepted spelling satisfies the formula. All spellings without an exponent of all numbers that
+satisfy it are accepted. A spelling with an exponent is left out
 
     where more than one digit stands before the point, or a zero does, unless the formula holds for numbers of any size,
     or for integers of any size
-    where whether the number is an integer or a multiple takes counting the digits behind the point: 1.5e+16 as an
-    integer
+    where the digits after the point must be counted to tell an integer or a multiple: 1.5e+16 as an integer
     for exponents from -4 to 15, unless the formula holds for all exponents from -1 down, or from 0 up
     of zero, unless the formula holds for zero and for numbers of its sign of any size: -0e5 as a minimum of 0
 
 Nothing bounds the number of digits, as nothing in JSON does.
 
 Rejected: products of one automaton for each statement (most states of each are dead in the product); counting the
-digits of a mantissa up to 17, which is worth thirty states in every integer of a schema to no one.
+digits of a mantissa up to 17, which takes thirty states in every integer of a schema.
 """
 
 from __future__ import annotations
@@ -32,28 +31,29 @@ from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded
 from automata.expressions import EMPTY
 from automata.limits import current_work, spend
-from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
-from constraints.json_schema.numbers.exponents import exponent_rows
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
+from constraints.json_schema.numbers.exponents import exponent_automaton
+from constraints.json_schema.numbers.knowledge import Knowledge, atoms
 from constraints.json_schema.numbers.multiples import FAILED, MAX_STATES, Step
 from constraints.json_schema.numbers.order import Left, Prefix
 from constraints.json_schema.numbers.sides import Side
-from constraints.json_schema.numbers.statements import Knowledge, atoms
 
 _HOPELESS: Final = -1
 
-# Of a text in its integer part: the side (0, or 1 behind "-"), its comparison with cuts, that of the mantissa if it is
-# one digit and no zero, whether it is zero, the state of each step.
+# A state in the integer part: the side (0, or 1 after "-"), the comparison with cuts, that of the mantissa if it is one
+# digit and no zero, whether the number so far is zero, the state of each step.
 _Whole: TypeAlias = tuple[int, Prefix, Left | None, bool, tuple[int, ...]]
-# Of one behind the point: the same, whether all digits behind the point are zeros, whether there are any.
+# A state after the point: the same, whether all digits after the point are zeros, whether there are any.
 _Fraction: TypeAlias = tuple[int, Left, Left | None, bool, tuple[int, ...], bool, bool]
 
 
 def number_automaton(formula: Formula) -> ByteAutomaton:
-    """The spellings of all numbers for which a formula about numbers holds.
+    """Return the automaton of the spellings of all numbers for which a formula about numbers holds.
 
     Raises:
         TypeError: the formula says something of values that are no numbers.
-        LimitExceeded: there are too many remainders, or digits, to look at.
+        LimitExceeded: there are too many remainders or digits.
     """
     spelling = _Spelling(formula)
     spelling.explore()
@@ -62,13 +62,13 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
 
 
 class _Spelling:
-    """A deterministic automaton, as it is found. State 0 is the start, and from all ends an empty arc leads to 1."""
+    """A deterministic automaton, while it is explored: state 0 is the start, and epsilon arcs lead from ends to 1."""
 
     def __init__(self, formula: Formula) -> None:
         statements = list(dict.fromkeys(atoms(formula)))
         sizes = [part.step for part in statements if isinstance(part, MultipleOf) and part.step != 1]
         self.steps = [Step(size) for size in sizes]
-        # Whether zeros behind the point are told apart from other digits.
+        # Whether zeros after the point are told apart from other digits.
         self.counts_zeros = any(isinstance(part, IsInteger | MultipleOf) for part in statements)
         # Without cuts the sign means nothing.
         signs = (False, True) if any(isinstance(part, Minimum | NumberIn) for part in statements) else (False,)
@@ -86,7 +86,7 @@ class _Spelling:
         return self.num_states - 1
 
     def explore(self) -> None:
-        """Finds all states."""
+        """Find all states."""
         self.first_digit(0, 0)
         minus = self.state()
         self.arcs += (0, 0x2D, 0x2D, minus)
@@ -101,7 +101,7 @@ class _Spelling:
                 self.expand_fraction(self.fractions.pop())
 
     def too_many(self) -> str:
-        """Why there are more states than are looked at."""
+        """Return why there are more states than are explored."""
         most = max(self.steps, key=lambda step: step.fewest, default=None)
         if most is None:
             return f"comparing digits with the bounds of a number takes more than {MAX_STATES:,} states"
@@ -125,7 +125,7 @@ class _Spelling:
             self.arc(source, low, high, (number, prefix, mantissa, not low, held))
 
     def arc(self, source: int, low: int, high: int, state: _Whole) -> None:
-        """An arc to a state within the integer part."""
+        """Add an arc to a state within the integer part."""
         target = self.numbers.get(state)
         if target is None:
             target = self.numbers[state] = self.state()
@@ -137,8 +137,8 @@ class _Spelling:
         number, prefix, mantissa, zero, held = state
         side = self.sides[number]
         left = side.cuts.at_point(prefix)
-        behind = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
-        after = (number, left, mantissa, zero, behind, True, False)
+        steps = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
+        after = (number, left, mantissa, zero, steps, True, False)
         self.ending(source, side, left, mantissa, zero, held, True, True)
         self.fraction_arc(source, 0x2E, 0x2E, after)
         if zero or not side.hopeful(side.cuts.beyond(prefix), None, True, None, side.unknown):
@@ -151,7 +151,7 @@ class _Spelling:
             self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
 
     def fraction_arc(self, source: int, low: int, high: int, state: _Fraction) -> None:
-        """An arc to a state behind the point, unless nothing could satisfy the formula there."""
+        """Add an arc to a state after the point, unless nothing satisfies the formula there."""
         target = self.numbers.get(state)
         if target is None:
             number, left, mantissa, _, held, whole, _ = state
@@ -198,7 +198,7 @@ class _Spelling:
         whole: bool,
         plain: bool,
     ) -> None:
-        """The text ends here, or an exponent follows."""
+        """Add the end of the number here, and the exponents that may follow."""
         multiples = tuple([step.holds(state) for step, state in zip(self.steps, held, strict=True)])
         if side.truth(Knowledge(side.cuts.at_end(left), whole, plain, multiples)):
             self.epsilon += (source, 1)
@@ -207,7 +207,7 @@ class _Spelling:
             return
         start = self.exponents.get(exponents)
         if start is None:
-            rows = exponent_rows(exponents)
+            rows = exponent_automaton(exponents)
             start = self.exponents[exponents] = self.num_states
             self.num_states += rows.num_states
             arcs = list(rows.arcs)
@@ -220,7 +220,7 @@ class _Spelling:
 
 
 def _ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
-    """Digits from 0 to 9 as ranges, in which each of some digits stands alone."""
+    """Return the digits from 0 to 9 as ranges, in which each of some digits stands alone."""
     alone = set(breaks)
     if not alone:
         return [(0, 9)]

@@ -1,21 +1,20 @@
-"""Reading: a JSON Schema of any draft becomes a `Document` of formulas.
+"""Reading: from a JSON Schema of any draft to a `SchemaDocument` of formulas.
 
-dialects        which keywords there are, by draft and vocabulary
-library         resources, names and references; `scanning`, `pointers`, `metaschemas`, `vocabularies`
-reader          goes through a schema and joins what its keywords say
-keywords        `any_kind`, `numbers`, `texts`, `arrays`, `objects`, `applicators`, `references`; `values`, `counts`
-unevaluated     `unevaluatedProperties` and `unevaluatedItems`, from what is `evaluated`
+resources/        the documents of a schema, and the targets of references
+site, dialects    a schema as it is read, and the handlers of each draft's keywords
+keywords/         the handlers: each gives the formula of one keyword
+reader            reads a schema and the targets of its references, and joins the formulas
+document          the result
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from automata.errors import SchemaError
-from constraints.json_schema.document import Document, Draft, Resolver
 from constraints.json_schema.reading.dialects import DIALECTS
-from constraints.json_schema.reading.library import Library
+from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
 from constraints.json_schema.reading.reader import DynamicReference, Reader
+from constraints.json_schema.reading.resources.library import Library
 
 __all__ = ["read_schema"]
 
@@ -26,29 +25,26 @@ def read_schema(
     draft: Draft | Literal["auto"] = "auto",
     resolver: Resolver | None = None,
     skip: frozenset[str] = frozenset(),
-) -> Document:
-    """Reads a JSON Schema.
+) -> SchemaDocument:
+    """Read a JSON Schema.
 
     Args:
-        schema: the schema, as `json.loads` gives it.
-        draft: its draft; "auto" goes by `$schema`. Without one a schema is of 2020-12, with what older drafts wrote
-            otherwise and what means nothing else there; so is one with a `$schema` that nobody knows, with a note.
-        resolver: from an absolute URI to the schema that lies there. Metaschemas of the drafts need none.
+        schema: the schema, as `json.loads` returns it, nested to any depth.
+        draft: its draft; "auto" takes the one that `$schema` names. A schema without `$schema` is read as 2020-12
+            together with what older drafts wrote differently; so is one with an unknown `$schema`, with a note.
+        resolver: returns the schema at an absolute URI. The drafts' metaschemas need none.
         skip: JSON pointers of keywords to leave out; each is noted.
 
     Raises:
-        SchemaError: a keyword has a value that it must not have, or a reference leads nowhere.
+        SchemaError: a keyword has an invalid value, or a reference leads nowhere.
         UnsupportedSchema: `unevaluatedProperties` or `unevaluatedItems` depends on too many cases.
     """
     library = Library(schema, None if draft == "auto" else DIALECTS[draft], resolver)
     reader = Reader(library, skip, dynamic=False)
     try:
-        try:
-            root = reader.root()
-        except DynamicReference:
-            reader = Reader(library, skip, dynamic=True)
-            root = reader.root()
-    except RecursionError:
-        raise SchemaError("the schema is nested too deeply") from None
+        root = reader.root()
+    except DynamicReference:
+        reader = Reader(library, skip, dynamic=True)
+        root = reader.root()
     notes = (*library.notes, *reader.notes)
-    return Document(root, reader.definitions, library.root.dialect.draft, reader.places, notes)
+    return SchemaDocument(root, reader.definitions, library.root.dialect.draft, reader.places, notes)

@@ -1,46 +1,34 @@
-"""Dialects: which keywords there are, by draft and vocabulary, and who reads each.
+"""Dialects: the keywords of each draft, with their handlers.
 
-Without `$schema` (and for one that nobody knows) a schema is of draft 2020-12, with what older drafts wrote otherwise
-and what means nothing else there: `dependencies`, an array of schemas in `items` and `additionalItems` beside it, a
+A schema without `$schema`, or with an unknown one, is read as 2020-12 together with what older drafts wrote differently
+and 2020-12 gives no other meaning: `dependencies`, an array of schemas in `items` and `additionalItems` beside it, a
 boolean `exclusiveMinimum`, `id`, `$recursiveRef`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from constraints.json_schema.document import Draft
-from constraints.json_schema.reading import any_kind, applicators, arrays, numbers, objects, texts, unevaluated
-from constraints.json_schema.reading.references import reader_of
-from constraints.json_schema.reading.site import Handler
-from constraints.json_schema.reading.words import words
+from constraints.json_schema.reading.document import Draft
+from constraints.json_schema.reading.keywords import (
+    any_kind,
+    applicators,
+    arrays,
+    numbers,
+    objects,
+    strings,
+    unevaluated,
+)
+from constraints.json_schema.reading.keywords.references import handler_of
+from constraints.json_schema.reading.site import Handler, SchemaDialect
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
-    """How a schema is read.
-
-    Attributes:
-        draft: the draft.
-        handlers: who reads each keyword.
-        id_keywords: what gives a schema its URI.
-        reference_alone: whether `$ref` hides all that stands beside it (up to draft 7).
-        contains_evaluates: whether items that `contains` holds for are evaluated (from 2020-12 on).
-    """
-
-    draft: Draft
-    handlers: Mapping[str, Handler]
-    id_keywords: tuple[str, ...] = ("$id",)
-    reference_alone: bool = False
-    contains_evaluates: bool = False
-
-
-# Read after all others: what lists names or says what others leave over.
-LATE: Final = words(
-    "required dependentRequired dependentSchemas dependencies additionalProperties propertyNames minProperties "
-    "maxProperties unevaluatedProperties unevaluatedItems"
+# Keywords that are read after all others: those that list names, or are about what others leave.
+LATE: Final = frozenset(
+    [
+        *("required", "dependentRequired", "dependentSchemas", "dependencies", "additionalProperties"),
+        *("propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems"),
+    ]
 )
 
 _DRAFT_4: Final[dict[str, Handler]] = {
@@ -51,10 +39,10 @@ _DRAFT_4: Final[dict[str, Handler]] = {
     "exclusiveMinimum": numbers.exclusive_minimum,
     "exclusiveMaximum": numbers.exclusive_maximum,
     "multipleOf": numbers.multiple_of,
-    "minLength": texts.min_length,
-    "maxLength": texts.max_length,
-    "pattern": texts.pattern,
-    "format": texts.format_of,
+    "minLength": strings.min_length,
+    "maxLength": strings.max_length,
+    "pattern": strings.pattern,
+    "format": strings.format_of,
     "items": arrays.items,
     "additionalItems": arrays.additional_items,
     "minItems": arrays.min_items,
@@ -71,7 +59,7 @@ _DRAFT_4: Final[dict[str, Handler]] = {
     "anyOf": applicators.any_of,
     "oneOf": applicators.one_of,
     "not": applicators.not_,
-    "$ref": reader_of("$ref"),
+    "$ref": handler_of("$ref"),
 }
 _DRAFT_6: Final[dict[str, Handler]] = {
     **_DRAFT_4,
@@ -88,13 +76,13 @@ _DRAFT_2019_09: Final[dict[str, Handler]] = {
     "dependentSchemas": objects.dependent_schemas,
     "unevaluatedProperties": unevaluated.unevaluated_properties,
     "unevaluatedItems": unevaluated.unevaluated_items,
-    "$recursiveRef": reader_of("$recursiveRef"),
+    "$recursiveRef": handler_of("$recursiveRef"),
 }
 _DRAFT_2020_12: Final[dict[str, Handler]] = {
     **{k: handler for k, handler in _DRAFT_2019_09.items() if k not in ("additionalItems", "$recursiveRef")},
     "prefixItems": arrays.prefix_items,
     "items": arrays.items_after_prefix,
-    "$dynamicRef": reader_of("$dynamicRef"),
+    "$dynamicRef": handler_of("$dynamicRef"),
 }
 _ANY_DRAFT: Final[dict[str, Handler]] = {
     **_DRAFT_2019_09,
@@ -103,16 +91,16 @@ _ANY_DRAFT: Final[dict[str, Handler]] = {
     "additionalItems": arrays.additional_items,
 }
 
-DIALECTS: Final[Mapping[Draft, Dialect]] = {
-    "draft4": Dialect("draft4", _DRAFT_4, ("id",), reference_alone=True),
-    "draft6": Dialect("draft6", _DRAFT_6, reference_alone=True),
-    "draft7": Dialect("draft7", _DRAFT_7, reference_alone=True),
-    "draft2019-09": Dialect("draft2019-09", _DRAFT_2019_09),
-    "draft2020-12": Dialect("draft2020-12", _DRAFT_2020_12, contains_evaluates=True),
+DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
+    "draft4": SchemaDialect("draft4", _DRAFT_4, ("id",), reference_alone=True),
+    "draft6": SchemaDialect("draft6", _DRAFT_6, reference_alone=True),
+    "draft7": SchemaDialect("draft7", _DRAFT_7, reference_alone=True),
+    "draft2019-09": SchemaDialect("draft2019-09", _DRAFT_2019_09),
+    "draft2020-12": SchemaDialect("draft2020-12", _DRAFT_2020_12, contains_evaluates=True),
 }
-UNDECLARED: Final = Dialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
+UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
-_BY_URI: Final[Mapping[str, Dialect]] = {
+_BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft-04/schema": DIALECTS["draft4"],
     "json-schema.org/draft-06/schema": DIALECTS["draft6"],
     "json-schema.org/draft-07/schema": DIALECTS["draft7"],
@@ -121,6 +109,6 @@ _BY_URI: Final[Mapping[str, Dialect]] = {
 }
 
 
-def dialect_of_uri(uri: str) -> Dialect | None:
-    """The draft of a `$schema`, with or without an empty fragment, by either scheme; None for others."""
+def dialect_of_uri(uri: str) -> SchemaDialect | None:
+    """Return the dialect of a draft's `$schema`, by either scheme, with or without an empty fragment, or None."""
     return _BY_URI.get(uri.removesuffix("#").removeprefix("https://").removeprefix("http://"))

@@ -1,9 +1,8 @@
-"""Reader: goes through a schema, keyword by keyword, and joins what they say.
+"""Reader: reads a schema keyword by keyword and joins the formulas.
 
-A schema that a reference leads to is read once, for each scope of dynamic anchors that it is read in, and becomes a
-definition if it leads to itself or is large; a small one stands in place of its references. What no reference leads to
-is not read. Most schemas have no dynamic references, and scopes cost something, so they are kept only from the moment
-that one is met: reading begins again then.
+The target of a reference is read once for each scope of dynamic anchors. It becomes a definition if it is recursive or
+large; a small one takes the place of its references. Schemas that no reference leads to are not read. Scopes cost time
+and few schemas have dynamic references, so scopes are kept only once one is met: reading then starts again.
 """
 
 from __future__ import annotations
@@ -12,27 +11,30 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 from automata.errors import SchemaError
-from constraints.json_schema.document import Note
-from constraints.json_schema.formula import FALSE, TRUE, And, Formula, Or, Reference, conjunction
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Or, conjunction
+from constraints.json_schema.formulas.outlines import Outlines
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import Reference
 from constraints.json_schema.reading.dialects import LATE
-from constraints.json_schema.reading.disjoint import Outlines
-from constraints.json_schema.reading.library import Library
-from constraints.json_schema.reading.pointers import step
+from constraints.json_schema.reading.document import Note
+from constraints.json_schema.reading.resources.library import Library
+from constraints.json_schema.reading.resources.pointers import step
 from constraints.json_schema.reading.site import Resource, Scope, Site, Target, shown
+from constraints.recursion import Task, run
 
-# How many statements a definition may have side by side to stand in place of its references.
+# The most statements side by side in a definition that takes the place of its references.
 SMALL: Final = 4
 
 
 class DynamicReference(Exception):
-    """A dynamic reference was met, and scopes were not kept."""
+    """A dynamic reference was met while scopes were not kept."""
 
 
 class Reader:
     """One pass over a schema.
 
     Attributes:
-        definitions, places, notes: what becomes part of the document.
+        definitions, places, notes: those of the document.
     """
 
     def __init__(self, library: Library, skip: frozenset[str], dynamic: bool) -> None:
@@ -44,19 +46,19 @@ class Reader:
         self._open: set[Hashable] = set()
         self._recursive: set[Hashable] = set()
         self._conditions: dict[Hashable, Formula] = {}
-        # Equal formulas become one, so that what contains them is compared without looking into them.
+        # Equal formulas become one object, so that formulas around them are compared without looking into them.
         self._same: dict[Formula, Formula] = {}
-        self._outlines = Outlines(self.definitions)
+        self._outlines: Outlines | None = None
 
     def root(self) -> Formula:
-        """What the whole schema says."""
+        """Read the whole schema."""
         resource = self._library.root
-        formula = self.definition(Target(resource.schema, resource.place, resource), ())
+        formula = run(self.definition(Target(resource.schema, resource.place, resource), ()))
         if isinstance(formula, Reference) and formula.key not in self._recursive:
-            return self.definitions.pop(formula.key)  # it is large, and nothing else leads to it
+            return self.definitions.pop(formula.key)  # it is large, and no reference leads to it
         return formula
 
-    def definition(self, target: Target, scope: Scope) -> Formula:
+    def definition(self, target: Target, scope: Scope) -> Task[Formula]:
         scope = self._within(target.resource, scope) if self._dynamic else scope
         key: Hashable = (target.place, *((name, inner.place) for name, inner in scope)) if scope else target.place
         known = self._done.get(key)
@@ -66,7 +68,7 @@ class Reader:
             self._recursive.add(key)
             return Reference(key)
         self._open.add(key)
-        formula = self._read(target.schema, target.place, target.resource, scope)
+        formula: Formula = yield self.read(target.schema, target.place, target.resource, scope)
         self._open.discard(key)
         if key in self._recursive or not _is_small(formula):
             self.definitions[key] = formula
@@ -74,18 +76,14 @@ class Reader:
         self._done[key] = formula
         return formula
 
-    def below(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Formula:
-        return self._read(schema, _place(site, keyword, name), site.resource, site.scope)
-
-    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Formula:
-        key = (_place(site, keyword, name), site.scope)
-        known = self._conditions.get(key)
-        if known is None:
-            known = self._conditions[key] = self.below(site, schema, keyword, name)
-        return known
+    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
+        key = (site.at(keyword, name), site.scope)
+        if key not in self._conditions:
+            self._conditions[key] = yield site.below(schema, keyword, name)
+        return self._conditions[key]
 
     def child(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Site | None:
-        return self._site(schema, _place(site, keyword, name), site.resource, site.scope)
+        return self._site(schema, site.at(keyword, name), site.resource, site.scope)
 
     def target_site(self, target: Target, scope: Scope) -> Site | None:
         scope = self._within(target.resource, scope) if self._dynamic else scope
@@ -96,10 +94,10 @@ class Reader:
         if not isinstance(reference, str):
             raise site.wrong(keyword, "a string", reference)
         if keyword == "$ref":
-            return self._library.resolve(site.resource, reference, site.place + "/$ref", keyword)
+            return self._library.resolve(site.resource, reference, site.at(keyword), keyword)
         if not self._dynamic:
             raise DynamicReference
-        target = self._library.resolve(site.resource, reference, f"{site.place}/{keyword}", keyword)
+        target = self._library.resolve(site.resource, reference, site.at(keyword), keyword)
         if keyword == "$recursiveRef":
             target = target.resource.anchors.get("", target) if target.schema is target.resource.schema else target
         if target.dynamic is not None:
@@ -107,6 +105,8 @@ class Reader:
         return target
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
+        if self._outlines is None:
+            self._outlines = Outlines(Restriction(self.definitions))
         return self._outlines.compatible(parts)
 
     def put(self, formula: Formula, place: str) -> Formula:
@@ -114,9 +114,9 @@ class Reader:
         return formula
 
     def note(self, site: Site, keyword: str, reason: str) -> None:
-        self.notes[Note(f"{site.place}/{keyword}", keyword, reason)] = None
+        self.notes[Note(site.at(keyword), keyword, reason)] = None
 
-    def _read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Formula:
+    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Task[Formula]:
         site = self._site(schema, place, resource, scope)
         if site is None:
             return TRUE if schema else FALSE
@@ -125,12 +125,15 @@ class Reader:
         for keyword in sorted(site.schema, key=LATE.__contains__):
             handler = handlers.get(keyword)
             if handler is not None:
-                parts.append(self.put(handler(self, site, site.schema[keyword]), f"{place}/{keyword}"))
+                part = handler(site, site.schema[keyword])
+                if not isinstance(part, Formula):
+                    part = yield part
+                parts.append(self.put(part, f"{place}/{keyword}"))
         formula = conjunction(parts)
         return self._same.setdefault(formula, formula)
 
     def _site(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Site | None:
-        """The site of an object schema, in the resource that it belongs to, without keywords to be skipped."""
+        """Return the site of an object schema, in the resource that it belongs to, without the keywords to skip."""
         if not isinstance(schema, dict):
             if isinstance(schema, bool):
                 return None
@@ -144,7 +147,7 @@ class Reader:
             schema = {"$ref": schema["$ref"]}
         if self._skip:
             schema = self._kept(schema, place)
-        return Site(schema, place, resource, scope)
+        return Site(self, schema, place, resource, scope)
 
     def _kept(self, schema: dict[str, Any], place: str) -> dict[str, Any]:
         kept = {}
@@ -157,15 +160,11 @@ class Reader:
         return kept
 
     def _within(self, resource: Resource, scope: Scope) -> Scope:
-        """The scope inside of a resource; a name that is known already keeps what it leads to."""
+        """Return the scope inside a resource; a name that is in scope already keeps its target."""
         self._library.scan(resource)
         known = {name for name, _ in scope}
         new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
         return scope + new if new else scope
-
-
-def _place(site: Site, keyword: str, name: str | None) -> str:
-    return f"{site.place}/{keyword}" if name is None else f"{site.place}/{keyword}{step(name)}"
 
 
 def _is_small(formula: Formula) -> bool:

@@ -1,24 +1,44 @@
-"""Site: a schema that is being read, and where it stands; what the readers of keywords are given.
+"""Site: a schema that is being read, with its place, its resource and its scope.
 
-Resource    a schema with a URI of its own, by which its relative references are resolved
-Scope       the dynamic anchors that are in force: what each name leads to, which is in the outermost resource
-Site        one object of the schema, its place, its resource and its scope
-Reading     what a reader of a keyword may ask for: other schemas, definitions, notes
+SchemaDialect     the keywords that a schema may have, each with its handler
+Resource    a schema with a URI of its own, against which its relative references are resolved
+Target      the schema that a reference leads to
+Scope       the dynamic anchors in force: for each name, the target in the outermost resource that has it
+Site        one object of the schema; what a handler is given
+Reading     what handlers ask of the reader (`reading.reader.Reader`)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from automata.errors import SchemaError
-from constraints.json_schema.formula import Formula
-from constraints.json_schema.reading.pointers import step
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.reading.document import Draft
+from constraints.json_schema.reading.resources.pointers import step
+from constraints.recursion import Task
 
-if TYPE_CHECKING:
-    from constraints.json_schema.reading.dialects import Dialect
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemaDialect:
+    """How a schema is read.
+
+    Attributes:
+        draft: the draft.
+        handlers: the handler of each keyword.
+        id_keywords: the keywords that give a schema its URI.
+        reference_alone: whether `$ref` hides all keywords beside it (up to draft 7).
+        contains_evaluates: whether items that satisfy `contains` are evaluated (from 2020-12 on).
+    """
+
+    draft: Draft
+    handlers: Mapping[str, Handler]
+    id_keywords: tuple[str, ...] = ("$id",)
+    reference_alone: bool = False
+    contains_evaluates: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +49,7 @@ class Target:
         schema: the schema.
         place: where it stands.
         resource: the resource that it is in.
-        dynamic: the name, if it was found by a dynamic anchor ("" for `$recursiveAnchor`).
+        dynamic: the name of the dynamic anchor that led to it ("" for `$recursiveAnchor`), if one did.
     """
 
     schema: Any
@@ -47,14 +67,14 @@ class Resource:
         schema, place: the schema, and where it stands.
         dialect: how its keywords are read.
         document: the resource of the document that it lies in; itself for a document.
-        anchors: what its names lead to, once the document has been scanned.
-        scanned: whether the document has been.
+        anchors: the targets of its names, once the document has been scanned.
+        scanned: whether the document has been scanned.
     """
 
     uri: str
     schema: Any
     place: str
-    dialect: Dialect
+    dialect: SchemaDialect
     document: Resource = field(init=False)
     anchors: dict[str, Target] = field(default_factory=dict)
     scanned: bool = False
@@ -72,54 +92,67 @@ Scope: TypeAlias = tuple[tuple[str, Target], ...]
 class Site:
     """One object of a schema, while it is read."""
 
-    __slots__ = ("place", "resource", "schema", "scope")
+    __slots__ = ("place", "reading", "resource", "schema", "scope")
 
-    def __init__(self, schema: dict[str, Any], place: str, resource: Resource, scope: Scope) -> None:
-        self.schema, self.place, self.resource, self.scope = schema, place, resource, scope
+    def __init__(self, reading: Reading, schema: dict[str, Any], place: str, resource: Resource, scope: Scope) -> None:
+        self.reading, self.schema, self.place, self.resource, self.scope = reading, schema, place, resource, scope
+
+    def at(self, keyword: str, name: str | None = None) -> str:
+        """Return the place of a keyword, or of a name or an index in its value."""
+        return f"{self.place}/{keyword}" if name is None else f"{self.place}/{keyword}{step(name)}"
+
+    def below(self, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
+        """Read the schema under a keyword, or under a name or an index in its value."""
+        return self.reading.read(schema, self.at(keyword, name), self.resource, self.scope)
+
+    def put(self, formula: Formula, keyword: str, name: str) -> Formula:
+        """Record where a statement stands, and return it."""
+        return self.reading.put(formula, self.at(keyword, name))
 
     def error(self, keyword: str, reason: str, *path: str) -> SchemaError:
-        """The error for the value of a keyword here, or for what lies under a path in it."""
+        """Return the error for the value of a keyword, or for what lies under a path in it."""
         return SchemaError(reason, pointer=self.place + "".join(map(step, (keyword, *path))), keyword=keyword)
 
     def wrong(self, keyword: str, expected: str, value: Any, *path: str) -> SchemaError:
-        """The error for a value that is not what it must be."""
+        """Return the error for a value of the wrong type."""
         return self.error(keyword, f"the value must be {expected}, not {shown(value)}", *path)
 
 
 def shown(value: Any) -> str:
-    """A value in an error: only its beginning if it is large."""
+    """Return a value's text for an error message, cut short where it is long."""
     return _SHOWN.repr(value)
 
 
 class Reading(Protocol):
-    """What the readers of keywords ask for."""
+    """The reader, as handlers see it."""
 
-    def below(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Formula:
-        """What a schema says that stands under a keyword, or under a name or an index in it."""
+    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Task[Formula]:
+        """Read a schema."""
 
-    def definition(self, target: Target, scope: Scope) -> Formula:
-        """What the target of a reference says."""
+    def definition(self, target: Target, scope: Scope) -> Task[Formula]:
+        """Read the target of a reference."""
 
     def target(self, site: Site, keyword: str) -> Target:
-        """What the reference that is the keyword's value leads to, dynamically where it is that."""
+        """Return the target of the reference that is a keyword's value, dynamic where the keyword is."""
 
-    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Formula:
-        """As `below`, for a schema that may be asked for again."""
+    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
+        """Read a schema below a site, unless it has been read already."""
 
     def child(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Site | None:
-        """The site of a schema under a keyword; None for a boolean schema."""
+        """Return the site of a schema under a keyword; None for a boolean schema."""
 
     def target_site(self, target: Target, scope: Scope) -> Site | None:
-        """The site of what a reference leads to; None for a boolean schema."""
+        """Return the site of a reference's target; None for a boolean schema."""
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
-        """For each of some formulas the others, by index, that may hold together with it."""
+        """List, for each formula, the others that may hold for a value that it holds for, by index."""
 
     def put(self, formula: Formula, place: str) -> Formula:
-        """Remembers where a statement stands; the first place counts."""
+        """Record where a statement stands, unless it stands somewhere already, and return it."""
 
     def note(self, site: Site, keyword: str, reason: str) -> None:
-        """Says that a keyword constrains nothing."""
+        """Record that a keyword constrains nothing."""
 
 
-Handler: TypeAlias = Callable[[Reading, Site, Any], Formula]
+# Reads the value of one keyword: at once, or as a task where it has schemas in it.
+Handler: TypeAlias = Callable[[Site, Any], Formula | Task[Formula]]

@@ -1,13 +1,14 @@
 """From a formula about strings to the automaton over their characters, in UTF-8.
 
-Every statement has an automaton of its own, cached, since the same patterns, formats and lengths recur; combinations
-are operations on these. Lists of strings are filtered by what else is asked of them, in place of any automaton.
+Every statement has an automaton of its own, which is kept, since the same patterns, formats and lengths recur;
+combinations are operations on these. A list of strings is filtered by the other statements, without an automaton.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.algebra import operations as algebra
@@ -18,89 +19,165 @@ from automata.errors import PatternError
 from automata.expressions import CharSet, Expr, Repetition
 from automata.expressions.ranges import Ranges
 from automata.pattern import parse
-from constraints.json_schema.formula import (
+from constraints.json_schema.formulas.connectives import (
     FALSE,
     Always,
     And,
-    Format,
     Formula,
     Never,
     Not,
     Or,
-    Pattern,
-    StringIn,
-    TextLength,
     conjunction,
+    disjunction,
+    fold,
+    negation,
+    parts_of,
+    truth,
 )
+from constraints.json_schema.formulas.statements import Format, Pattern, StringIn, TextLength
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
+from constraints.json_schema.strings.spelling import encodable
+from constraints.recursion import Task, run
 
-# Up to the first group that begins with (?P, outside of sets and escapes.
+# A pattern up to its first group that begins with (?P, outside of sets and escapes.
 _OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
 
 
-def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
-    """The automaton of all strings for which a formula about strings holds.
+class Lacks(Format):
+    """The string lacks a format, for certain."""
 
-    Args:
-        formula: about strings alone.
-        at_most: where a format is not exact, all strings for which the formula holds and more, in place of none but
-            those for which it does (`formats`).
+    __slots__ = ()
+
+
+def normalized(formula: Formula) -> Formula:
+    """Return a formula about strings in the form in which it has one language.
+
+    Negations stand before statements alone, so that a format that is not exact is taken as what certainly has it, or
+    as what certainly lacks it (`Lacks`); and a conjunction has one statement about the length.
+    """
+    if not all(map(_is_normal, parts_of(formula))):
+        formula, _ = fold(formula, _with_negation, _with_negations, {})
+    return with_one_length(formula)
+
+
+def _is_normal(part: Formula) -> bool:
+    if isinstance(part, Not):
+        part = part.part
+        return not isinstance(part, And | Or | Format)
+    return not isinstance(part, And | Or)
+
+
+# A formula and its negation, both in normal form.
+_Both: TypeAlias = tuple[Formula, Formula]
+
+
+def _with_negation(statement: Formula) -> _Both:
+    if isinstance(statement, Format) and statement.name in INEXACT_FORMATS:
+        return statement, Lacks(statement.name)
+    return statement, negation(statement)
+
+
+def _with_negations(formula: Formula, parts: list[_Both]) -> _Both:
+    if isinstance(formula, Not):
+        positive, negative = parts[0]
+        return negative, positive
+    positives, negatives = zip(*parts, strict=True)
+    if isinstance(formula, And):
+        return conjunction(positives), disjunction(negatives)
+    return disjunction(positives), conjunction(negatives)
+
+
+def content(formula: Formula) -> ByteAutomaton:
+    """Return the automaton of the strings for which a formula about strings holds.
 
     Raises:
-        PatternError: a pattern that is none, or is not regular.
+        PatternError: a pattern is none, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    return _content(with_one_length(formula), at_most and not _is_exact(formula))
+    return _content(normalized(formula))
 
 
 @lru_cache(maxsize=1024)
-def _content(formula: Formula, at_most: bool) -> ByteAutomaton:
-    if isinstance(formula, Always):
-        return _any_text()
-    if isinstance(formula, Never):
-        return compile_expr(ex.EMPTY)
-    texts = listed(formula, at_most)
+def _content(formula: Formula) -> ByteAutomaton:
+    return run(_automaton(formula, {}))
+
+
+def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[ByteAutomaton]:
+    """Return the automaton of a normalized formula; `done` are those of its combinations so far."""
+    if formula in done:
+        return done[formula]
+    texts = listed(formula)
     if texts is not None:
-        return compile_expr(ex.strings(texts))
-    if isinstance(formula, Pattern):
-        return _pattern(formula.source)
-    if isinstance(formula, Format):
-        return format_automaton(formula.name, at_most=at_most)
-    if isinstance(formula, TextLength):
-        return length_automaton(formula.low, formula.high)
-    if isinstance(formula, Not):
-        return algebra.difference(_any_text(), content(formula.part, not at_most))
-    if isinstance(formula, Or):
-        return algebra.alternation(*[content(part, at_most) for part in formula.parts])
-    if isinstance(formula, And):
-        return _intersection(formula.parts, at_most)
+        found = compile_expr(ex.strings(texts))
+    elif isinstance(formula, Not):
+        found = algebra.difference(_any_text(), (yield _automaton(formula.part, done)))
+    elif isinstance(formula, Or):
+        parts: list[ByteAutomaton] = []
+        for part in formula.parts:
+            parts += [(yield _automaton(part, done))]
+        found = algebra.alternation(*parts)
+    elif isinstance(formula, And):
+        found = yield from _intersection(formula.parts, done)
+    else:
+        return _statement(formula)
+    done[formula] = found
+    return found
+
+
+def _intersection(parts: tuple[Formula, ...], done: dict[Formula, ByteAutomaton]) -> Task[ByteAutomaton]:
+    """Return the automaton of a conjunction: that of its positive parts, without the others."""
+    found: ByteAutomaton | None = None
+    for part in parts:
+        if not isinstance(part, Not):
+            automaton = yield _automaton(part, done)
+            found = automaton if found is None else algebra.intersection(found, automaton)
+    found = found or _any_text()
+    for part in parts:
+        if isinstance(part, Not):
+            found = algebra.difference(found, (yield _automaton(part.part, done)))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _statement(formula: Formula) -> ByteAutomaton:
+    match formula:
+        case Always():
+            return _any_text()
+        case Never():
+            return compile_expr(ex.EMPTY)
+        case Pattern():
+            return compile_expr(_parsed(formula.source))
+        case Lacks():
+            return algebra.difference(_any_text(), format_automaton(formula.name, at_most=True))
+        case Format():
+            return format_automaton(formula.name)
+        case TextLength():
+            return length_automaton(formula.low, formula.high)
     raise TypeError(f"{type(formula).__name__} says nothing about strings alone")
 
 
-def holds(formula: Formula, text: str, at_most: bool = False) -> bool:
-    """Whether a formula about strings holds for one string; of strings that are no characters, only lists know.
+def string_matches(formula: Formula, text: str) -> bool:
+    """Return whether a formula about strings holds for one string.
 
-    Args, Raises: as `content`.
+    Of strings with halves of surrogate pairs, which UTF-8 cannot encode, only lists and lengths know.
+
+    Raises: as `content`.
     """
-    if isinstance(formula, Always | Never):
-        return isinstance(formula, Always)
-    if isinstance(formula, StringIn):
-        return text in formula.texts
-    if isinstance(formula, TextLength):
-        return formula.low <= len(text) and (formula.high is None or len(text) <= formula.high)
-    if isinstance(formula, Not):
-        return not holds(formula.part, text, not at_most)
-    if isinstance(formula, And):
-        return all(holds(part, text, at_most) for part in formula.parts)
-    if isinstance(formula, Or):
-        return any(holds(part, text, at_most) for part in formula.parts)
-    return content(formula, at_most).accepts(text.encode(errors="surrogatepass"))
+
+    def statement(part: Formula) -> bool:
+        if isinstance(part, StringIn):
+            return text in part.texts
+        if isinstance(part, TextLength):
+            return part.low <= len(text) and (part.high is None or len(text) <= part.high)
+        return _statement(part).accepts(text.encode(errors="surrogatepass"))
+
+    return truth(normalized(formula), statement)
 
 
 def with_one_length(formula: Formula) -> Formula:
-    """A conjunction with all that it says about the length in one statement; any other formula as it is."""
+    """Return a conjunction with one statement about the length; any other formula as it is."""
     if not isinstance(formula, And):
         return formula
     low, high, others = 0, None, []
@@ -117,7 +194,7 @@ def with_one_length(formula: Formula) -> Formula:
 
 
 def _length(formula: Formula) -> TextLength | None:
-    """The one statement about the length that a formula or its negation is."""
+    """Return the statement about the length that a formula, or the negation of one, is."""
     if isinstance(formula, TextLength):
         return formula
     part = formula.part if isinstance(formula, Not) else None
@@ -128,42 +205,19 @@ def _length(formula: Formula) -> TextLength | None:
     return TextLength(0, part.low - 1) if part.low and part.high is None else None
 
 
-def written(texts: frozenset[str]) -> list[str]:
-    """The strings that UTF-8 can write: those without halves of surrogate pairs."""
-    return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
-
-
-def listed(formula: Formula, at_most: bool = False) -> list[str] | None:
-    """The strings that UTF-8 can write for which a formula holds, where it is a list of strings, or asks for one."""
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    lists = [part for part in parts if isinstance(part, StringIn)]
+def listed(formula: Formula) -> list[str] | None:
+    """Return the strings that UTF-8 can encode for which a formula holds, where it is a list, or requires one."""
+    lists = [part for part in parts_of(formula) if isinstance(part, StringIn)]
     if not lists:
         return None
     smallest = min(lists, key=lambda part: len(part.texts))
-    others = conjunction(part for part in parts if part is not smallest)
-    return [text for text in written(smallest.texts) if holds(others, text, at_most)]
-
-
-def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
-    """What all parts hold for: the positive ones, and then without the others."""
-    positive = [content(part, at_most) for part in parts if not isinstance(part, Not)] or [_any_text()]
-    result = positive[0]
-    for other in positive[1:]:
-        result = algebra.intersection(result, other)
-    for part in parts:
-        if isinstance(part, Not):
-            result = algebra.difference(result, content(part.part, not at_most))
-    return result
-
-
-def _pattern(source: str) -> ByteAutomaton:
-    """The automaton of a pattern."""
-    return compile_expr(_parsed(source))
+    others = conjunction(part for part in parts_of(formula) if part is not smallest)
+    return [text for text in encodable(smallest.texts) if string_matches(others, text)]
 
 
 @lru_cache(maxsize=1024)
 def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
-    """The characters and the bounds of a pattern that says how many of some characters a string has, and no more."""
+    """Return the characters and the bounds of a pattern that bounds the number of some characters, and says no more."""
     try:
         expr = simplified(_parsed(source))
     except RecursionError:
@@ -174,20 +228,11 @@ def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
 
 
 def _parsed(source: str) -> Expr:
-    """A pattern of ECMA-262, where this project's own groups mean nothing."""
+    """Parse a pattern of ECMA-262, which has none of this project's own groups."""
     own = _OWN_GROUP.match(source)
     if own:
         raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))
     return parse(source, dialect="ecma", search=True)
-
-
-def _is_exact(formula: Formula) -> bool:
-    """Whether no format in a formula has two languages."""
-    if isinstance(formula, Format):
-        return formula.name not in INEXACT_FORMATS
-    if isinstance(formula, Not):
-        return _is_exact(formula.part)
-    return not isinstance(formula, And | Or) or all(map(_is_exact, formula.parts))
 
 
 @lru_cache(maxsize=1)

@@ -2,66 +2,67 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from functools import lru_cache
 
-from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
-from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength, conjunction
-from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
+from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction, parts_of
+from constraints.json_schema.formulas.statements import Pattern, StringIn, TextLength
+from constraints.json_schema.strings.content import content, listed, normalized, repeated_set
 from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
-from constraints.json_schema.strings.spelling import spelled
+from constraints.json_schema.strings.spelling import encodable, plain_spellings, spelled
 
-# Of lists with more characters than this in all, only the usual spellings are taken.
+# Lists with more characters than this in all have plain spellings alone.
 MOST_LETTERS = 2_000
+# Plain lists with more characters than this are compiled, and not left as expressions.
+MANY_LETTERS = 100
 
 # Lengths up to this are written out where they need not be.
 MOST_WRITTEN = 32
-# The same of lengths where more is said: so many states for each character are written out where they need not be.
+# The same of lengths beside other statements: the most states, of all characters together.
 MOST_STATES = 4_096
 
 
-def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAutomaton:
-    """The JSON spellings, quotes included, of all strings for which a formula about strings holds.
+def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAutomaton:
+    """Return the JSON spellings, quotes included, of all strings for which a formula about strings holds.
 
-    All spellings of a word take seven states for each letter, the usual ones take one. So a list of strings that has
-    more than `MOST_LETTERS` characters has `usual_spellings` alone; everything else has all.
+    All spellings of a word take seven states for each letter, the plain ones take one. So a list of strings with more
+    than `MOST_LETTERS` characters has its plain spellings alone; everything else has all if all are wanted.
 
     Args:
         formula: about strings alone.
-        usual: only the spellings that programs write (`spelled`): no state more for escapes that nobody needs, where
-            there are many words, or all but many words.
+        plain: whether only plain spellings are wanted (`spelling`). Of strings that the formula lists, these are the
+            two that `json.dumps` writes.
 
     Raises:
-        PatternError: a pattern that is none, or is not regular.
+        PatternError: a pattern is none, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    return _language(with_one_length(formula), usual)
-
-
-def counted_language(formula: Formula, *, usual: bool = False) -> ArcLanguage:
-    """`string_language`, where long strings are counted in place of being written out.
-
-    Raises: as `string_language`.
-    """
-    formula = with_one_length(formula)
-    counted = None if usual else _counted(formula) or _counted_texts(formula)
-    return _language(formula, usual) if counted is None else counted
+    return _language(normalized(formula), plain)
 
 
 @lru_cache(maxsize=4096)
-def _counted(formula: Formula) -> CountedUnits | None:
-    """What is counted where a formula says no more than how many characters there are, and of which they are."""
+def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
+    """Return `string_language`, where long strings are counted in place of being written out.
+
+    Args, Raises: as `string_language`.
+    """
+    formula = normalized(formula)
+    counted = _counted(formula, plain) or _counted_texts(formula, plain)
+    return _language(formula, plain) if counted is None else counted
+
+
+def _counted(formula: Formula, plain: bool) -> CountedUnits | None:
+    """Return what is counted if a formula bounds the number of characters, says which they are, and no more."""
     ranges: Ranges = ALL_CHARACTERS
     low = 0
     high: int | None = None
-    for part in _parts(formula):
+    for part in parts_of(formula):
         if isinstance(part, TextLength):
             least, most = part.low, part.high
         elif isinstance(part, Pattern) and ranges is ALL_CHARACTERS:
@@ -75,56 +76,46 @@ def _counted(formula: Formula) -> CountedUnits | None:
         high = most if high is None or (most is not None and most < high) else high
     if max(low, high or 0) <= MOST_WRITTEN or (high is not None and low > high):
         return None
-    return counted_length(low, high, ranges)
+    return counted_length(low, high, ranges, plain=plain)
 
 
-@lru_cache(maxsize=4096)
-def _counted_texts(formula: Formula) -> CountedPaths | None:
-    """What is counted where a formula says how many characters there are, and what else there is of them."""
-    parts = _parts(formula)
+def _counted_texts(formula: Formula, plain: bool) -> CountedPaths | None:
+    """Return what is counted if a formula says how many characters there are, and what else holds for the string."""
+    parts = parts_of(formula)
     length = next((part for part in parts if isinstance(part, TextLength)), None)
     if length is None or len(parts) == 1 or listed(formula) is not None:
         return None
-    language, most = _language(conjunction(part for part in parts if part is not length), False), length.high
+    language, most = _language(conjunction(part for part in parts if part is not length), plain), length.high
     bound = max(length.low, most or 0)
     if not isinstance(language, ByteAutomaton) or language.is_empty:
         return None
     if bound <= MOST_WRITTEN and bound * language.num_states <= MOST_STATES:
         return None
-    return counted_texts(language, length.low, most)
+    return counted_texts(language, length.low, most, plain=plain)
 
 
 @lru_cache(maxsize=4096)
-def _language(formula: Formula, usual: bool) -> Expr | ByteAutomaton:
-    if isinstance(formula, TextLength) and not usual:
-        return length_spellings(formula.low, formula.high)
+def _language(formula: Formula, plain: bool) -> Expr | ByteAutomaton:
+    if isinstance(formula, TextLength):
+        return length_spellings(formula.low, formula.high, plain=plain)
     texts = listed(formula)
     if texts is not None:
-        return usual_spellings(texts) if usual or sum(map(len, texts)) > MOST_LETTERS else spellings_of(texts)
+        return _list_language(texts, plain)
     if _only_excludes(formula):
-        return spellings_besides(_excluded(formula), usual=usual)
-    return spelled(content(formula), usual=usual)
+        return spellings_besides(_excluded(formula), plain=plain)
+    return spelled(content(formula), plain=plain)
 
 
-def usual_spellings(texts: Iterable[str]) -> Expr:
-    """The two spellings, quotes included, that programs give to each of some strings: escapes only where there must be
-    some, or also for all characters beyond ASCII. Those are what `json.dumps` writes, and `JSON.stringify` the first.
-    """
-    kept = written(frozenset(texts))
-    return ex.strings([json.dumps(text, ensure_ascii=ascii_only) for text in kept for ascii_only in (False, True)])
-
-
-def string_matches(formula: Formula, text: str) -> bool:
-    """Whether a formula about strings holds for one string.
-
-    Raises: as `string_language`.
-    """
-    return holds(formula, text)
+def _list_language(texts: list[str], plain: bool) -> Expr | ByteAutomaton:
+    letters = sum(map(len, texts))
+    if not plain and letters <= MOST_LETTERS:
+        return spellings_of(texts)
+    return plain_spellings(texts) if letters <= MANY_LETTERS else compile_expr(plain_spellings(texts))
 
 
 @lru_cache(maxsize=4096)
 def string_is_empty(formula: Formula) -> bool:
-    """Whether a formula about strings holds for no string that can be spelled.
+    """Return whether a formula about strings holds for no string that can be spelled.
 
     Raises: as `string_language`.
     """
@@ -141,15 +132,11 @@ def string_is_empty(formula: Formula) -> bool:
 
 
 def _only_excludes(formula: Formula) -> bool:
-    """Whether a formula says no more than which strings it does not hold for."""
-    return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in _parts(formula))
+    """Return whether a formula says no more than which strings it does not hold for."""
+    return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in parts_of(formula))
 
 
 def _excluded(formula: Formula) -> list[str]:
-    """The strings that UTF-8 can write among those."""
-    lists = [part.part.texts for part in _parts(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
-    return written(frozenset().union(*lists))
-
-
-def _parts(formula: Formula) -> tuple[Formula, ...]:
-    return formula.parts if isinstance(formula, And) else (formula,)
+    """Return the strings that UTF-8 can encode among those."""
+    lists = [part.part.texts for part in parts_of(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
+    return encodable(frozenset().union(*lists))

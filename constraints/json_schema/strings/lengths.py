@@ -1,7 +1,7 @@
-"""Strings with so many characters: one character's automaton, laid once for each of them, or counted.
+"""Strings of a bounded length: one character's automaton, laid out once for each of them, or counted.
 
-What expressions with a bound would come to after determinization and minimization is laid directly, in flat arrays, and
-is minimal: over the characters themselves, which is what other statements are combined with, and over their spellings.
+The minimal automaton is laid out directly, in flat arrays, without determinization: over the characters, for
+combinations with other statements, and over their spellings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from constraints.json_schema.strings.spelling import spelled
 
 @lru_cache(maxsize=64)
 def length_automaton(low: int, high: int | None) -> ByteAutomaton:
-    """The strings with at least `low` characters, and at most `high` where there is a bound.
+    """Return the automaton of the strings with at least `low` characters, and at most `high` where there is a bound.
 
     Raises:
         LimitExceeded: a bound takes too many states.
@@ -38,47 +38,53 @@ def length_automaton(low: int, high: int | None) -> ByteAutomaton:
     return _laid(final, ranges)
 
 
-def length_spellings(low: int, high: int | None) -> ByteAutomaton:
-    """The spellings of these strings, in quotes.
+def length_spellings(low: int, high: int | None, *, plain: bool = False) -> ByteAutomaton:
+    """Return the spellings of these strings, in quotes.
 
     Raises:
         LimitExceeded: a bound takes too many states.
     """
-    return compile_expr(ex.EMPTY) if high is not None and low > high else counted_length(low, high).expanded()
+    if high is not None and low > high:
+        return compile_expr(ex.EMPTY)
+    return counted_length(low, high, plain=plain).expanded()
 
 
-def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) -> CountedUnits:
-    """The spellings of the strings of so many of some characters, in quotes, not written out.
+def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS, *, plain: bool = False) -> CountedUnits:
+    """Return the spellings, in quotes and not written out, of the strings of some characters whose length is bounded.
 
     Args:
         low, high: the bounds; `high` is not below `low`.
-        ranges: the characters, of which there are some.
+        ranges: the characters, of which there is at least one.
+        plain: whether only plain spellings are wanted (`spelling`).
     """
-    return CountedUnits(_character(ranges), low, high, b'"', b'"')
+    return CountedUnits(_character(ranges, plain), low, high, b'"', b'"')
 
 
-def counted_texts(language: ByteAutomaton, low: int, high: int | None, work: Work | None = None) -> CountedPaths | None:
-    """The spellings of the strings of a language that have so many characters, not written out; None where that is not
-    exact, or there are none.
+def counted_texts(
+    language: ByteAutomaton, low: int, high: int | None, *, plain: bool = False, work: Work | None = None
+) -> CountedPaths | None:
+    """Return the spellings, not written out, of the strings of a language whose length is bounded; None where counting
+    would not be exact, or there are none.
 
     Args:
-        language: the spellings of the language, in quotes, of which there are some.
+        language: the spellings of the language, in quotes, of which there is at least one.
         low, high: the bounds.
+        plain: whether the spellings are plain ones.
         work: the compilation that it is part of.
 
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.
     """
-    every = every_spelling(usual=False)
+    every = every_spelling(plain=plain)
     between = _native.between_characters(language.tables, every.tables, current_work(work).budget)
     # The quote leads to the first state between two characters.
     return counted_paths(language, between, low + 1, None if high is None else high + 1)
 
 
 @lru_cache(maxsize=256)
-def _character(ranges: Ranges) -> ByteAutomaton:
-    """The spellings of one character of some."""
-    text = spelled(compile_expr(ex.CharSet(ranges)))
+def _character(ranges: Ranges, plain: bool) -> ByteAutomaton:
+    """Return the spellings of one of some characters, without quotes."""
+    text = spelled(compile_expr(ex.CharSet(ranges)), plain=plain)
     begin = text.start
     first = text.step(begin, b'"')
     end = int(np.flatnonzero(text.final)[0])
@@ -94,6 +100,6 @@ def _character(ranges: Ranges) -> ByteAutomaton:
 
 
 def _laid(final: BoolArray, ranges: IntArray) -> ByteAutomaton:
-    """The automaton of arcs from state 0 that are minimal as they are."""
+    """Return the automaton of arcs from state 0, which are minimal as they are."""
     arcs = np.ascontiguousarray(ranges, np.int32)
     return ByteAutomaton(automata_native.from_ranges(0, final, arcs, SPARSE, Work().budget))

@@ -1,6 +1,6 @@
-"""Lists: the spellings of all strings on a list, and of all besides those on one, from the list at once.
+"""Lists: the spellings of the strings on a list, and of all strings that are not on it, directly from the list.
 
-Objects take any name besides those that their schema lists, so there is such a language for nearly every object. The
+Most objects allow any name besides those that their schema lists, so nearly every object has such a language. The
 native core makes it in time linear in the length of the list (`native/constraints/lists.h`).
 """
 
@@ -20,7 +20,7 @@ from constraints.json_schema.strings.spelling import spelled
 
 
 def spellings_of(texts: list[str], work: Work | None = None) -> ByteAutomaton:
-    """The spellings, in quotes, of some strings.
+    """Return all spellings, in quotes, of some strings.
 
     Args:
         texts: strings that UTF-8 can write.
@@ -32,29 +32,29 @@ def spellings_of(texts: list[str], work: Work | None = None) -> ByteAutomaton:
     """
     if not texts:
         return compile_expr(ex.EMPTY)
-    return _made(texts, every_spelling(usual=False), besides=False, work=work)
+    return _made(texts, every_spelling(plain=False), besides=False, work=work)
 
 
-def spellings_besides(texts: list[str], *, usual: bool = False, work: Work | None = None) -> ByteAutomaton:
-    """The spellings, in quotes, of all strings besides some.
+def spellings_besides(texts: list[str], *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
+    """Return the spellings, in quotes, of all strings besides some.
 
     Args:
         texts: strings that UTF-8 can write.
-        usual: only the spellings that programs write (`spelling.spelled`).
+        plain: whether only plain spellings are wanted (`spelling`).
         work: the compilation that it is part of.
 
     Raises:
         LimitExceeded: the list is too long, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    every = every_spelling(usual=usual)
+    every = every_spelling(plain=plain)
     return _made(texts, every, besides=True, work=work) if texts else every
 
 
 @lru_cache(maxsize=2)
-def every_spelling(*, usual: bool) -> ByteAutomaton:
-    """The automaton of all spellings, or of the usual ones."""
-    return spelled(compile_expr(ex.ANY_TEXT), usual=usual)
+def every_spelling(*, plain: bool) -> ByteAutomaton:
+    """Return the automaton of all spellings, or of the plain ones."""
+    return spelled(compile_expr(ex.ANY_TEXT), plain=plain)
 
 
 def _made(texts: list[str], every: ByteAutomaton, *, besides: bool, work: Work | None) -> ByteAutomaton:

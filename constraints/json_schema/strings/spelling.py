@@ -2,25 +2,38 @@
 
 RFC 8259, section 7: a character may be written as it is, unless it is a control character, a quotation mark or a
 backslash; eight of them have short escapes; and all may be written as `\\u` with four hexadecimal digits in either
-case, those above U+FFFF as the two halves of their UTF-16 form (`\\ud83d\\ude00`). The native core adds the escapes to
-the automaton (`native/constraints/spelling.h`, `escapes.h`).
+case, those above U+FFFF as the two halves of their UTF-16 form (`\\ud83d\\ude00`).
+
+The plain spellings of a character are those that `json.dumps` writes, with `ensure_ascii` or without: the character as
+it is if that is allowed, and an escape if it must have one or is not printable ASCII; the escape is short if there is a
+short one, and has small letters. So `s` is never written as `\\u0073`, nor `/` as `\\/`.
+
+The native core adds the escapes to the automaton (`native/constraints/spelling.h`, `escapes.h`).
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
+from automata.expressions import Expr
 from automata.limits import Work, current_work
 from constraints import _native
 
+# Which spellings of strings and names are allowed: the plain ones, or all that JSON has.
+Spellings: TypeAlias = Literal["plain", "all"]
 
-def spelled(content: ByteAutomaton, *, usual: bool = False, work: Work | None = None) -> ByteAutomaton:
-    """All spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
+
+def spelled(content: ByteAutomaton, *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
+    """Return the automaton of the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
 
     Args:
         content: a minimal automaton that accepts nothing but UTF-8; without labels.
-        usual: only those that programs write, each character by itself: escapes of what must have one or is beyond
-            ASCII, and those short where they can be, and with small letters.
+        plain: whether only plain spellings are wanted.
         work: the compilation that it is part of.
 
     Raises:
@@ -31,6 +44,18 @@ def spelled(content: ByteAutomaton, *, usual: bool = False, work: Work | None = 
     if content.is_empty:
         return content
     try:
-        return ByteAutomaton(_native.spelled(content.tables, usual, current_work(work).budget))
+        return ByteAutomaton(_native.spelled(content.tables, plain, current_work(work).budget))
     except LimitExceeded as error:
         raise error.of(f"the spellings of {content.num_states:,} states") from None
+
+
+def encodable(texts: Iterable[str]) -> list[str]:
+    """Return the strings that UTF-8 can encode: those without halves of surrogate pairs."""
+    return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
+
+
+def plain_spellings(texts: Iterable[str]) -> Expr:
+    """Return two plain spellings of each of some strings, in quotes: as `json.dumps` writes it with `ensure_ascii`, and
+    without. Strings that UTF-8 cannot encode are left out."""
+    kept = encodable(texts)
+    return ex.strings([json.dumps(text, ensure_ascii=ascii_only) for text in kept for ascii_only in (False, True)])

@@ -1,4 +1,4 @@
-"""Formats: what the keyword `format` says of a string, each as a regular language over its characters.
+"""Formats: the strings that have a format, as regular languages over their characters.
 
     dates           date-time, date, time, duration                          RFC 3339
     mail            email, idn-email                                         RFC 5321, RFC 6531
@@ -11,11 +11,11 @@
     regexes         regex                                                    ECMA-262
     identifiers     uuid                                                     RFC 4122
 
-A few are not regular, or only as automata that nobody would want; these have two languages: one with nothing that is
-invalid, and one with all that is valid (`at_most`), which is what a negation leaves out. So a string between the two
-neither has the format nor lacks it, and nothing is accepted wrongly.
+A few are not regular, or only as very large automata. They have two languages: one with valid strings alone, and one
+with all valid strings and more (`at_most`), which is what a negation excludes. So a string between the two neither has
+the format nor lacks it, and no invalid string is accepted.
 
-An automaton is compiled when its format is first asked for.
+The automaton of a format is compiled when it is first needed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LANGUAGES: Mapping[str, Callable[[], Expr | ByteAutomaton]] = {
     "regex": regexes.regex,
     "uuid": identifiers.uuid,
 }
-# Of those that are not exact, more than all that is valid.
+# Of the formats that are not exact, all valid strings and more.
 _AT_MOST: Mapping[str, Callable[[], Expr]] = {
     "date-time": dates.date_time_at_most,
     "time": dates.time_at_most,
@@ -77,14 +77,14 @@ INEXACT_FORMATS: frozenset[str] = frozenset(_AT_MOST)
 
 @cache
 def format_automaton(name: str, *, at_most: bool = False) -> ByteAutomaton:
-    """The automaton of a format, over the characters of a string in UTF-8.
+    """Return the automaton of a format, over the characters of a string in UTF-8.
 
     Args:
         name: one of `KNOWN_FORMATS`.
-        at_most: all that has the format and more, in place of nothing but what has it; only of `INEXACT_FORMATS`.
+        at_most: take all valid strings and more, in place of valid strings alone; for `INEXACT_FORMATS` only.
 
     Raises:
-        KeyError: nobody defines the format.
+        KeyError: no draft defines the format.
     """
     language = (_AT_MOST if at_most else _LANGUAGES)[name]()
     return language if isinstance(language, ByteAutomaton) else compile_expr(language)

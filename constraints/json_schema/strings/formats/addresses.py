@@ -20,10 +20,10 @@ def ipv6() -> Expr:
     group = parse("[0-9a-fA-F]{1,4}")
     last = group + ":" + group | ipv4()
     ways = [(group + ":").repeat(6, 6) + last]
-    for behind in range(8):
-        # So many groups behind the double colon, so that there are at most 7 - behind before it.
-        tail = [ex.EPSILON, group][behind] if behind < 2 else (group + ":").repeat(behind - 2, behind - 2) + last
-        before = 7 - behind
+    for after in range(8):
+        # With `after` groups after the double colon, there are at most 7 - `after` before it.
+        tail = [ex.EPSILON, group][after] if after < 2 else (group + ":").repeat(after - 2, after - 2) + last
+        before = 7 - after
         head = (group + (":" + group).repeat(0, before - 1)).optional() if before else ex.EPSILON
         ways.append(head + "::" + tail)
     return ex.alternation(*ways)

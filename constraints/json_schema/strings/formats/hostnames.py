@@ -3,13 +3,13 @@
     name     labels with dots between them, 253 characters at most
     label    letters, digits and inner hyphens, 63 characters at most
 
-A label takes whole sixteens of the 254 characters that a name has, the dot behind it counted, so that the automaton
-needs a state for each place in a label and each number of sixteens, and not for each number of characters: a few names
-with more than 15 labels or more than 190 characters are left out.
+A label, with the dot after it, counts as a multiple of sixteen of the 254 characters that a name has, so that the
+automaton needs a state for each place in a label and each number of sixteens, and not for each number of characters: a
+few names with more than 15 labels or more than 190 characters are left out.
 
-A label that begins with `xn--` is valid only where what follows is the encoding of a label that is valid in itself
-(RFC 5890, section 2.3.2.1). Which are is beyond any automaton of reasonable size, since Punycode is arithmetic with
-numbers up to the size of Unicode, so all of them are left out.
+A label that begins with `xn--` is valid only if the rest is the encoding of a valid label (RFC 5890, section 2.3.2.1).
+No automaton of reasonable size can tell, since Punycode is arithmetic with numbers up to the size of Unicode, so all
+such labels are left out.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def hostname() -> ByteAutomaton:
 
 
 def hostname_at_most() -> Expr:
-    """All host names, and more."""
+    """Return all host names, and more."""
     return parse(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
 
 
 def ascii_label(first: str = "A-Za-z0-9") -> Expr:
-    """One label without two hyphens in third and fourth place (RFC 5890, section 2.3.1: the others are reserved)."""
+    """Return the labels without two hyphens in third and fourth place (RFC 5890, section 2.3.1 reserves those)."""
     rest = "[A-Za-z0-9-]"
     return parse(rf"[{first}](?:{rest}{{0,{MOST_IN_LABEL - 2}}}[A-Za-z0-9])?") - parse(f"{rest}{{2}}--{rest}*")
 
 
 class _Place(NamedTuple):
-    """Where a name stands: the sixteens of the labels before, how many characters of a label there are, whether the
-    last one is a hyphen, and whether they are the beginning of `xn--`."""
+    """A place in a name: the sixteens of the labels before, the number of characters of this label, whether the last
+    one is a hyphen, and whether they are the beginning of `xn--`."""
 
     before: int
     size: int = 0

@@ -2,8 +2,8 @@
 4.2, the characters and their context of RFC 5892, and the Bidi rule of RFC 5893, section 2.
 
 All of it is regular but the length of a label, which counts its encoding in Punycode. Here a label has `MOST_ENCODED`
-characters at most: so many take no more than 63 in Punycode, whichever they are, as each of its digits takes a
-difference of code points of some size, and there are only so many code points below U+10000.
+characters at most, which take no more than 63 in Punycode, whichever they are: each of its digits takes a difference of
+code points of some size, and the code points below U+10000 are few.
 
 So that the automaton is small, a name with a label beyond ASCII has three labels at most, labels in Punycode are left
 out, and labels have letters and digits of the scripts below, none of which ever combine, so that all are in
@@ -53,7 +53,7 @@ def idn_hostname() -> Expr:
 
 
 def idn_hostname_at_most() -> Expr:
-    """All international host names, and more: nothing in ASCII but letters, digits, hyphens and dots."""
+    """Return all international host names, and more: in ASCII only letters, digits, hyphens and dots."""
     return ex.repeat(ex.char_set((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "-.", (0x80, 0x10FFFF)), 1)
 
 
@@ -62,14 +62,14 @@ def _names(label: Expr) -> Expr:
 
 
 def _encoded(label: Expr) -> Expr:
-    """The labels that are short, not reserved, and not in ASCII."""
+    """Return the labels that are short, not reserved, and not in ASCII."""
     return label & ex.repeat(ex.ANY_CHAR, 1, MOST_ENCODED) & _NOT_RESERVED & parse("[^\\x00-\\x7f]", search=True)
 
 
 def _left_to_right() -> Expr:
     """Labels without letters written from right to left; the Bidi rule says nothing about them where no label has any.
 
-    In context: a middle dot between two letters l, a Greek numeral sign before a Greek letter, joiners behind a virama,
+    In context: a middle dot between two letters l, a Greek numeral sign before a Greek letter, joiners after a virama,
     and a Katakana middle dot where there is Kana or Han.
     """
     plain = ex.char_set((0x30, 0x39), (0x61, 0x7A), "-", *_EXTENDED_DIGITS, *LEFT_TO_RIGHT)
@@ -84,7 +84,7 @@ def _left_to_right() -> Expr:
 def _right_to_left() -> Expr:
     """Labels that begin with a letter written from right to left (RFC 5893, section 2: rules 1 to 4).
 
-    In context: Geresh and Gershayim behind a Hebrew letter, and a non-joiner between Arabic letters that would join.
+    In context: Geresh and Gershayim after a Hebrew letter, and a non-joiner between Arabic letters that would join.
     """
     letter = ex.char_set(*_HEBREW, *_ARABIC)
     hebrew = ex.char_set(*_HEBREW) + ex.char_set("\u05f3\u05f4").optional()

@@ -31,7 +31,7 @@ def idn_email() -> Expr:
 
 
 def idn_email_at_most() -> Expr:
-    """All that has something before and behind an @."""
+    """Return all texts with something before and after an @."""
     return parse("(?s:.+@.+)")
 
 

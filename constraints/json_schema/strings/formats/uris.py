@@ -28,7 +28,7 @@ _SUB_DELIMITERS = "!$&'()*+,;="
 
 
 class _Parts(NamedTuple):
-    """What a URI or an IRI is made of."""
+    """The parts of a URI or an IRI."""
 
     authority: Expr
     segment: Expr
@@ -65,7 +65,7 @@ def _relative(parts: _Parts) -> Expr:
 
 
 def _hierarchy(parts: _Parts, first: Expr) -> Expr:
-    """An authority and a path, or a path alone, which does not begin with two slashes; it may begin with `first`."""
+    """Return an authority and a path, or a path that does not begin with two slashes; it may begin with `first`."""
     segments = ("/" + parts.segment).star()
     rooted = "/" + (parts.character.plus() + segments).optional()
     return ex.alternation("//" + parts.authority + segments, rooted, first + segments, "")

@@ -1,0 +1,8 @@
+"""Building: from the formulas of a schema to its network of rules.
+
+network         network_of: builds the network, or explains why there is none
+builder         NetworkBuilder: one rule for the whole text, and one for each kind of array, object or long string
+plans           the languages of a formula's scalars, and what it says of strings, arrays and objects
+marks           brackets, commas and colons, with the `whitespace` around them
+liveness        whether a network has a text
+"""

@@ -1,0 +1,38 @@
+"""Marks: the punctuation of JSON, with the whitespace around it, within some number of brackets."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from automata import expressions as ex
+from automata.expressions import Expr
+from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
+
+
+class Marks:
+    """Punctuation with whitespace.
+
+    Attributes:
+        opened: what stands after an opening bracket, before the first item or member.
+        comma, colon: a comma or a colon.
+        close, empty: each closing bracket, after an item or member, and where there is none.
+    """
+
+    def __init__(self, whitespace: Whitespace) -> None:
+        self.opened = whitespace.opened
+        self.comma = ex.concat(whitespace.before_comma, ",", whitespace.after_comma)
+        self.colon = ex.concat(whitespace.before_colon, ":", whitespace.after_colon)
+        self.close = {bracket: ex.concat(whitespace.closing, bracket) for bracket in "]}"}
+        self.empty = {bracket: ex.concat(whitespace.empty, bracket) for bracket in "]}"}
+
+    def instead_of(self, other: Marks) -> dict[int, Expr]:
+        """Return these marks by the identity of the other ones that they replace."""
+        pairs = [(other.opened, self.opened), (other.comma, self.comma)]
+        pairs += [(other.close[bracket], self.close[bracket]) for bracket in "]}"]
+        return {id(theirs): own for theirs, own in pairs}
+
+
+@lru_cache(64)
+def marks_at(habit: Habit | Whitespace, depth: int) -> Marks:
+    """Return the marks within `depth` brackets."""
+    return Marks(whitespace_at(habit, depth))

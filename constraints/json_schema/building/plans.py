@@ -1,0 +1,106 @@
+"""Plans: how the values of a formula are read.
+
+Scalars are regular languages of their texts, which determinization tells apart. What a formula says of arrays and
+objects, and of strings whose automaton is large, is left to rules of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from automata import expressions as ex
+from automata.algebra.derivative import derivative
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
+from automata.expressions import Expr
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
+from constraints.json_schema.formulas.connectives import FALSE, Formula, Never
+from constraints.json_schema.formulas.restriction import Restriction, only_kind
+from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.numbers import number_language
+from constraints.json_schema.strings import counted_language
+
+# Strings with more states than this have a rule, and so are laid out once however often they occur.
+LONG_TEXT = 100
+
+
+@dataclass(slots=True)
+class Plan:
+    """How the values of a formula are read.
+
+    Attributes:
+        plain: the languages of null, booleans and numbers.
+        text: the language of strings; None where there are none.
+        inside: what is said of strings, arrays and objects, for the kinds that there may be.
+        is_long: whether strings have a rule of their own.
+        calls: the opening brackets, and the rules after them, where all values lead to one state; None until then.
+    """
+
+    plain: list[ArcLanguage]
+    text: ArcLanguage | None
+    inside: dict[Kind, Formula]
+    is_long: bool
+    calls: list[tuple[Expr, int]] | None = None
+
+
+class Plans:
+    """The plans of formulas, which are kept.
+
+    Attributes:
+        number_at_hand: what is said of the number whose language is being made, if one is.
+    """
+
+    def __init__(self, restriction: Restriction, plain: bool) -> None:
+        """Make plans; `plain` says whether strings have only plain spellings."""
+        self.restriction = restriction
+        self.plain = plain
+        self.number_at_hand: Formula | None = None
+        self._plans: dict[Formula, Plan] = {}
+
+    def __call__(self, formula: Formula) -> Plan:
+        """Return the plan of a formula."""
+        found = self._plans.get(formula)
+        if found is None:
+            found = self._plans[formula] = self._plan(formula)
+        return found
+
+    def _plan(self, formula: Formula) -> Plan:
+        to, only = self.restriction, only_kind(formula)
+        string = to.string(formula) if only in (None, Kind.STRING) else FALSE
+        text = None if type(string) is Never else counted_language(string, plain=self.plain)
+        array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
+        members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
+        found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
+        inside = {kind: part for kind, part in found if type(part) is not Never}
+        is_long = isinstance(text, CountedUnits | CountedPaths) or (
+            isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        )
+        return Plan(self._plain(formula, only), text, inside, is_long)
+
+    def _plain(self, formula: Formula, only: Kind | None) -> list[ArcLanguage]:
+        """Return the languages of null, booleans and numbers."""
+        to = self.restriction
+        plain: list[ArcLanguage] = []
+        if only in (None, Kind.NULL, Kind.BOOLEAN):
+            words = ["null"] if to.null(formula) else []
+            words += ["true" if value else "false" for value in to.booleans(formula)]
+            plain += [ex.strings(words)] if words else []
+        number = to.number(formula) if only in (None, Kind.NUMBER) else FALSE
+        if type(number) is not Never:
+            self.number_at_hand = number
+            plain.append(number_language(number))
+            self.number_at_hand = None
+        return plain
+
+
+@lru_cache(1024)
+def after_quote(formula: Formula, plain: bool) -> ArcLanguage:
+    """Return the spellings of strings without their opening quote."""
+    language = counted_language(formula, plain=plain)
+    if isinstance(language, CountedUnits):
+        return replace(language, opening=b"")
+    if isinstance(language, CountedPaths):
+        return language.behind(b'"')
+    automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
+    return derivative(automaton, '"')

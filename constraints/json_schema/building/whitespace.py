@@ -1,0 +1,93 @@
+"""Whitespace: where a JSON text may have blanks, and which.
+
+    "compact"       none, as JSON.stringify writes (also "javascript")
+    "python"        one space after commas and colons, as json.dumps writes
+    "default"       both, and indented texts of either, by up to four spaces or one tab for each bracket
+    "flexible"      up to `MOST` blanks of any kind wherever JSON allows them
+    Whitespace(...) a caller's own choice
+
+All are bounded, so that no model fills a page with blanks. There are none before and after the text. The indentation of
+a line depends on how many brackets are open, which takes fewer states than one bound for all lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+from automata import expressions as ex
+from automata.expressions import EPSILON, Expr
+
+Habit: TypeAlias = Literal["default", "compact", "python", "javascript", "flexible"]
+
+# Indentation grows up to this depth; deeper lines are indented as far as those at it.
+MAX_DEPTH = 8
+# The most spaces, or tabs, of an indented line for each open bracket.
+SPACES, TABS = 4, 1
+# The most blanks of "flexible" at each place.
+MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace:
+    """The blanks that may stand around the punctuation of a JSON text, as expressions.
+
+    Attributes:
+        opened: after `{` and `[`, before the first member or item.
+        closing: before `}` and `]`, after the last member or item.
+        empty: between the two brackets where there is nothing else.
+        before_comma, after_comma, before_colon, after_colon: around commas and colons.
+    """
+
+    opened: Expr = EPSILON
+    closing: Expr = EPSILON
+    empty: Expr = EPSILON
+    before_comma: Expr = EPSILON
+    after_comma: Expr = EPSILON
+    before_colon: Expr = EPSILON
+    after_colon: Expr = EPSILON
+
+
+_BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0, MOST)
+
+COMPACT: Final = Whitespace()
+PYTHON: Final = Whitespace(after_comma=ex.literal(" "), after_colon=ex.literal(" "))
+FLEXIBLE: Final = Whitespace(_BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS)
+
+_HABITS: Final = {"compact": COMPACT, "javascript": COMPACT, "python": PYTHON, "flexible": FLEXIBLE}
+
+
+def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
+    """Return the whitespace of a habit directly within `depth` brackets; a `Whitespace` as it is.
+
+    Raises:
+        ValueError: no habit has this name.
+    """
+    if isinstance(habit, Whitespace):
+        return habit
+    if habit == "default":
+        return _indented(min(depth, MAX_DEPTH))
+    if habit not in _HABITS:
+        names = ", ".join(map(repr, ("default", *_HABITS)))
+        raise ValueError(f"whitespace is one of {names} or a Whitespace, not {habit!r}")
+    return _HABITS[habit]
+
+
+@cache
+def _indented(depth: int) -> Whitespace:
+    """Return no whitespace, a space after commas and colons, or indented lines."""
+    inside, outside = (ex.repeat(_line(level), 0, 1) for level in (depth, depth - 1))
+    return Whitespace(
+        opened=inside,
+        closing=outside,
+        after_comma=ex.repeat(ex.alternation(" ", _line(depth)), 0, 1),
+        after_colon=ex.repeat(" ", 0, 1),
+    )
+
+
+def _line(depth: int) -> Expr:
+    """Return a line break and the indentation of a line within some brackets."""
+    if depth <= 0:
+        return ex.literal("\n")
+    return "\n" + (ex.repeat(" ", 0, SPACES * depth) | ex.repeat("\t", 1, TABS * depth))

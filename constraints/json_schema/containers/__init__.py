@@ -1,0 +1,13 @@
+"""Containers: what stands between two brackets of a JSON text, as automata whose letters are items or members.
+
+    automaton       ContainerAutomaton: states, moves by one item or member, and ends
+    arrays          ArrayAutomaton; `distinct` for `uniqueItems`
+    objects         object_automaton: the members in order, or in any order; `named`, `names`, `orders`, `plain` help
+    shannon         which values of an item or member lead to which state
+
+A container is read for a vector of formulas at once, no two of which any value satisfies together; its end says which
+one holds. A state holds what is still required, one formula for each of the vector: derivatives as in Brzozowski
+("Derivatives of Regular Expressions", 1964), by items and members in place of characters. The derivative of a statement
+by an item is a statement about what follows, combined with statements about the item (`shannon.Holds`); which of those
+are true decides the next state.
+"""

@@ -1,0 +1,51 @@
+"""ContainerAutomaton: the states of an array or object as it is read, its moves and its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from constraints.json_schema.formulas.connectives import Formula
+
+State: TypeAlias = Hashable
+Vector: TypeAlias = tuple[Formula, ...]
+
+
+class Outcome(NamedTuple):
+    """The state that the values satisfying a formula lead to."""
+
+    value: Formula
+    state: State
+
+
+class Move(NamedTuple):
+    """One more item or member.
+
+    Attributes:
+        name: None for an item; the name of a member; or a formula about strings that its name satisfies.
+        outcomes: the states, and the values that lead to each; no value satisfies two of the formulas.
+    """
+
+    name: str | Formula | None
+    outcomes: Sequence[Outcome]
+
+
+class ContainerAutomaton(Protocol):
+    """An array or object, read for a vector of formulas."""
+
+    start: State
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return what may come next; no two moves share a name."""
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return the states whose moves may be made here as well."""
+
+    def end(self, state: State) -> int:
+        """Return the place of the formula that holds if nothing more comes; -1 if none does."""
+
+
+def holding(satisfied: Sequence[bool]) -> int:
+    """Return the place of the first true one, or -1. There may be several in a state that no text leads to, since not
+    every contradiction is detected."""
+    return satisfied.index(True) if True in satisfied else -1

@@ -1,0 +1,129 @@
+"""Distinct: `uniqueItems`, where the items come from a finite set.
+
+    Distinct(values, used)     all items from here on are different values of these, none of them used
+    Distinctness.resolved(F)   F with `Distinct` in place of `UniqueItems`, or without it
+
+Whether all items of an array differ depends on all of them, so in general no automaton of bounded size can tell. It can
+where there are few values: then a state is the set of those that have come. Where no two positions can hold equal
+values, as in a tuple of a number and a string, nothing has to be remembered. The values of the items are read off the
+statements beside `UniqueItems`: those in the same conjunction, and in the conjunctions around it.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+from automata.errors import UnsupportedSchema
+from constraints.json_schema.containers.shannon import holds
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    TRUE,
+    And,
+    Formula,
+    Never,
+    Not,
+    Or,
+    conjunction,
+    disjunction,
+    field,
+    negation,
+)
+from constraints.json_schema.formulas.finite import Value, equal_to, finite_values, item_at
+from constraints.json_schema.formulas.outlines import Outlines
+from constraints.json_schema.formulas.statements import ItemAt, ItemCount, UniqueItems
+from constraints.recursion import Task, run
+
+# The most values of the items, and the most sets of values that may have come.
+MAX_VALUES, MAX_SETS = 64, 4096
+# The most positions that are compared with each other.
+_MAX_POSITIONS = 32
+
+
+class Distinct(Formula):
+    """The items are different values of a finite set, none of them used before."""
+
+    __slots__ = ()
+    values: tuple[Formula, ...] = field(0)
+    used: frozenset[int] = field(1)
+
+    def __init__(self, values: tuple[Formula, ...], used: frozenset[int]) -> None:
+        super().__init__(values, used)
+
+    def derivative(self) -> Formula:
+        """Return what must hold for the next item and for those after it."""
+        found: Formula = FALSE
+        for number in reversed(range(len(self.values))):
+            value = holds(self.values[number])
+            rest = FALSE if number in self.used else Distinct(self.values, self.used | {number})
+            found = disjunction([conjunction([value, rest]), conjunction([negation(value), found])])
+        return found
+
+
+class Distinctness:
+    """Finds out which values items may have."""
+
+    def __init__(self, outlines: Outlines) -> None:
+        self.outlines = outlines
+
+    def resolved(self, formula: Formula) -> Formula:
+        """Return a formula about arrays without `UniqueItems`.
+
+        Raises:
+            UnsupportedSchema: whether items are unique depends on too many values.
+        """
+        return run(self._resolved(formula, ()))
+
+    def _resolved(self, formula: Formula, beside: tuple[Formula, ...]) -> Task[Formula]:
+        """Resolve a formula; `beside` is what holds where it stands."""
+        if isinstance(formula, UniqueItems):
+            return self._unique(formula, beside)
+        if not isinstance(formula, And | Or | Not):
+            return formula
+        if isinstance(formula, And):
+            beside = (*beside, *formula.parts)
+        parts: list[Formula] = []
+        for part in formula.fields:
+            parts += [(yield self._resolved(part, beside))]
+        if isinstance(formula, Not):
+            return negation(parts[0])
+        return conjunction(parts) if isinstance(formula, And) else disjunction(parts)
+
+    def _unique(self, formula: UniqueItems, beside: tuple[Formula, ...]) -> Formula:
+        """Return what takes the place of `UniqueItems`."""
+        longest = self._longest(beside)
+        if longest is not None and longest <= 1:
+            return TRUE
+        values = self._values(beside, longest)
+        if values is not None:
+            most = len(values) if longest is None else min(longest, len(values))
+            if sum(comb(len(values), count) for count in range(most + 1)) <= MAX_SETS:
+                return Distinct(tuple(map(equal_to, sorted(values, key=repr))), frozenset())
+        if longest is not None and longest <= _MAX_POSITIONS and self._all_differ(beside, longest):
+            return TRUE
+        raise UnsupportedSchema("needs memory of all items", pointer=formula.pointer, keyword="uniqueItems")
+
+    def _longest(self, beside: tuple[Formula, ...]) -> int | None:
+        """Return the largest number of items, if it is known."""
+        highs = [part.high for part in beside if isinstance(part, ItemCount) and part.high is not None]
+        highs += [part.index for part in beside if isinstance(part, ItemAt) and self._is_empty(part.item)]
+        return min(highs, default=None)
+
+    def _is_empty(self, formula: Formula) -> bool:
+        return type(formula) is Never or self.outlines(formula).is_empty
+
+    def _values(self, beside: tuple[Formula, ...], longest: int | None) -> set[Value] | None:
+        """Return the values that items may have, if they are few."""
+        last = max([part.index for part in beside if isinstance(part, ItemAt)], default=-1) + 1
+        found: set[Value] = set()
+        for place in range(last + 1 if longest is None else min(longest, last + 1)):
+            more = finite_values(item_at(beside, place), self.outlines.restriction, MAX_VALUES)
+            if more is None:
+                return None
+            found |= more
+        return found
+
+    def _all_differ(self, beside: tuple[Formula, ...], longest: int) -> bool:
+        """Return whether no two positions can have the same value."""
+        found = [self.outlines(item_at(beside, place)) for place in range(longest)]
+        return all(one.meet(other).is_empty for one, other in combinations(found, 2))

@@ -1,0 +1,134 @@
+"""Named: what a formula says of listed names, collected by name.
+
+    Named(number)     a conjunction of statements about one listed name each, by its number in `Table`
+    Table             what each `Named` says of each name: what its value must satisfy, and whether it is required
+    prepared(F)       F with `Named` in place of such statements
+
+An object with 500 properties is described by a thousand statements, of which each member concerns two. A formula in
+which one `Named` stands for all of them is small, and the derivative by a member looks up what it needs. A name is
+written once at most, so what was required of a member that has been read is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    TRUE,
+    Always,
+    And,
+    Formula,
+    Not,
+    Or,
+    conjunction,
+    field,
+    negation,
+)
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import MemberCount, Members, StringIn, bounded
+from constraints.recursion import Task, run
+
+
+class Named(Formula):
+    """What `Table` says under this number."""
+
+    __slots__ = ()
+    number: int = field(0)
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+
+
+class Requirement(NamedTuple):
+    """What is required of the member with a name: what its value must satisfy, and whether it must be there.
+
+    The formulas are kept as they stand in the schema, since outcomes are made of these."""
+
+    values: tuple[Formula, ...]
+    required: bool
+
+
+_Single = tuple[str, Formula, bool]
+
+
+class Table:
+    """What each `Named` says.
+
+    Attributes:
+        requirements: the requirements, by number and then by name.
+    """
+
+    def __init__(self, restriction: Restriction) -> None:
+        self.restriction = restriction
+        self.requirements: list[dict[str, Requirement]] = []
+        self.numbers: dict[frozenset[tuple[str, Requirement]], Named] = {}
+
+    def prepared(self, formula: Formula) -> Formula:
+        """Return a formula with `Named` in it.
+
+        Names become formulas about strings alone, and statements that are always true are left out."""
+        return run(self._prepared(formula))
+
+    def _prepared(self, formula: Formula) -> Task[Formula]:
+        if isinstance(formula, And):
+            return (yield from self._joined(formula.parts))
+        if isinstance(formula, Or):
+            return negation((yield from self._joined(tuple(map(negation, formula.parts)))))
+        if isinstance(formula, Not):
+            return negation((yield self._prepared(formula.part)))
+        if isinstance(formula, Members):
+            if isinstance(formula.names, StringIn):
+                return self._named(_singles(formula))
+            names = self.restriction.string(formula.names)
+            return TRUE if names == FALSE or formula.value == TRUE else Members(names, formula.value)
+        return bounded(MemberCount, formula.low, formula.high) if isinstance(formula, MemberCount) else formula
+
+    def _joined(self, parts: tuple[Formula, ...]) -> Task[Formula]:
+        """Return a conjunction, with all its statements about single names as one."""
+        singles: list[_Single] = []
+        rest: list[Formula] = []
+        for part in parts:
+            found = _singles(part)
+            if found:
+                singles += found
+            else:
+                rest.append((yield self._prepared(part)))
+        return conjunction([self._named(singles), *rest]) if singles else conjunction(rest)
+
+    def _named(self, singles: Iterable[_Single]) -> Formula:
+        """Return one statement for several about single names."""
+        values: dict[str, dict[Formula, None]] = {}
+        required = set()
+        for name, value, is_required in singles:
+            own = values.setdefault(name, {})
+            if type(value) is not Always:
+                own[value] = None
+            if is_required:
+                required.add(name)
+        requirements = {
+            name: Requirement(tuple(own), name in required) for name, own in values.items() if own or name in required
+        }
+        if not requirements:
+            return TRUE
+        if any(FALSE in requirements[name].values for name in required):
+            return FALSE
+        key = frozenset(requirements.items())
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = Named(len(self.requirements))
+            self.requirements.append(requirements)
+        return found
+
+
+def _singles(formula: Formula) -> list[_Single]:
+    """Return what a statement says of listed names, one by one, if it says nothing else."""
+    if isinstance(formula, Members):
+        if isinstance(formula.names, StringIn):
+            return [(name, formula.value, False) for name in formula.names.texts]
+    elif isinstance(formula, Not):
+        part = formula.part
+        if isinstance(part, Members) and isinstance(part.names, StringIn) and len(part.names.texts) == 1:
+            return [(name, negation(part.value), True) for name in part.names.texts]
+    return []

@@ -1,0 +1,92 @@
+"""Names: the listed names that a formula about names means, and the classes of all other names.
+
+Listed names, those that some formula of a container lists, are looked at one by one. All others are told apart by what
+is left of the formulas, patterns mostly: each way in which these may be true or false of a name is a class of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from automata.errors import LimitExceeded
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    TRUE,
+    Always,
+    Formula,
+    Never,
+    Not,
+    Substitution,
+    conjunction,
+    negation,
+)
+from constraints.json_schema.formulas.statements import StringIn
+from constraints.json_schema.strings import string_is_empty, string_matches
+
+MAX_CLASSES = 1_000
+
+# A formula about names, and the statements' formulas that are true of these names; all others are false.
+NameClass = tuple[Formula, frozenset[Formula]]
+
+
+class Names:
+    """The names of an object's members.
+
+    Attributes:
+        listed: those that some formula lists.
+        unlisted: the formula of all others.
+    """
+
+    def __init__(self, listed: Iterable[str]) -> None:
+        self.listed = frozenset(listed)
+        self.unlisted: Formula = negation(StringIn(self.listed)) if self.listed else TRUE
+        self._meant: dict[Formula, frozenset[str]] = {}
+        self._views: dict[Formula, Formula] = {}
+
+    def means(self, names: Formula, name: str) -> bool:
+        """Return whether a formula about names is true of a listed one."""
+        found = self._meant.get(names)
+        if found is None:
+            found = self._meant[names] = self._meaning(names)
+        return name in found
+
+    def _meaning(self, names: Formula) -> frozenset[str]:
+        """Return the listed names that a formula about names is true of."""
+        if type(names) is StringIn:
+            return self.listed & names.texts
+        if type(names) is Not and type(names.part) is StringIn:
+            return self.listed - names.part.texts
+        return frozenset([name for name in self.listed if string_matches(names, name)])
+
+    def view(self, names: Formula) -> Formula:
+        """Return what a formula about names says of those that are not listed."""
+        found = self._views.get(names)
+        if found is None:
+            found = self._views[names] = _without_lists(names)
+        return found
+
+    def classes(self, formulas: Iterable[Formula]) -> Iterator[NameClass]:
+        """Yield all ways in which formulas about names, as `view` gives them, can be true or false of an unlisted name.
+
+        Raises:
+            LimitExceeded: there are more than `MAX_CLASSES`.
+        """
+        views = [view for view in dict.fromkeys(map(self.view, formulas)) if not isinstance(view, Always | Never)]
+        classes: list[tuple[list[Formula], list[Formula]]] = [([], [])]
+        for view in views:
+            split = []
+            for chosen, true in classes:
+                for literal, more in ((view, [view]), (negation(view), [])):
+                    if not string_is_empty(conjunction([self.unlisted, *chosen, literal])):
+                        split.append(([*chosen, literal], [*true, *more]))
+            classes = split
+            if len(classes) > MAX_CLASSES:
+                raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
+        return ((conjunction(chosen), frozenset([*true, TRUE])) for chosen, true in classes)
+
+
+def _without_lists(names: Formula) -> Formula:
+    """Return what a formula says of names that no formula lists."""
+    if type(names) is Not and type(names.part) is StringIn:
+        return TRUE
+    return Substitution(lambda statement: FALSE if type(statement) is StringIn else statement)(names)

@@ -1,0 +1,193 @@
+"""Orders: the order in which the listed names of an object come.
+
+    tracks(vector)           one order for all formulas, or several where parts of the schema disagree
+    AnyOrder                 how many states any order may take
+
+An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
+elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
+all lists are merged to one order that agrees with each. Where there is none (one variant lists x before y, another y
+before x), each variant has an order of its own, in which the names that only others list come after its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from math import prod
+from typing import Final, NamedTuple
+
+from automata.errors import LimitExceeded
+from constraints.json_schema.containers.automaton import Vector
+from constraints.json_schema.formulas.connectives import And, Formula, Or, conjunction, disjunction, statements
+from constraints.json_schema.formulas.statements import Members, StringIn
+from constraints.recursion import Task, run
+
+# Where one formula has more variants, with their own lists each, the lists are concatenated.
+_MAX_VARIANTS = 256
+
+# A list of names, and the part of a formula that it belongs to.
+_Variant = tuple[tuple[str, ...], Formula]
+
+
+class AnyOrder(NamedTuple):
+    """How many states any order may take.
+
+    Attributes:
+        once: up to this many names, each comes once at most; of more names, only those that must be remembered. None:
+            each comes once however many there are.
+        moves: the most moves from all states, of which there is one for each set of remembered names.
+    """
+
+    once: int | None
+    moves: int
+
+    def remembered(self, count: int, needed: int) -> int:
+        """Return the names that are remembered, as bits, of `count` names of which the `needed` ones must be.
+
+        Raises:
+            LimitExceeded: there are too many sets of them.
+        """
+        found = (1 << count) - 1 if self.once is None or count <= self.once else needed
+        if count << found.bit_count() > self.moves:
+            reason = f"an object with {count} listed names has too many orders for property_order='any', which"
+            raise LimitExceeded(f"{reason} takes {MAX_NAMES} at most; 'any-if-cheap' takes what is cheap")
+        return found
+
+
+# The most names in any order: ten names of small objects take 17,000 states, and 0.4 GB and half a second with 128,000
+# tokens; eleven take twice the states, and four times the memory.
+MAX_NAMES: Final = 10
+ANY: Final = AnyOrder(None, MAX_NAMES << MAX_NAMES)
+# What is cheap.
+CHEAP: Final = AnyOrder(2, 400)
+
+
+class Track:
+    """An order of all listed names, and the formulas that are read in it, one for each of the vector.
+
+    Attributes:
+        names: in order.
+        place: of each name in the order.
+        vector: the formulas.
+    """
+
+    def __init__(self, names: tuple[str, ...], vector: Vector) -> None:
+        self.names = names
+        self.place = {name: place for place, name in enumerate(names)}
+        self.vector = vector
+
+
+def tracks(vector: Vector) -> list[Track]:
+    """Return the orders of the names that the formulas list."""
+    variants = [run(_variants(formula)) for formula in vector]
+    listed = dict.fromkeys(name for found in variants for names, _ in found for name in names)
+    others = dict.fromkeys(name for formula in vector for name in _mentioned(formula) if name not in listed)
+    lists = list(dict.fromkeys(names for found in variants for names, _ in found if names))
+    order = lists[0] if len(lists) == 1 else _merged(lists, listed)
+    if order is not None:
+        return [Track((*order, *others), vector)]
+    groups: list[list[tuple[str, ...]]] = []
+    for names in lists:
+        for group in groups:
+            if _merged([*group, names], listed) is not None:
+                group.append(names)
+                break
+        else:
+            groups.append([names])
+    found_tracks = []
+    for group in groups:
+        own = _merged(group, listed) or ()
+        rest = [name for name in (*listed, *others) if name not in own]
+        # Variants that list nothing belong to the first group.
+        meant = {*group, ()} if group is groups[0] else set(group)
+        parts = tuple(disjunction(part for names, part in found if names in meant) for found in variants)
+        found_tracks.append(Track((*own, *rest), parts))
+    return found_tracks
+
+
+def _variants(formula: Formula) -> Task[list[_Variant]]:
+    """List the parts of a disjunction, each with the names that it lists in `properties` and the like."""
+    if isinstance(formula, Or):
+        found = []
+        for part in formula.parts:
+            found += yield _variants(part)
+        return found if any(names for names, _ in found) else [((), formula)]
+    if isinstance(formula, And):
+        return (yield from _of_all(formula))
+    return [(_listed(formula), formula)]
+
+
+def _listed(formula: Formula) -> tuple[str, ...]:
+    if isinstance(formula, Members) and isinstance(formula.names, StringIn):
+        return tuple(sorted(formula.names.texts))
+    return ()
+
+
+def _of_all(formula: And) -> Task[list[_Variant]]:
+    """List the variants of a conjunction: one of each part."""
+    choices: list[list[_Variant]] = []
+    for part in formula.parts:
+        is_compound = isinstance(part, Or | And)
+        choices.append((yield _variants(part)) if is_compound else [(_listed(part), part)])
+    count = prod(map(len, choices))
+    if count == 1:
+        return [(tuple(dict.fromkeys(name for choice in choices for name in choice[0][0])), formula)]
+    if count > _MAX_VARIANTS:
+        names = (name for choice in choices for names, _ in choice for name in names)
+        return [(tuple(dict.fromkeys(names)), formula)]
+    return [
+        (tuple(dict.fromkeys(name for names, _ in chosen for name in names)), conjunction(part for _, part in chosen))
+        for chosen in _product(choices)
+    ]
+
+
+def _product(choices: list[list[_Variant]]) -> Iterator[list[_Variant]]:
+    """Yield every selection of one variant of each choice."""
+    rows: list[list[_Variant]] = [[]]
+    for choice in choices:
+        if len(choice) == 1:
+            for row in rows:
+                row.append(choice[0])
+        else:
+            rows = [[*row, variant] for row in rows for variant in choice]
+    return iter(rows)
+
+
+def _mentioned(formula: Formula) -> Iterator[str]:
+    """Yield all names in a formula: those of members first, then those that other members are told apart from."""
+    members = [part.names for part in statements(formula) if isinstance(part, Members)]
+    for names in sorted(members, key=lambda names: not isinstance(names, StringIn)):
+        for texts in texts_in(names):
+            yield from sorted(texts)
+
+
+def texts_in(formula: Formula) -> Iterator[frozenset[str]]:
+    """Yield the lists of names in a formula about names."""
+    return (part.texts for part in statements(formula) if isinstance(part, StringIn))
+
+
+def _merged(lists: Iterable[tuple[str, ...]], listed: dict[str, None]) -> tuple[str, ...] | None:
+    """Return an order that agrees with all lists, or None; of the names that could be next, the first listed is."""
+    rank = {name: place for place, name in enumerate(listed)}
+    after: dict[str, set[str]] = {}
+    for names in lists:
+        for name in names:
+            after.setdefault(name, set())
+        for name, following in pairwise(names):
+            after[name].add(following)
+    before = dict.fromkeys(after, 0)
+    for following_names in after.values():
+        for name in following_names:
+            before[name] += 1
+    ready = [(rank[name], name) for name, count in before.items() if not count]
+    heapify(ready)
+    order = []
+    while ready:
+        _, name = heappop(ready)
+        order.append(name)
+        for following in after[name]:
+            before[following] -= 1
+            if not before[following]:
+                heappush(ready, (rank[following], following))
+    return tuple(order) if len(order) == len(after) else None

@@ -1,0 +1,232 @@
+"""Conflicts: why no value satisfies a schema, in few words, with the places of the statements to blame.
+
+A formula without values is made smaller as long as it has none: by leaving out parts of conjunctions, and by moving to
+the value that a required member or item must have and cannot. A few statements that contradict each other are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from automata.errors import LimitExceeded, SchemaError
+from constraints.json_schema.explaining.keywords import NO_VALUE
+from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or, conjunction, parts_of
+from constraints.json_schema.formulas.statements import (
+    BooleanIs,
+    Contains,
+    Format,
+    IsInteger,
+    ItemAt,
+    ItemCount,
+    ItemsFrom,
+    Maximum,
+    MemberCount,
+    Members,
+    Minimum,
+    MultipleOf,
+    NumberIn,
+    OfKind,
+    Pattern,
+    Reference,
+    StringIn,
+    TextLength,
+    UniqueItems,
+    has_name,
+    required_name,
+)
+from constraints.json_schema.reading.document import SchemaDocument
+
+# The most parts of a conjunction that is made smaller, the most values within each other that are looked into, and the
+# most combinations within each other that are put in words.
+_MAX_PARTS, _MAX_DEPTH, _MAX_WORDED = 200, 20, 3
+
+
+def conflict(document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> tuple[str, str]:
+    """Return what contradicts itself in a schema, in words, and its place.
+
+    Args:
+        document: a schema that no value satisfies.
+        is_empty: returns whether no value satisfies a formula.
+    """
+    return _Search(document, is_empty).explained(document.root, "", _MAX_DEPTH)
+
+
+class _Search:
+    """The search for a few statements that contradict each other."""
+
+    def __init__(self, document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> None:
+        self.document = document
+        self.is_empty = is_empty
+        self.entered: set[Formula] = set()
+        # Whether no value satisfies a formula, for those that have been looked at.
+        self.known: dict[Formula, bool] = {}
+
+    def explained(self, formula: Formula, place: str, depth: int) -> tuple[str, str]:
+        """Return why a formula has no values, and the place of the reason; `place` is that of the formula."""
+        if formula in self.entered:
+            return "it needs a value of its own kind inside, without end", place
+        self.entered.add(formula)
+        core = self.core(self.meant(formula))
+        places = [self.document.places[part] for part in core if part in self.document.places]
+        where = places[0] if places else place
+        found = self.inside(core, where, depth) if depth else None
+        if found is not None:
+            return found
+        words = [worded(part) for part in core]
+        if len(core) == 1 and isinstance(core[0], Never):
+            return NO_VALUE, where
+        if len(core) == 1 and isinstance(core[0], Or):
+            reason, _ = self.explained(core[0].parts[0], where, depth - 1) if depth else ("", "")
+            return f"none of {len(core[0].parts)} alternatives has a value; the first one: {reason}", where
+        named = dict.fromkeys(f"{word} ({pointer})" for word, pointer in self.placed(core, words))
+        return f"no value satisfies {_listed(list(named) if len(core) > 1 else words)}", where
+
+    def placed(self, core: Sequence[Formula], words: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the words and the place of each statement."""
+        return [
+            (word, f"at {self.document.places.get(part) or 'the root'}") for part, word in zip(core, words, strict=True)
+        ]
+
+    def meant(self, formula: Formula) -> Formula:
+        """Return the definition that a formula refers to, or the formula itself."""
+        seen = set()
+        while isinstance(formula, Reference) and formula.key not in seen:
+            seen.add(formula.key)
+            formula = self.document.definitions[formula.key]
+        return formula
+
+    def core(self, formula: Formula) -> list[Formula]:
+        """Return parts of a conjunction that contradict each other, none of which can be left out."""
+        while True:
+            parts = list(parts_of(formula))
+            if len(parts) > _MAX_PARTS or not self.empty(parts):
+                return parts
+            for part in list(parts):
+                fewer = [kept for kept in parts if kept is not part]
+                if fewer and self.empty(fewer):
+                    parts = fewer
+            formula = conjunction(map(self.meant, parts))
+            if formula == conjunction(parts) or (len(parts) > 1 and len(parts_of(formula)) <= len(parts)):
+                return parts
+
+    def empty(self, parts: Sequence[Formula]) -> bool:
+        """Return whether no value satisfies all parts, as far as that can be told."""
+        formula = conjunction(parts)
+        if formula not in self.known:
+            try:
+                self.known[formula] = self.is_empty(formula)
+            except (SchemaError, LimitExceeded):
+                self.known[formula] = False
+        return self.known[formula]
+
+    def inside(self, core: Sequence[Formula], place: str, depth: int) -> tuple[str, str] | None:
+        """Return the reason, if it is a required member or item that can have no value."""
+        for part in core:
+            name = _required(part)
+            if name is not None:
+                values = [other for other in core if isinstance(other, Members) and _is_about(other, name)]
+                value = conjunction(other.value for other in values)
+                if values and self.empty([value]):
+                    reason, where = self.explained(value, self.place(values, place), depth - 1)
+                    return f"required property {name!r} allows no value: {reason}", where
+        if any(isinstance(part, ItemCount | Contains) for part in core):
+            for part in core:
+                if isinstance(part, ItemAt) and self.empty([part.item]):
+                    reason, where = self.explained(part.item, self.place([part], place), depth - 1)
+                    return f"the array needs an item that allows no value: {reason}", where
+        return None
+
+    def place(self, parts: Sequence[Formula], otherwise: str) -> str:
+        """Return the place of the first of some statements that has one."""
+        return next((self.document.places[part] for part in parts if part in self.document.places), otherwise)
+
+
+def _required(part: Formula) -> str | None:
+    """Return the name that a formula requires, where it says no more."""
+    name = required_name(part)
+    return name if name is not None and part == has_name(name) else None
+
+
+def _is_about(part: Members, name: str) -> bool:
+    return isinstance(part.names, StringIn) and name in part.names.texts
+
+
+def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
+    """Return a formula in the words of JSON Schema."""
+    name = _required(formula)
+    if name is not None:
+        return f"required property {name!r}"
+    match formula:
+        case OfKind():
+            return f"type {formula.kind.value}"
+        case Maximum():
+            return f"{'exclusiveMaximum' if formula.exclusive else 'maximum'} {_number(formula.bound)}"
+        case Minimum():
+            return f"{'exclusiveMinimum' if formula.exclusive else 'minimum'} {_number(formula.bound)}"
+        case MultipleOf():
+            return f"multipleOf {_number(formula.step)}"
+        case IsInteger():
+            return "type integer"
+        case NumberIn() | StringIn() | BooleanIs():
+            return f"one of {_values(formula)}"
+        case Pattern():
+            return f"pattern {formula.source!r}"
+        case Format():
+            return f"format {formula.name!r}"
+        case TextLength():
+            return _bounded(formula, "length")
+        case ItemCount():
+            return _bounded(formula, "items")
+        case MemberCount():
+            return _bounded(formula, "properties")
+        case Contains():
+            return "contains"
+        case UniqueItems():
+            return "uniqueItems"
+        case ItemsFrom() | ItemAt():
+            return "items" if isinstance(formula, ItemsFrom) else f"item {formula.index}"
+        case Members():
+            return _members(formula)
+        case Reference():
+            return f"a reference to {formula.key}"
+        case Not():
+            return f"not ({worded(formula.part, depth - 1) if depth else '...'})"
+        case And():
+            kept = formula.parts[: 4 if depth else 0]
+            words = [worded(part, depth - 1) for part in kept] + ["more"] * (len(formula.parts) > len(kept))
+            return " and ".join(words)
+        case Or():
+            return f"one of {len(formula.parts)} alternatives"
+    return "false" if isinstance(formula, Never) else "true"
+
+
+def _members(formula: Members) -> str:
+    if isinstance(formula.names, StringIn):
+        names = ", ".join(map(repr, sorted(formula.names.texts)[:4]))
+        return f"no property {names}" if isinstance(formula.value, Never) else f"property {names}"
+    return "no other properties" if isinstance(formula.value, Never) else "other properties"
+
+
+def _values(formula: NumberIn | StringIn | BooleanIs) -> str:
+    if isinstance(formula, BooleanIs):
+        return str(formula.value).lower()
+    if isinstance(formula, StringIn):
+        found = sorted(map(repr, formula.texts))
+    else:
+        found = [_number(value) for value in sorted(formula.values)]
+    return ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
+
+
+def _number(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else str(float(value))
+
+
+def _bounded(formula: TextLength | ItemCount | MemberCount, what: str) -> str:
+    if formula.high is None:
+        return f"at least {formula.low} {what}"
+    return f"{formula.low} to {formula.high} {what}" if formula.low else f"at most {formula.high} {what}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

@@ -1,0 +1,102 @@
+"""Limits: which keyword makes a schema too large.
+
+    too_large(error, document, number, value)    names the largest step or bound of the number, the largest count, or
+                                                 the keyword with most variants that the value must satisfy
+    largest_count(document)                      the keyword with the largest count
+
+Where no keyword can be named, as for too many names in any order, the error stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automata.errors import LimitExceeded, UnsupportedSchema
+from constraints.json_schema.formulas.connectives import And, Formula, Or, statements
+from constraints.json_schema.formulas.statements import (
+    Contains,
+    ItemCount,
+    MemberCount,
+    Minimum,
+    MultipleOf,
+    Reference,
+    TextLength,
+)
+from constraints.json_schema.reading.document import SchemaDocument
+
+# Counts below this do not make a schema too large.
+_LARGE = 1_000
+
+
+def too_large(
+    error: LimitExceeded, document: SchemaDocument, number: Formula | None, value: Formula | None
+) -> LimitExceeded | UnsupportedSchema:
+    """Return the error that names the keyword, or the error itself where there is none to name.
+
+    Args:
+        error: the limit that was passed.
+        document: the schema.
+        number: the formula of the number that was too large, if one was.
+        value: the formula of the array or object that was too large, if its variants may be the reason.
+    """
+    pointer = (
+        _heaviest(document, _sizes(number))
+        if number is not None
+        else _count(document, ItemCount, MemberCount, Contains)
+    )
+    if pointer is None and value is not None:
+        pointer = _heaviest(document, {part: len(part.parts) for part in _variants(document, value)})
+    return error if pointer is None else UnsupportedSchema(str(error), pointer=pointer, keyword=_keyword(pointer))
+
+
+def largest_count(document: SchemaDocument) -> tuple[str, str] | None:
+    """Return the place of the keyword with the largest count, and the keyword; None where all counts are small."""
+    pointer = _count(document, ItemCount, MemberCount, Contains, TextLength)
+    return None if pointer is None else (pointer, _keyword(pointer))
+
+
+def _keyword(pointer: str) -> str:
+    return pointer.rpartition("/")[2]
+
+
+def _heaviest(document: SchemaDocument, weights: dict[Formula, int]) -> str | None:
+    """Return the place of the heaviest statement, of those that have a place."""
+    named = [(weight, place) for part, weight in weights.items() if (place := document.places.get(part))]
+    return max(named)[1] if named else None
+
+
+def _count(document: SchemaDocument, *kinds: type[ItemCount | MemberCount | Contains | TextLength]) -> str | None:
+    """Return the place of the largest count, if it is large."""
+    found: dict[Formula, int] = {}
+    for part in document.places:
+        if isinstance(part, kinds):
+            count = max(part.low, part.high or 0)
+            if count >= _LARGE:
+                found[part] = count
+    return _heaviest(document, found)
+
+
+def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
+    """Yield the disjunctions that a value must satisfy; `required` without a type is none, though written as one."""
+    waiting, seen = [formula], set()
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        if isinstance(part, Reference):
+            waiting.append(document.definitions[part.key])
+        elif isinstance(part, And):
+            waiting.extend(part.parts[::-1])
+        elif isinstance(part, Or) and _keyword(document.places.get(part, "")) != "required":
+            yield part
+
+
+def _sizes(number: Formula) -> dict[Formula, int]:
+    """Return the bits of the steps and bounds in a formula about numbers."""
+    found: dict[Formula, int] = {}
+    for part in statements(number):
+        if isinstance(part, MultipleOf | Minimum):
+            value = part.step if isinstance(part, MultipleOf) else part.bound
+            found[part] = value.numerator.bit_length() + value.denominator.bit_length()
+    return found

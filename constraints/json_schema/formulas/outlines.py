@@ -1,0 +1,203 @@
+"""Outlines: which values a formula allows at most, at a glance, and so which formulas exclude each other.
+
+    Outline                  the kinds of values that there may be, and the numbers and strings where they are listed
+    Outlines(F)              the outline of a formula
+    Outlines.exclude(F, G)   whether no value satisfies both formulas, as far as outlines show
+
+An outline may allow more than its formula, never less; so a formula with an empty outline has no values. It shows what
+schemas tell variants apart by: kinds, constants and enumerations, and for objects the members that carry these as tags.
+
+`oneOf` is "this one and none of the others". Most schemas that use it mean a tagged union, where the others cannot hold
+anyway; then the plain disjunction is the same, and far smaller to compile (`Outlines.compatible`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from constraints.json_schema.formulas.connectives import Formula, Never, Not, parts_of
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import Members, NumberIn, StringIn, required_name
+from constraints.json_schema.numbers import number_matches
+from constraints.json_schema.strings import string_matches
+
+# The most objects within each other whose members are compared.
+_DEPTH: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Some values of a kind: these, or all but these."""
+
+    values: frozenset[Hashable]
+    excluded: bool
+
+    def meet(self, other: Several) -> Several:
+        """Return the values in both."""
+        if self.excluded and other.excluded:
+            return Several(self.values | other.values, True)
+        if self.excluded:
+            return Several(other.values - self.values, False)
+        return Several(self.values - other.values if other.excluded else self.values & other.values, False)
+
+
+_NOTHING, _ANYTHING = Several(frozenset(), False), Several(frozenset(), True)
+
+# Values and kinds without listed values, as bits.
+_NULL, _TRUE, _FALSE, _ARRAY, _OBJECT = 1, 2, 4, 8, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The values that there may be.
+
+    Attributes:
+        others: null, the booleans, arrays and objects, as bits.
+        numbers, strings: the numbers and the strings.
+    """
+
+    others: int
+    numbers: Several
+    strings: Several
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no values."""
+        return not self.others and self.numbers == _NOTHING and self.strings == _NOTHING
+
+    def meet(self, other: Outline) -> Outline:
+        """Return the values in both."""
+        return Outline(self.others & other.others, self.numbers.meet(other.numbers), self.strings.meet(other.strings))
+
+
+_ALL: Final = Outline(_NULL | _TRUE | _FALSE | _ARRAY | _OBJECT, _ANYTHING, _ANYTHING)
+
+
+@dataclass(slots=True, eq=False)
+class _Tags:
+    """What a conjunction says of an object's members.
+
+    Attributes:
+        required: the names that there must be.
+        values: what the values of a name must satisfy.
+        allowed: the only names that there may be; None for any.
+    """
+
+    required: set[str] = field(default_factory=set)
+    values: dict[str, list[Formula]] = field(default_factory=dict)
+    allowed: frozenset[str] | None = None
+
+
+Matches: TypeAlias = Callable[[Formula, Any], bool]
+
+
+class Outlines:
+    """The outlines of formulas, which are kept."""
+
+    def __init__(self, restriction: Restriction) -> None:
+        self.restriction = restriction
+        self._outlines: dict[Formula, Outline] = {}
+        self._tags: dict[Formula, _Tags] = {}
+
+    def __call__(self, formula: Formula) -> Outline:
+        """Return the outline of a formula; all values while it refers to a definition that is still being read."""
+        found = self._outlines.get(formula)
+        if found is None:
+            try:
+                found = self._outlines[formula] = self._outline(formula)
+            except KeyError:
+                return _ALL
+        return found
+
+    def _outline(self, formula: Formula) -> Outline:
+        to = self.restriction
+        others = _NULL * to.null(formula)
+        others |= sum(_TRUE if value else _FALSE for value in to.booleans(formula))
+        others |= _ARRAY * (type(to.array(formula)) is not Never) | _OBJECT * (type(to.object(formula)) is not Never)
+        return Outline(
+            others,
+            _several(to.number(formula), NumberIn, number_matches),
+            _several(to.string(formula), StringIn, string_matches),
+        )
+
+    def exclude(self, one: Formula, other: Formula, depth: int = _DEPTH) -> bool:
+        """Return whether no value can satisfy both formulas; if False, some value may."""
+        found = self(one).meet(self(other))
+        if found.others != _OBJECT or found.numbers != _NOTHING or found.strings != _NOTHING:
+            return found.is_empty
+        tags = self._tags_of(one), self._tags_of(other)
+        return any(self._cannot_have(name, *tags, depth) for name in tags[0].required | tags[1].required)
+
+    def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
+        """List, for each formula, the others that may hold for a value that it holds for, by index."""
+        outlines = [self(part) for part in parts]
+        texts = [outline.strings.values for outline in outlines if _is_of_texts(outline)]
+        if len(texts) == len(parts) and sum(map(len, texts)) == len(frozenset().union(*texts)):
+            return [[] for _ in parts]  # many strings, each a schema with a description: no need to compare pairs
+        found: list[list[int]] = [[] for _ in parts]
+        for i, part in enumerate(parts):
+            for j in range(i):
+                if not self.exclude(part, parts[j]):
+                    found[i].append(j)
+                    found[j].append(i)
+        return found
+
+    def _cannot_have(self, name: str, one: _Tags, other: _Tags, depth: int) -> bool:
+        """Return whether no object that both describe has a member with this name."""
+        for tags in (one, other):
+            if tags.allowed is not None and name not in tags.allowed:
+                return True
+        if depth == 0:
+            return False
+        pairs = ((a, b) for a in one.values.get(name, ()) for b in other.values.get(name, ()))
+        return any(self.exclude(a, b, depth - 1) for a, b in pairs)
+
+    def _tags_of(self, formula: Formula) -> _Tags:
+        found = self._tags.get(formula)
+        if found is None:
+            try:
+                found = self._tags[formula] = _tags(self.restriction.object(formula))
+            except KeyError:
+                return _Tags()
+        return found
+
+
+def _is_of_texts(outline: Outline) -> bool:
+    return not outline.others and outline.numbers == _NOTHING and not outline.strings.excluded
+
+
+def _tags(formula: Formula) -> _Tags:
+    """Read the tags off a formula about objects."""
+    found = _Tags()
+    for part in parts_of(formula):
+        if (name := required_name(part)) is not None:
+            found.required.add(name)
+        elif isinstance(part, Members):
+            names = part.names
+            if isinstance(names, StringIn):
+                for name in names.texts:
+                    found.values.setdefault(name, []).append(part.value)
+            elif isinstance(part.value, Never) and isinstance(names, Not) and isinstance(names.part, StringIn):
+                listed = names.part.texts
+                found.allowed = listed if found.allowed is None else found.allowed & listed
+    return found
+
+
+def _several(formula: Formula, listing: type[NumberIn] | type[StringIn], matches: Matches) -> Several:
+    """Return the numbers or strings that a formula about them may allow."""
+    if type(formula) is Never:
+        return _NOTHING
+    listed = _listed(formula, listing)
+    if listed is not None:
+        return Several(frozenset(value for value in listed if matches(formula, value)), False)
+    if isinstance(formula, Not) and (excluded := _listed(formula.part, listing)) is not None:
+        return Several(frozenset(value for value in excluded if matches(formula.part, value)), True)
+    return _ANYTHING
+
+
+def _listed(formula: Formula, listing: type[NumberIn] | type[StringIn]) -> frozenset[Hashable] | None:
+    """Return the smallest list of values in a conjunction about numbers or strings."""
+    lists: list[frozenset[Hashable]] = [part.fields[0] for part in parts_of(formula) if isinstance(part, listing)]
+    return min(lists, key=len, default=None)

@@ -1,0 +1,239 @@
+"""Knowledge: the truth of a formula about numbers, from what is known of a number so far.
+
+A text is read from the left, and the knowledge of its number grows with it. So the truth of a formula is a function of
+knowledge, and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as one part is).
+
+    Knowledge     where the magnitude may lie at each cut, whether the number is an integer, a multiple of each step
+    Branch        the numbers of one sign: the cuts, which are the magnitudes of bounds and of listed values, ascending,
+                  and the formula as a function of knowledge
+
+The place of a magnitude at a cut is a set of BELOW, AT and ABOVE; a bound is decided where all members agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
+
+from automata.errors import LimitExceeded
+from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, Or, fold, statements, truth
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf, NumberIn
+
+BELOW: Final = 1
+AT: Final = 2
+ABOVE: Final = 4
+ANYWHERE: Final = BELOW | AT | ABOVE
+
+# The most bits of numerators and denominators: some three thousand digits, fewer than Python refuses to write.
+_MOST_BITS: Final = 10_000
+
+
+class Knowledge(NamedTuple):
+    """What is known of a number.
+
+    Attributes:
+        places: for each cut, a set of BELOW, AT and ABOVE.
+        integer: whether it is one, if that is known.
+        plain: whether it is written without fraction and exponent, if that is known.
+        multiples: for each step, whether it is a multiple, if that is known.
+    """
+
+    places: tuple[int, ...]
+    integer: bool | None
+    plain: bool | None
+    multiples: tuple[bool | None, ...]
+
+
+Truth: TypeAlias = Callable[[Knowledge], bool | None]
+
+
+class Branch(NamedTuple):
+    """The numbers of one sign; zero is in both.
+
+    Attributes:
+        cuts: ascending magnitudes.
+        truth: the formula's truth for a number of this sign.
+    """
+
+    cuts: tuple[Fraction, ...]
+    truth: Truth
+
+
+def atoms(formula: Formula) -> Iterator[Formula]:
+    """Yield the statements of a formula from left to right.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+    """
+    for part in statements(formula):
+        if isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
+            yield part
+        elif not isinstance(part, Always | Never):
+            raise TypeError(f"{part!r} is no statement about numbers")
+
+
+def check(formula: Formula) -> None:
+    """Check the statements of a formula.
+
+    Raises:
+        TypeError: it says something of values that are no numbers.
+        LimitExceeded: a number in it has too many digits.
+    """
+    for statement in atoms(formula):
+        for value in (statement.step,) if isinstance(statement, MultipleOf) else _points(statement):
+            if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+                raise LimitExceeded(f"a number of the formula has more than {_MOST_BITS:,} bits")
+
+
+def number_matches(formula: Formula, value: Fraction) -> bool:
+    """Return whether a formula holds for a number, however the number is spelled.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+    """
+
+    def statement(part: Formula) -> bool:
+        match part:
+            case Maximum():
+                return value < part.bound or (value == part.bound and not part.exclusive)
+            case Minimum():
+                return value > part.bound or (value == part.bound and not part.exclusive)
+            case NumberIn():
+                return value in part.values
+            case MultipleOf():
+                return (value / part.step).denominator == 1
+            case IsInteger():
+                return value.denominator == 1
+        raise TypeError(f"{part!r} is no statement about numbers")
+
+    return truth(formula, statement)
+
+
+def branch(formula: Formula, atoms: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
+    """Return what a formula with these statements and steps says of numbers of one sign."""
+    values = {abs(value) for statement in atoms for value in _points(statement) if not value or (value < 0) == negative}
+    cuts = tuple(sorted(values))
+    return Branch(cuts, _TruthBuilder({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))
+
+
+def _points(statement: Formula) -> Iterable[Fraction]:
+    if isinstance(statement, NumberIn):
+        return statement.values
+    return (statement.bound,) if isinstance(statement, Minimum) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _TruthBuilder:
+    """Makes functions of knowledge from formulas, for one sign."""
+
+    cuts: dict[Fraction, int]
+    steps: Sequence[Fraction]
+    negative: bool
+
+    def truth(self, formula: Formula) -> Truth:
+        if isinstance(formula, And) and not any(isinstance(part, And | Or | Not) for part in formula.parts):
+            return _every([self.statement(part) for part in formula.parts])
+        steps: list[_Instruction] = []
+
+        def add(step: _Instruction) -> int:
+            steps.append(step)
+            return len(steps) - 1
+
+        fold(formula, lambda part: add(self.statement(part)), lambda part, places: add((type(part), places)), {})
+        return partial(_truth, steps)
+
+    def statement(self, formula: Formula) -> Truth:
+        match formula:
+            case Minimum():
+                return self.bound(formula)
+            case IsInteger(plain=True):
+                return _plain_integer
+            case IsInteger():
+                return _integer
+            case NumberIn(values=values):
+                return self.one_of(values)
+            case MultipleOf(step=step):
+                return _integer if step == 1 else _multiple(self.steps.index(step))
+        return _constant(isinstance(formula, Always))
+
+    def bound(self, formula: Minimum) -> Truth:
+        upper = isinstance(formula, Maximum)
+        if formula.bound and (formula.bound < 0) != self.negative:  # on the other side of zero
+            return _constant(upper == self.negative)
+        # Of negative numbers those of greater magnitude are less.
+        places = (BELOW if upper != self.negative else ABOVE) | (0 if formula.exclusive else AT)
+        return _at(self.cuts[abs(formula.bound)], places)
+
+    def one_of(self, values: frozenset[Fraction]) -> Truth:
+        cuts = [self.cuts[abs(value)] for value in values if not value or (value < 0) == self.negative]
+        return _some([_at(cut, AT) for cut in sorted(cuts)])
+
+
+def _constant(value: bool) -> Truth:
+    return lambda _: value
+
+
+def _integer(known: Knowledge) -> bool | None:
+    return known.integer
+
+
+def _plain_integer(known: Knowledge) -> bool | None:
+    return known.plain
+
+
+def _multiple(step: int) -> Truth:
+    return lambda known: known.multiples[step]
+
+
+def _at(cut: int, places: int) -> Truth:
+    def truth(known: Knowledge) -> bool | None:
+        there = known.places[cut]
+        return True if not there & ~places else None if there & places else False
+
+    return truth
+
+
+def _every(parts: Sequence[Truth]) -> Truth:
+    def truth(known: Knowledge) -> bool | None:
+        result: bool | None = True
+        for part in parts:
+            value = part(known)
+            if value is False:
+                return False
+            if value is None:
+                result = None
+        return result
+
+    return truth
+
+
+def _some(parts: Sequence[Truth]) -> Truth:
+    return partial(_truth, [*parts, (Or, list(range(len(parts))))])
+
+
+# The truth of a statement, or a connective and the numbers of the steps for its parts.
+_Instruction: TypeAlias = Truth | tuple[type[Formula], list[int]]
+
+
+def _truth(steps: Sequence[_Instruction], known: Knowledge) -> bool | None:
+    """Return the truth of the last step."""
+    values: list[bool | None] = []
+    for step in steps:
+        if isinstance(step, tuple):
+            kind, places = step
+            values.append(_combined(kind, [values[place] for place in places]))
+        else:
+            values.append(step(known))
+    return values[-1]
+
+
+def _combined(kind: type[Formula], values: list[bool | None]) -> bool | None:
+    if kind is Not:
+        return None if values[0] is None else not values[0]
+    decisive = kind is Or
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive

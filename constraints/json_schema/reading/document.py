@@ -1,0 +1,48 @@
+"""SchemaDocument: the result of reading a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from constraints.json_schema.formulas.connectives import Formula
+
+Draft = Literal["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"]
+# Returns the schema at an absolute URI without a fragment; raises LookupError where it knows none.
+Resolver = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something in a schema that constrains nothing.
+
+    Attributes:
+        pointer: where it stands, as a JSON pointer of the schema.
+        keyword: which keyword.
+        reason: why it constrains nothing: the format is defined by no draft, or the keyword was left out on request.
+    """
+
+    pointer: str
+    keyword: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDocument:
+    """A schema that has been read, with its references resolved.
+
+    Attributes:
+        root: the formula of the whole value.
+        definitions: the formula of each reference, by its key; a small one that is not recursive may take the place of
+            its references.
+        draft: the draft that the schema was read by.
+        places: the places of statements in the schema, as JSON pointers, for errors.
+        notes: what constrains nothing.
+    """
+
+    root: Formula
+    definitions: Mapping[Hashable, Formula]
+    draft: Draft
+    places: Mapping[Formula, str]
+    notes: tuple[Note, ...]

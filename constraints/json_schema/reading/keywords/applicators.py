@@ -1,0 +1,50 @@
+"""Keywords that combine schemas about the same value: `allOf`, `anyOf`, `oneOf`, `not`, `if`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction, disjunction, negation
+from constraints.json_schema.reading.site import Site
+from constraints.recursion import Task
+
+
+def all_of(site: Site, value: Any) -> Task[Formula]:
+    return conjunction((yield from _parts(site, value, "allOf")))
+
+
+def any_of(site: Site, value: Any) -> Task[Formula]:
+    return disjunction((yield from _parts(site, value, "anyOf")))
+
+
+def one_of(site: Site, value: Any) -> Task[Formula]:
+    """Require one part, and none of the others that may hold as well; a part that is listed twice never holds."""
+    parts = yield from _parts(site, value, "oneOf")
+    compatible = site.reading.compatible(parts)
+    return disjunction(
+        conjunction([part, *(negation(parts[j]) for j in others)]) if others else part
+        for part, others in zip(parts, compatible, strict=True)
+    )
+
+
+def not_(site: Site, value: Any) -> Task[Formula]:
+    return negation((yield site.below(value, "not")))
+
+
+def if_(site: Site, value: Any) -> Task[Formula]:
+    """Read `if` with the `then` and the `else` beside it; without both it says nothing."""
+    then = (yield site.below(site.schema["then"], "then")) if "then" in site.schema else TRUE
+    otherwise = (yield site.below(site.schema["else"], "else")) if "else" in site.schema else TRUE
+    if then == TRUE == otherwise:
+        return TRUE
+    condition = yield site.below(value, "if")
+    return conjunction((disjunction((negation(condition), then)), disjunction((condition, otherwise))))
+
+
+def _parts(site: Site, value: Any, keyword: str) -> Task[list[Formula]]:
+    if not isinstance(value, list):
+        raise site.wrong(keyword, "an array of schemas", value)
+    parts = []
+    for index, schema in enumerate(value):
+        parts.append((yield site.below(schema, keyword, str(index))))
+    return parts

@@ -1,0 +1,41 @@
+"""Counts: the keywords that bound a length, a size or a number of items.
+
+A count may be written as 3.0, which is an integer in JSON Schema. A negative lower bound bounds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.reading.keywords.values import fraction
+from constraints.json_schema.reading.site import Site
+
+_Read: TypeAlias = Callable[[Site, Any], Formula]
+
+
+def count(site: Site, keyword: str, value: Any) -> int:
+    """Return the value of a keyword as a number that is not negative.
+
+    Raises:
+        SchemaError: it is no integer.
+    """
+    number = value if value.__class__ is int else fraction(value)
+    if number is None or number.denominator != 1:
+        raise site.wrong(keyword, "an integer", value)
+    return max(0, int(number))
+
+
+def bounds(statement: Callable[[int, int | None], Formula], low_keyword: str, high_keyword: str) -> tuple[_Read, _Read]:
+    """Return the handlers of two keywords, the least and the most of the same."""
+
+    def low(site: Site, value: Any) -> Formula:
+        return statement(count(site, low_keyword, value), None)
+
+    def high(site: Site, value: Any) -> Formula:
+        if isinstance(value, (int, float)) and value < 0:
+            raise site.error(high_keyword, f"the value must not be negative, which {value!r} is")
+        return statement(0, count(site, high_keyword, value))
+
+    return low, high

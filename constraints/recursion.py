@@ -1,0 +1,45 @@
+"""Recursion of any depth: functions that call themselves through a work stack in place of Python's.
+
+A schema may be nested thousands of levels deep, and so may the formulas made of it. A function that recurs on them is
+written as a generator: it yields a call to itself, gets that call's result, and returns its own result.
+
+    def height(tree):
+        highest = 0
+        for child in tree:
+            highest = max(highest, (yield height(child)))
+        return 1 + highest
+
+    run(height(tree))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeAlias, TypeVar
+
+_T = TypeVar("_T")
+
+# A call that has not run yet: it yields the calls whose results it needs.
+Task: TypeAlias = Generator["Task[Any]", Any, _T]
+
+
+def run(task: Task[_T]) -> _T:
+    """Return the result of a call, with the calls that it yields on a work stack."""
+    stack: list[Task[Any]] = [task]
+    result: Any = None
+    try:
+        while stack:
+            try:
+                called = stack[-1].send(result)
+            except StopIteration as stop:
+                stack.pop()
+                result = stop.value
+            else:
+                stack.append(called)
+                result = None
+    finally:
+        # After an error, calls that are under way leave in order.
+        while stack:
+            stack.pop().close()
+    found: _T = result
+    return found

@@ -1,0 +1,450 @@
+"""Networks of schemas against validity, on all values of a small universe, and what is written in which order."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from itertools import permutations, product
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interpreter import accepts
+from jsonschema import Draft202012Validator
+
+from automata import LimitExceeded, compile_expr, equivalent
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
+from automata.visibly_pushdown import VisiblyPushdownGrammar
+from constraints import json_schema, json_schema_to_regex
+from constraints.json_schema import Whitespace
+
+FREE = json_schema({"type": "object"}).to_automaton()
+SCALARS: list[Any] = [None, True, 0, 1, "a", "b"]
+
+
+def small_values() -> Iterator[Any]:
+    """Scalars, and arrays and objects of up to two of them, or of one that is nested."""
+    yield from SCALARS
+    inner: list[Any] = [None, 1, "a", [], {}, [1], {"a": 1}]
+    for size in range(3):
+        for items in product(inner if size < 2 else inner[:4], repeat=size):
+            yield list(items)
+            for names in permutations(["a", "b", "x"], size):
+                yield dict(zip(names, items, strict=True))
+
+
+UNIVERSE = list(small_values())
+
+
+class Schemas:
+    """Random schemas over the universe."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def schema(self, depth: int) -> Any:
+        kinds = [self.scalar, self.array, self.object]
+        if depth:
+            kinds += [self.combined] * 3
+        return self.random.choice(kinds)(depth)
+
+    def scalar(self, depth: int) -> Any:
+        random = self.random
+        return random.choice(
+            [
+                True,
+                {"type": random.choice(["null", "boolean", "integer", "string", "array", "object"])},
+                {"const": random.choice([*SCALARS, [1], {"a": 1}])},
+                {"enum": random.sample(SCALARS, 2)},
+                {"minimum": 1},
+                {"maxLength": 0},
+                {"pattern": "a"},
+            ]
+        )
+
+    def array(self, depth: int) -> Any:
+        random, found = self.random, {}
+        if random.random() < 0.5:
+            found["items"] = self.inner(depth)
+        if random.random() < 0.3:
+            found["prefixItems"] = [self.inner(depth)]
+        if random.random() < 0.4:
+            found["contains"] = self.inner(depth)
+            if random.random() < 0.5:
+                found["minContains"] = random.choice([0, 1, 2])
+                found["maxContains"] = random.choice([1, 2])
+        if random.random() < 0.3:
+            found["minItems"] = random.choice([1, 2])
+        if random.random() < 0.3:
+            found["maxItems"] = random.choice([0, 1])
+        if random.random() < 0.2:
+            found |= {"items": {"enum": [None, 1, [1]]}, "uniqueItems": True}
+        return found
+
+    def object(self, depth: int) -> Any:
+        random, found = self.random, {}
+        if random.random() < 0.7:
+            names = random.sample(["a", "b"], random.choice([1, 2]))
+            found["properties"] = {name: self.inner(depth) for name in names}
+        if random.random() < 0.3:
+            found["required"] = random.sample(["a", "b"], random.choice([1, 2]))
+        if random.random() < 0.3:
+            found["additionalProperties"] = self.inner(depth)
+        if random.random() < 0.2:
+            found["patternProperties"] = {random.choice(["^[ax]", "x"]): self.inner(depth)}
+        if random.random() < 0.2:
+            found["propertyNames"] = {"enum": random.sample(["a", "b", "x"], 2)}
+        if random.random() < 0.2:
+            found["minProperties"] = random.choice([1, 2])
+        if random.random() < 0.2:
+            found["maxProperties"] = random.choice([0, 1])
+        if random.random() < 0.2:
+            found["dependentRequired"] = {"a": ["b"]}
+        return found
+
+    def inner(self, depth: int) -> Any:
+        return self.schema(depth - 1) if depth else self.random.choice([True, False, self.scalar(0)])
+
+    def combined(self, depth: int) -> Any:
+        random = self.random
+        kind = random.choice(["anyOf", "oneOf", "allOf", "not", "if"])
+        if kind == "not":
+            return {"not": self.schema(depth - 1)}
+        if kind == "if":
+            return {word: self.schema(depth - 1) for word in ("if", "then", "else")}
+        return {kind: [self.schema(depth - 1) for _ in range(random.choice([2, 3]))]}
+
+
+def network_of(schema: Any, **options: Any) -> VisiblyPushdownGrammar | None:
+    try:
+        return json_schema(schema, whitespace="compact", **options).to_network()
+    except UnsatisfiableSchema:
+        return None
+
+
+def orders(value: Any) -> Iterator[Any]:
+    """The value with its members, and those of its items and members, in every order."""
+    if isinstance(value, list):
+        yield from (list(items) for items in product(*map(orders, value)))
+    elif isinstance(value, dict):
+        for names in permutations(value):
+            for items in product(*(orders(value[name]) for name in names)):
+                yield dict(zip(names, items, strict=True))
+    else:
+        yield value
+
+
+def written(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_small_universe_is_divided_as_it_should_be(seed: int, order: str) -> None:
+    schemas = Schemas(seed)
+    compared = 0
+    for _ in range(12):
+        schema = schemas.schema(2)
+        try:
+            network = network_of(schema, property_order=order)
+        except (UnsupportedSchema, LimitExceeded):
+            continue
+        valid = Draft202012Validator(schema).is_valid
+        for value in UNIVERSE:
+            texts = [network is not None and accepts(network, written(variant)) for variant in orders(value)]
+            right = all if order == "any" or not valid(value) else any
+            assert right(text == valid(value) for text in texts), (schema, value)
+            compared += 1
+    assert compared > 500
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_plain_objects_have_the_networks_of_the_general_automata(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    schemas, found = Schemas(1), 0
+    objects = importlib.import_module("constraints.json_schema.containers.objects")
+    plain = objects.plain_members
+    for number in range(300):
+        schema = {"type": "object", "allOf": [schemas.object(1) for _ in range(1 + number % 2)]}
+        monkeypatch.setattr(objects, "plain_members", plain)
+        try:
+            network = network_of(schema, property_order=order)
+        except (UnsupportedSchema, LimitExceeded):
+            continue
+        monkeypatch.setattr(objects, "plain_members", lambda formula, restriction: None)
+        assert network_of(schema, property_order=order) == network, schema
+        found += network is not None
+    assert found > 150
+
+
+def test_variants_that_list_names_in_other_orders_keep_their_own() -> None:
+    first = {"properties": {"a": {"const": 1}, "b": True}, "required": ["a", "b"]}
+    second = {"properties": {"b": True, "a": {"const": 2}}, "required": ["a", "b"]}
+    network = network_of({"type": "object", "anyOf": [first, second]})
+    assert network is not None
+    expected = {b'{"a":1,"b":0}': True, b'{"b":0,"a":1}': False, b'{"b":0,"a":2}': True, b'{"a":2,"b":0}': False}
+    assert {text: accepts(network, text) for text in expected} == expected
+
+
+def test_lists_of_variants_are_merged_to_one_order() -> None:
+    variants = [["type", "x", "name"], ["type", "y", "name"]]
+    schema = {"type": "object", "anyOf": [{"properties": dict.fromkeys(names, True)} for names in variants]}
+    network = network_of(schema)
+    assert network is not None
+    assert accepts(network, b'{"type":1,"y":1,"name":1}')
+    assert accepts(network, b'{"type":1,"x":1,"name":1}')
+    assert not accepts(network, b'{"name":1,"y":1}')
+
+
+def test_each_listed_name_comes_once_and_others_behind() -> None:
+    network = network_of({"type": "object", "properties": {"a": True, "b": True}})
+    assert network is not None
+    assert accepts(network, b'{"a":1,"z":1}')
+    for text in (b'{"z":1,"a":1}', b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'{"b":1,"a":1}'):
+        assert not accepts(network, text)
+
+
+def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
+    names = "abcdefgh"
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": ["a", "h"]}
+    once = network_of({**schema, "additionalProperties": False}, property_order="any")
+    network = network_of({**schema, "additionalProperties": False}, property_order="any-if-cheap")
+    assert once is not None
+    assert network is not None
+    twice = b'{"b":1,"a":2,"b":3,"h":4}'
+    assert accepts(network, twice)
+    assert not accepts(once, twice)
+    assert all(accepts(found, b'{"h":1,"b":2,"a":3}') for found in (once, network))
+    for text in (b'{"h":1,"b":2}', b'{"h":1,"a":2,"a":3}', b'{"h":1,"a":2,"b":"x","b":1}'):
+        assert not any(accepts(found, text) for found in (once, network))
+    denied = {"type": "object", "not": {"properties": {name: {"type": "integer"} for name in "bhz"}}}
+    for order in ("any", "any-if-cheap"):
+        network = network_of(denied, property_order=order)
+        assert network is not None
+        assert accepts(network, b'{"h":"x","b":1}')
+        assert not accepts(network, b'{"h":"x","h":1}')
+
+
+def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
+    names = [f"n{number}" for number in range(11)]
+    schema = {"properties": {name: {"type": "null"} for name in names[:10]}, "additionalProperties": False}
+    network = network_of(schema, property_order="any")
+    assert network is not None
+    written = [f'"{name}":null' for name in reversed(names)]
+    assert accepts(network, ("{" + ",".join(written[1:]) + "}").encode())
+    assert not accepts(network, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
+    for more in ({"properties": dict.fromkeys(names, True)}, {"required": names}, {"not": {"required": names}}):
+        with pytest.raises(LimitExceeded, match=r"11 listed names .* takes 10 at most"):
+            json_schema({"type": "object", **more}, property_order="any")
+
+
+def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:
+    network = network_of({"type": "object", "properties": {"é": True}, "additionalProperties": False})
+    assert network is not None
+    assert accepts(network, '{"é":1}'.encode())
+    assert accepts(network, b'{"\\u00e9":1}')
+
+
+SPELLED: Any = {
+    "type": "object",
+    "properties": {
+        "s/é": {"enum": ["s/é"]},
+        "text": {"type": "string"},
+        "long": {"pattern": "^[a-z]", "maxLength": 99},
+    },
+    "additionalProperties": {"const": ["s"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        ('{"s/é":"s/é"}', True),
+        ('{"s/\\u00e9":"s/\\u00e9"}', True),
+        ('{"s/é":"s/\\u00e9"}', True),
+        ('{"s/é":"\\u0073/é"}', False),
+        ('{"\\u0073/é":"s/é"}', False),
+        ('{"s/é":"s\\/é"}', False),
+        ('{"s/\\u00E9":"s/é"}', False),
+        ('{"text":"\\n\\u001f\\"é\\u00e9\\ud83d\\ude00\\u007f"}', True),
+        ('{"text":"\\u000a"}', False),
+        ('{"text":"\\/"}', False),
+        ('{"text":"\\u0073"}', False),
+        ('{"long":"abc\\u00e9"}', True),
+        ('{"long":"\\u0061bc"}', False),
+        ('{"other":["s"]}', True),
+        ('{"other\\/":["s"]}', False),
+        ('{"other":["\\u0073"]}', False),
+    ],
+)
+def test_plain_spellings_are_those_of_json_dumps(text: str, is_plain: bool) -> None:
+    assert Draft202012Validator(SPELLED).is_valid(json.loads(text))
+    for lengthened in (SPELLED, {"anyOf": [SPELLED, {"type": "null"}]}):
+        plain, every = (json_schema(lengthened, spellings=spellings).to_automaton() for spellings in ("plain", "all"))
+        assert plain.accepts(text.encode()) == is_plain
+        assert every.accepts(text.encode())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.text(), st.text() | st.integers()), st.booleans())
+def test_what_json_dumps_writes_is_spelled_plainly(value: dict[str, Any], ascii_only: bool) -> None:
+    assert FREE.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
+    listed = json_schema({"const": value}).to_automaton()
+    assert listed.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
+
+
+def test_a_name_that_utf8_cannot_encode_is_escaped() -> None:
+    for spellings in ("plain", "all"):
+        found = json_schema({"required": ["\ud800"], "type": "object"}, spellings=spellings).to_automaton()
+        assert found.accepts(b'{"\\ud800":1}')
+
+
+def test_a_recursive_schema_has_as_many_rules_as_it_has_kinds_of_brackets() -> None:
+    tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
+    network = network_of({**tree, "additionalProperties": False})
+    assert network is not None
+    assert len(network.rules) == 3
+    assert accepts(network, b'{"children":[{},{"children":[{}]}]}')
+
+
+def test_an_object_with_many_properties_takes_few_states() -> None:
+    network = network_of({"type": "object", "properties": {f"name{number}": {} for number in range(500)}})
+    assert network is not None
+    assert sum(rule.num_states for rule in network.rules) < 10 * 500
+
+
+def test_fifty_variants_are_told_apart_by_a_constant() -> None:
+    variants = [
+        {"properties": {"kind": {"const": f"kind{number}"}, f"of{number}": {"type": "integer"}}, "required": ["kind"]}
+        for number in range(50)
+    ]
+    network = network_of({"type": "object", "oneOf": variants})
+    assert network is not None
+    assert accepts(network, b'{"kind":"kind7","of7":1}')
+    assert not accepts(network, b'{"kind":"kind7","of7":"x"}')
+    assert accepts(network, b'{"kind":"kind7","of8":"x"}')
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"type": "object", "properties": {"x": {"type": "number", "minimum": 5, "maximum": 3}}, "required": ["x"]},
+            "required property 'x' allows no value: no value satisfies type number (at /properties/x/type), minimum 5",
+        ),
+        ({"type": "array", "minItems": 3, "maxItems": 2}, "at least 3 items"),
+        ({"type": "array", "minItems": 1, "items": False}, "the array needs an item that allows no value"),
+        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "type string (at /allOf/0/type) and"),
+        ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "without end"),
+        ({"type": "object", "required": ["b"], "additionalProperties": False}, "required property 'b'"),
+        ({"type": "string", "pattern": "^b", "enum": ["a"]}, "pattern '^b'"),
+        (
+            {"type": "object", "required": ["a"], "properties": {"a": False, "b": True}, "minProperties": 1},
+            "'type', 'required' and 'properties' together allow no value (at the root)",
+        ),
+        (False, "no value satisfies false"),
+    ],
+)
+def test_the_conflict_of_an_unsatisfiable_schema_is_named(schema: Any, message: str) -> None:
+    with pytest.raises(UnsatisfiableSchema) as error:
+        json_schema(schema)
+    assert message in str(error.value)
+
+
+def test_a_reference_that_leads_to_itself_is_an_error() -> None:
+    with pytest.raises(SchemaError, match="leads back to itself"):
+        json_schema({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}})
+
+
+def test_what_cannot_be_held_is_an_error_or_left_out_and_listed() -> None:
+    schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}
+    with pytest.raises(UnsupportedSchema) as error:
+        json_schema(schema)
+    assert (error.value.pointer, error.value.keyword) == ("/properties/tags/uniqueItems", "uniqueItems")
+    made = json_schema(schema, unsupported="relax")
+    assert [(note.pointer, note.keyword) for note in made.dropped] == [("/properties/tags/uniqueItems", "uniqueItems")]
+    assert accepts(made.to_network(), b'{"tags": ["a", "a"]}')
+    assert not accepts(made.to_network(), b'{"tags": [1]}')
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])
+def test_the_default_whitespace_takes_what_json_dumps_writes(indent: int | str | None) -> None:
+    value = {"a": [1, {"b": [], "c": {}}], "d": {"e": [[[1]]]}}
+    text = json.dumps(value, indent=indent).encode()
+    free, tree = json_schema(True).to_network(), json_schema({"type": "object"}).to_network()
+    assert accepts(free, text)
+    assert accepts(tree, text)
+    assert not accepts(free, b" " + text)
+    assert not accepts(free, text.replace(b"1,", b"1 ,"))
+    assert not accepts(free, text.replace(b"[]", b"[\n\n]"))
+
+
+@pytest.mark.parametrize(
+    ("whitespace", "right", "wrong"),
+    [
+        ("compact", b'{"a":[1,2]}', b'{"a": [1,2]}'),
+        ("javascript", b'{"a":[1,2]}', b'{"a": [1,2]}'),
+        ("python", b'{"a": [1, 2]}', b'{"a":[1,2]}'),
+        ("flexible", b'{ "a" :\t[ 1\n,2 ] }', b'{"a":' + b" " * 9 + b"[1,2]}"),
+        (Whitespace(), b'{"a":[1,2]}', b'{"a": [1,2]}'),
+    ],
+)
+def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong: bytes) -> None:
+    network = json_schema(True, whitespace=whitespace).to_network()
+    assert accepts(network, right)
+    assert not accepts(network, wrong)
+
+
+def test_options_that_nobody_knows_are_errors() -> None:
+    for options in (
+        {"whitespace": "wide"},
+        {"property_order": "other"},
+        {"unsupported": "ignore"},
+        {"spellings": "any"},
+    ):
+        with pytest.raises(ValueError, match="not '"):
+            json_schema(True, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_regular_expression_has_the_same_texts(seed: int) -> None:
+    schemas, compared = Schemas(100 + seed), 0
+    for _ in range(12):
+        schema = schemas.schema(1)
+        try:
+            made = json_schema(schema, whitespace="compact").to_automaton()
+        except (UnsatisfiableSchema, UnsupportedSchema):
+            continue
+        if isinstance(made, ByteAutomaton):
+            assert equivalent(made, compile_expr(json_schema_to_regex(schema, whitespace="compact"))), schema
+            compared += 1
+    properties = {"a": {"type": "null"}, "b": {"type": "boolean"}, "c": {"const": 1}}
+    schema = {"type": "object", "properties": properties, "required": ["b"], "additionalProperties": False}
+    made = json_schema(schema).to_automaton()
+    assert isinstance(made, ByteAutomaton)
+    assert equivalent(made, compile_expr(json_schema_to_regex(schema)))
+
+
+def depth(value: Any, kind: type) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, kind) + max((depth(item, kind) for item in inner), default=0)
+
+
+@pytest.mark.parametrize("objects", [0, 1, 2])
+@pytest.mark.parametrize("arrays", [0, 1])
+def test_free_json_is_as_deep_as_the_limits_say(objects: int, arrays: int) -> None:
+    expr = json_schema_to_regex(True, max_object_depth=objects, max_array_depth=arrays, whitespace="compact")
+    automaton = compile_expr(expr)
+    deep = [{"a": {"a": {"a": 1}}}, {"a": [{"a": 1}]}, [[{}]], [{"a": {}}], {"a": {"b": [1]}}]
+    for value in [*UNIVERSE, *deep]:
+        within = depth(value, dict) <= objects and depth(value, list) <= arrays
+        assert automaton.accepts(written(value)) == within, value
+
+
+def test_recursion_without_a_limit_is_no_regular_expression() -> None:
+    for limits in ({}, {"max_object_depth": 2}, {"max_array_depth": 2}):
+        with pytest.raises(SchemaError, match="recursive"):
+            json_schema_to_regex(True, **limits)
