@@ -3,9 +3,10 @@
     json     the value that is the whole text
     value    an object, an array, a string, a number or a literal name
 
-Nothing stands before the text or after it. White space within it is that of `constraints.json_schema.building.whitespace`, and
-is bounded, so that no model fills its tokens with blanks. "default" is what `json.dumps` and `JSON.stringify` write:
-nothing, one space after commas and colons, or a line for each item, indented by up to 32 spaces or 8 tabs.
+Nothing stands before the text or after it. White space within it is that of
+`constraints.json_schema.building.whitespace`, and is bounded, so that no model fills its tokens with blanks. "default"
+is what `json.dumps` and `JSON.stringify` write: nothing, one space after commas and colons, or a line for each item,
+indented by up to 32 spaces or 8 tabs.
 
 A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows it, and leaves what it means to the reader. The
 RFC lets readers bound the depth and the size of numbers; nothing is bounded here.

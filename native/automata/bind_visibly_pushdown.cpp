@@ -51,16 +51,17 @@ class RulesOfStates {
 void require_fragments(const VisiblyPushdownLayout& layout) {
   const size_t num_fragments = layout.fragment_states.size();
   require_offsets(layout.fragment_arc_offsets, num_fragments, layout.fragment_arcs.size(), "`fragment_arc_offsets`");
-  require_offsets(layout.fragment_epsilon_offsets, num_fragments, layout.fragment_epsilon.size(), "`fragment_epsilon_offsets`");
+  require_offsets(layout.fragment_epsilon_offsets, num_fragments, layout.fragment_epsilon.size(),
+                  "`fragment_epsilon_offsets`");
   for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
     const int32_t num_states = layout.fragment_states[fragment];
     require(num_states >= 2, "a fragment has a start and an end");
     require_ranges(layout.arcs_of(fragment), num_states, layout.num_labels);
     require_edges(layout.epsilon_of(fragment), num_states);
     const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
-    require(
-        std::ranges::all_of(layout.arcs_of(fragment), is_apart) && std::ranges::all_of(layout.epsilon_of(fragment), is_apart),
-        "an arc of a fragment leads into its start or out of its end");
+    require(std::ranges::all_of(layout.arcs_of(fragment), is_apart) &&
+                std::ranges::all_of(layout.epsilon_of(fragment), is_apart),
+            "an arc of a fragment leads into its start or out of its end");
   }
 }
 
@@ -138,13 +139,14 @@ auto copied(const Records& records) {
 
 VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts,
                                 Values<int32_t> first_exit, Values<uint8_t> text, Values<int32_t> text_offsets,
-                                Records<Edge> chains, Values<int32_t> fragment_states, Values<int32_t> fragment_arc_offsets,
-                                Records<Range> fragment_arcs, Values<int32_t> fragment_epsilon_offsets,
-                                Records<Edge> fragment_epsilon, Records<Copy> copies, Records<Edge> epsilon,
-                                Records<Call> calls, Values<int32_t> targets, Records<RuleEnd> ends,
-                                Records<Prepared> prepared, Records<Counter> counters, Records<CountedState> numbers,
-                                Budget& budget) {
-  budget.charge(text.size() + 16 * fragment_arcs.size() + 8 * (chains.size() + fragment_epsilon.size() + epsilon.size()) +
+                                Records<Edge> chains, Values<int32_t> fragment_states,
+                                Values<int32_t> fragment_arc_offsets, Records<Range> fragment_arcs,
+                                Values<int32_t> fragment_epsilon_offsets, Records<Edge> fragment_epsilon,
+                                Records<Copy> copies, Records<Edge> epsilon, Records<Call> calls,
+                                Values<int32_t> targets, Records<RuleEnd> ends, Records<Prepared> prepared,
+                                Records<Counter> counters, Records<CountedState> numbers, Budget& budget) {
+  budget.charge(text.size() + 16 * fragment_arcs.size() +
+                8 * (chains.size() + fragment_epsilon.size() + epsilon.size()) +
                 12 * (copies.size() + calls.size() + numbers.size()) + 4 * targets.size() +
                 4 * static_cast<size_t>(std::max(num_states, 0)));
   VisiblyPushdownLayout layout;
@@ -153,7 +155,8 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
   layout.text = copied(text), layout.text_offsets = copied(text_offsets), layout.chains = copied(chains);
   layout.fragment_states = copied(fragment_states);
   layout.fragment_arc_offsets = copied(fragment_arc_offsets), layout.fragment_arcs = copied(fragment_arcs);
-  layout.fragment_epsilon_offsets = copied(fragment_epsilon_offsets), layout.fragment_epsilon = copied(fragment_epsilon);
+  layout.fragment_epsilon_offsets = copied(fragment_epsilon_offsets),
+  layout.fragment_epsilon = copied(fragment_epsilon);
   layout.copies = copied(copies), layout.epsilon = copied(epsilon);
   layout.calls = copied(calls), layout.targets = copied(targets), layout.ends = copied(ends);
   layout.prepared = copied(prepared), layout.counters = copied(counters), layout.numbers = copied(numbers);
@@ -205,7 +208,8 @@ ByteTables expanded_paths_of(const ByteTables& automaton, Records<CountedState> 
 auto fragment_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
   require_within(start, 0, automaton.num_states(), "start");
   NfaFragment fragment = nfa_fragment(automaton, start, budget);
-  return std::tuple(fragment.num_states, records(fragment.arcs), records(fragment.epsilon), array(std::move(fragment.state_of)));
+  return std::tuple(fragment.num_states, records(fragment.arcs), records(fragment.epsilon),
+                    array(std::move(fragment.state_of)));
 }
 
 }  // namespace

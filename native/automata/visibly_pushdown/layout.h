@@ -7,7 +7,8 @@
 //     counter    a fragment between two states, some of whose states are counted whenever they are entered
 //     call       a state where a rule is called; after exit i of the rule the text continues at
 //                targets[first_target + i], or not at all if that is kNone
-//     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands for
+//     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands
+//     for
 //                it, until the states of the fragment replace it at the end
 //
 // States are numbered across all rules, after the first two, which lead to the starts of all rules and are reached from
@@ -42,11 +43,11 @@ struct Prepared {
 };
 
 struct Counter {
-  int32_t entered;       // where it begins; no other arc leaves this state
-  int32_t end;           // the state after it
+  int32_t entered;          // where it begins; no other arc leaves this state
+  int32_t end;              // the state after it
   int32_t fragment, entry;  // the fragment that is read, and the state where it is entered
-  int32_t low, high;     // the least and greatest number of counted states entered; kNone for no bound
-  int32_t first_number;  // where the numbers of its fragment begin
+  int32_t low, high;        // the least and greatest number of counted states entered; kNone for no bound
+  int32_t first_number;     // where the numbers of its fragment begin
 };
 
 // A state of the fragment of a counter.
@@ -83,7 +84,8 @@ struct VisiblyPushdownLayout {
     return {text.data() + text_offsets[chain], text.data() + text_offsets[chain + 1]};
   }
   std::span<const Range> arcs_of(int32_t fragment) const {
-    return {fragment_arcs.data() + fragment_arc_offsets[fragment], fragment_arcs.data() + fragment_arc_offsets[fragment + 1]};
+    return {fragment_arcs.data() + fragment_arc_offsets[fragment],
+            fragment_arcs.data() + fragment_arc_offsets[fragment + 1]};
   }
   std::span<const Edge> epsilon_of(int32_t fragment) const {
     return {fragment_epsilon.data() + fragment_epsilon_offsets[fragment],

@@ -156,7 +156,8 @@ void LazyNetwork::read_edges(const VisiblyPushdownLayout& layout, std::span<cons
         if (has_bytes && alive[layout.chains[edge].target]) edges_.push_back({false, edge});
       } else {
         const automata::Copy& copy = layout.copies[edge - num_chains];
-        if (alive[copy.target] && leads_on_[first_of_piece_[copy.fragment]]) edges_.push_back({true, edge - num_chains});
+        if (alive[copy.target] && leads_on_[first_of_piece_[copy.fragment]])
+          edges_.push_back({true, edge - num_chains});
       }
     }
   }
@@ -201,7 +202,8 @@ void LazyNetwork::read_counters(const VisiblyPushdownLayout& layout) {
   for (const automata::Counter& counter : layout.counters) {
     const int32_t size = layout.fragment_states[counter.fragment];
     const auto own = std::span(numbers_).subspan(counter.first_number, size);
-    Counter made{counter.end, counter.fragment, counter.entry, counter.low, counter.high, counter.first_number, 0, true};
+    Counter made{counter.end, counter.fragment, counter.entry, counter.low, counter.high, counter.first_number, 0,
+                 true};
     for (const automata::CountedState& state : own) {
       made.slack = std::max(made.slack, state.least);
       made.all_endless = made.all_endless && !(0 < state.most && state.most < kEndless);

@@ -1,11 +1,12 @@
 // LazyNetwork: a visibly pushdown grammar as one non-deterministic automaton, whose arcs are read one state at a time.
 //
 // A network that has been laid out (`automata/visibly_pushdown/layout.h`) consists of chains of bytes, copies of
-// fragments, epsilon arcs, calls and ends. Each of these is stored once, however often a fragment is copied, and arcs are
-// made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States are
-// numbered in this order: those of the network, those inside chains, those inside copies, and those of blocks:
+// fragments, epsilon arcs, calls and ends. Each of these is stored once, however often a fragment is copied, and arcs
+// are made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States
+// are numbered in this order: those of the network, those inside chains, those inside copies, and those of blocks:
 //
-//     block    the states of a counter's fragment after a given number of units. It is made when the unit before it first
+//     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
+//     first
 //              ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no token
 //              can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
 //
@@ -149,8 +150,8 @@ class LazyNetwork {
   int32_t num_classes_ = 0;
   bool has_text_ = false, is_exact_ = true;
   Vector<int32_t> starts_, first_exit_, rule_of_exit_;
-  // Pieces: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs to such
-  // states.
+  // Pieces: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs to
+  // such states.
   Vector<int32_t> first_of_piece_;
   Vector<int32_t> arc_offsets_, inner_offsets_;
   Vector<ClassArc> arcs_;

@@ -9,7 +9,8 @@
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
 //     to_exit_        how far each state of the network is from each exit of its rule: the least solution of the sums
 //                     along arcs, and of the paths through a call by each of its exits
-//     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number of
+//     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
+//     of
 //                     units counted on the way
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
