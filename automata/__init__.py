@@ -13,6 +13,8 @@ Data flows from texts to automata:
 
 Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, and openfst, the
 boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
+
+`docs/glossary.md` explains the terms.
 """
 
 from automata.algebra.derivative import derivative

@@ -25,6 +25,8 @@ Constraints made of others, which `parse` reads piece by piece                  
     free_text(*without)         any text in which no marker occurs
 
 Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
+
+`docs/glossary.md` explains the terms.
 """
 
 from automata.expressions.extensions import (

@@ -21,6 +21,8 @@ finds the state of each row and has the `arena` mask its logits, `sampling` choo
 
 Names are imported when they are first used: torch and transformers take seconds to load, and the command can say that a
 pattern is wrong without them.
+
+`docs/glossary.md` explains the terms.
 """
 
 from importlib import import_module

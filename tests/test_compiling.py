@@ -107,6 +107,20 @@ def test_it_makes_what_compile_makes(compiler: BackgroundCompiler) -> None:
         assert same(found, expected)
 
 
+def test_tables_are_made_in_the_background() -> None:
+    with BackgroundCompiler(complete=True) as compiler:
+        automaton = compiler.submit(constraints.json(), BYTES).result(PATIENCE)
+        begun = time.monotonic()
+        while automaton._complete is None and time.monotonic() < begun + PATIENCE:
+            time.sleep(0.01)
+        assert automaton.complete() is automaton._complete
+        assert automaton.nbytes > automaton.complete().nbytes
+        hopeless = BackgroundCompiler(complete=True, limits=Limits(memory=1 << 17))
+        found = hopeless.submit(constraints.choice(f"{number:05}" for number in range(500)), BYTES).result(PATIENCE)
+        hopeless.close()
+        assert found.accepts("00123")
+
+
 def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompiler) -> None:
     palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
     carried = replace(palindromes, ambiguity="parallel", max_configurations=16)

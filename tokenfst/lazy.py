@@ -108,6 +108,11 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         """The state after an end token."""
         return self.core.end_state
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes, with the tables if they are made; see `TokenAutomaton.nbytes`."""
+        return self.core.num_bytes + (0 if self._complete is None else self._complete.nbytes)
+
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:

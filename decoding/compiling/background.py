@@ -19,10 +19,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Literal
 
 import tokenfst
+from automata.errors import Cancelled, LimitExceeded
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from decoding.compiling.content import content_of
 from decoding.inputs.vocabularies import checked_vocabulary
@@ -80,7 +82,14 @@ class BackgroundCompiler:
     Leaving it as a context, or `close`, gives up all that is under way.
     """
 
-    def __init__(self, *, max_bytes: int = 1 << 28, threads: int = 2, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        *,
+        max_bytes: int = 1 << 28,
+        threads: int = 2,
+        limits: Limits = DEFAULT_LIMITS,
+        complete: bool = False,
+    ) -> None:
         """Make a compiler.
 
         Args:
@@ -88,9 +97,13 @@ class BackgroundCompiler:
                 somebody holds live on when they go.
             threads: how many compilations run at a time; others wait in the order in which they were asked for.
             limits: how much each compilation may take.
+            complete: whether the tables of an automaton are made as well, after it has been handed over, so that an
+                arena finds them there. What exceeds the limits stays without.
         """
         self.max_bytes = max_bytes
         self._limits = limits
+        self._complete = complete
+        self._completing = Cancellation()
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, _Job] = {}
         self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
@@ -165,6 +178,7 @@ class BackgroundCompiler:
         with self._lock:
             self._closed = True
             requests = [request for job in self._under_way.values() for request in job.waiting]
+        self._completing.cancel()
         for request in requests:
             request.cancel()
         self._threads.shutdown(cancel_futures=True)
@@ -198,6 +212,9 @@ class BackgroundCompiler:
             requests, job.waiting = job.waiting, []
         for request in requests:
             request.settle(automaton, error)
+        if self._complete and automaton is not None and error is None:
+            with suppress(LimitExceeded, Cancelled):
+                automaton.complete(limits=self._limits, cancellation=self._completing)
 
     def _keep(self, key: Hashable, automaton: TokenAutomaton, size: int) -> None:
         """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
