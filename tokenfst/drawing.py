@@ -28,7 +28,7 @@ MAX_NAMES = 6
 # An arc with more moves than this shows the first ones only; those that move the stack least come first.
 MAX_MOVES = 8
 # Places in the context trees of all states, counted without sharing.
-MAX_PLACES = 100_000
+MAX_TREE_NODES = 100_000
 _END_SHAPE = 'shape=point, width=0.15, xlabel="end"'
 
 
@@ -110,7 +110,7 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
     tokens reaches are left out.
 
     Raises:
-        LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_PLACES` places.
+        LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_TREE_NODES` places.
     """
     _check(tables.num_states)
     end, final = tables.num_states - 1, [False] * tables.num_states
@@ -141,7 +141,7 @@ _Move = tuple[tuple[int, ...], tuple[int, ...]]
 
 def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
     """State, class, move and target of all that classes do; a move pops the symbols on the way to its node."""
-    for state, popped, node in _places(tables):
+    for state, popped, node in _tree_nodes(tables):
         for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
             outcome, number = tables.edge_outcome[edge], int(tables.edge_class[edge])
             for at in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):
@@ -150,11 +150,11 @@ def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
                 yield state, number, (popped, tuple(pushes)), int(tables.move_target[at])
 
 
-def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
+def _tree_nodes(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
     """State, symbols popped and node, for all places of the context trees.
 
     Raises:
-        LimitExceeded: there are more than `MAX_PLACES`.
+        LimitExceeded: there are more than `MAX_TREE_NODES`.
     """
     places: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
     # The list grows while it is gone through: a place is followed by those one symbol deeper.
@@ -162,8 +162,8 @@ def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]
         yield state, popped, node
         deeper = np.flatnonzero(tables.child[node] >= 0).tolist()
         places.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
-        if len(places) > MAX_PLACES:
-            raise LimitExceeded(f"a picture of context trees with more than {MAX_PLACES:,} places is refused")
+        if len(places) > MAX_TREE_NODES:
+            raise LimitExceeded(f"a picture of context trees with more than {MAX_TREE_NODES:,} places is refused")
 
 
 def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:

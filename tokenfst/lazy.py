@@ -35,13 +35,13 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls
 from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native
-from tokenfst.finite.beginning import with_beginning
-from tokenfst.pushdown.beginning import with_beginning as with_pushdown_beginning
+from tokenfst.finite.beginning import with_finite_beginning
+from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.token_automaton import NativeTokenAutomaton, State, TokenAutomaton
 from tokenfst.vocabulary import TextStart, Vocabulary
 
 # States whose masks are kept; when there are more, all masks are forgotten.
-MAX_ROWS = 1 << 16
+MAX_CACHED_STATES = 1 << 16
 # States whose counterparts in the tables are kept; when there are more, all are forgotten.
 MAX_COUNTERPARTS = 1 << 16
 # Bytes of a text that a message shows.
@@ -203,7 +203,7 @@ def lazy_from_network(
     if layout.labels:
         return None
     try:
-        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
+        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_CACHED_STATES, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is None:
@@ -233,7 +233,7 @@ def lazy_from_automaton(
     if automaton.labels:
         return None
     rule = vocabulary.text_start if at_text_start else None
-    room = MAX_ROWS, work.budget
+    room = MAX_CACHED_STATES, work.budget
     if isinstance(automaton, PushdownAutomaton):
         if automaton.max_configurations > 1:
             return None
@@ -242,7 +242,7 @@ def lazy_from_automaton(
     else:
         if automaton.is_empty:
             raise EmptyLanguage("the constraint allows no text at all")
-        plain = with_beginning(automaton, rule)[0] if rule else automaton
+        plain = with_finite_beginning(automaton, rule)[0] if rule else automaton
         core = _native.LazyCore.from_bytes(vocabulary.texts, plain.tables, *room)
     if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
         return None

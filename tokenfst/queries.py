@@ -24,8 +24,8 @@ from tokenfst.token_automaton import TokenAutomaton
 
 def count(automaton: TokenAutomaton, max_tokens: int) -> int:
     """The number of sequences of at most `max_tokens` tokens that the automaton accepts."""
-    automaton = finite(automaton)
-    steps = _Steps(automaton)
+    automaton = require_finite(automaton)
+    steps = _ClassGraph(automaton)
     # How many sequences lead to each state, length by length.
     reached, total = {automaton.start: 1}, 0
     for _ in range(max_tokens + 1):
@@ -40,8 +40,8 @@ def count(automaton: TokenAutomaton, max_tokens: int) -> int:
 
 def shortest(automaton: TokenAutomaton) -> list[int]:
     """The first in order of token ids among the accepted sequences of the fewest tokens."""
-    automaton = finite(automaton)
-    steps, state, tokens = _Steps(automaton), automaton.start, list[int]()
+    automaton = require_finite(automaton)
+    steps, state, tokens = _ClassGraph(automaton), automaton.start, list[int]()
     while not automaton.is_final(state):
         nearer = automaton.min_tokens(state) - 1
         token, state = min(
@@ -65,15 +65,15 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
     Raises:
         EmptyLanguage: no sequence has this length.
     """
-    automaton = finite(automaton)
-    steps, generator = _Steps(automaton), random.Random(seed)
+    automaton = require_finite(automaton)
+    steps, generator = _ClassGraph(automaton), random.Random(seed)
     levels = steps.completions(length)
     if not levels[0].get(automaton.start):
         raise EmptyLanguage(f"no sequence of {length} tokens spells a text of the language")
     return [steps.draw(generator, levels) for _ in range(number)]
 
 
-def finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
+def require_finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
     """Return the tables of an automaton without a stack.
 
     Raises:
@@ -86,7 +86,7 @@ def finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
     return complete
 
 
-class _Steps:
+class _ClassGraph:
     """The transitions of an automaton, without those to the end, as they are asked for."""
 
     def __init__(self, automaton: FiniteTokenAutomaton) -> None:

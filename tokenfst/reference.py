@@ -19,7 +19,7 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.detokenizer import detokenizer
 
 
-def reference(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:
+def compose_by_definition(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:
     """The deterministic trim acceptor over token ids; with no state at all where nothing can be written."""
     transducer = detokenizer(vocabulary, at_text_start=at_text_start)
     # Compose looks up the constraint's bytes by the transducer's outputs: one side must be sorted by them.
@@ -45,7 +45,7 @@ class Reference:
             EmptyLanguage: no sequence of tokens spells a text of the language.
         """
         self.vocabulary = vocabulary
-        self.start, final, arcs = to_arcs(reference(automaton, vocabulary, at_text_start=at_text_start))
+        self.start, final, arcs = to_arcs(compose_by_definition(automaton, vocabulary, at_text_start=at_text_start))
         if self.start < 0:
             raise EmptyLanguage("no sequence of tokens spells a text of the language")
         self._final: list[bool] = final.tolist()

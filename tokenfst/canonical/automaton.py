@@ -29,14 +29,14 @@ from tokenfst.vocabulary import Vocabulary
 # Of files.
 KIND = "canonical"
 # Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
-MAX_CACHED_ROWS = 1024
+MAX_CACHED_MASKS = 1024
 # The two targets of an edge: for runs with the boundary of a piece before it, and for all.
 APART, ANY = 0, 1
 # In place of a number of tokens to go: no end can be reached.
 NO_END = np.iinfo(np.int32).max
 
 
-class Rows(NamedTuple):
+class TextStates(NamedTuple):
     """States of the text, of which 0 is the start, and their edges.
 
     Attributes:
@@ -73,14 +73,16 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         self.start = 0
 
     @staticmethod
-    def from_rows(vocabulary: Vocabulary, rows: Rows, class_of: IntArray, pairs: Pairs) -> CanonicalTokenAutomaton:
+    def from_text_states(
+        vocabulary: Vocabulary, rows: TextStates, class_of: IntArray, pairs: Pairs
+    ) -> CanonicalTokenAutomaton:
         """The automaton of some tables; the row for the end of the sequence is the last one, and has no edges.
 
         Raises:
             TypeError, ValueError: the tables do not fit together.
         """
         edges = np.ascontiguousarray(np.concatenate([rows.number[None], rows.targets, rows.least]).T)
-        parts = vocabulary.native, rows.offsets, edges, rows.final, class_of, pairs, MAX_CACHED_ROWS
+        parts = vocabulary.native, rows.offsets, edges, rows.final, class_of, pairs, MAX_CACHED_MASKS
         return CanonicalTokenAutomaton(vocabulary, _native.CanonicalCore.from_subsets(*parts))
 
     def __repr__(self) -> str:
@@ -90,11 +92,11 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
     # Tables
 
     @cached_property
-    def rows(self) -> Rows:
+    def text_states(self) -> TextStates:
         """States of the text, and their edges by class; the row for the end of the sequence has none."""
         columns = np.ascontiguousarray(self.core.edges.T)
         columns.setflags(write=False)
-        return Rows(self.core.offsets, columns[0], columns[1:3], columns[3:], self.core.final)
+        return TextStates(self.core.offsets, columns[0], columns[1:3], columns[3:], self.core.final)
 
     @property
     def class_of(self) -> IntArray:
@@ -132,7 +134,10 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     def arrays(self) -> dict[str, Array]:
         """Return the tables by name; see `TokenAutomaton.arrays`."""
-        return self.rows._asdict() | {"final": self.rows.final.astype(np.uint8), "class_of": self.class_of}
+        return self.text_states._asdict() | {
+            "final": self.text_states.final.astype(np.uint8),
+            "class_of": self.class_of,
+        }
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return numbers for a state; see `TokenAutomaton.key`."""

@@ -17,7 +17,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, current_work
 from tokenfst import _native
-from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalTokenAutomaton
+from tokenfst.canonical.automaton import MAX_CACHED_MASKS, CanonicalTokenAutomaton
 from tokenfst.canonical.prepared import Prepared, prepare
 from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
@@ -59,7 +59,7 @@ def canonical_from_bytes(
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     try:
         core = _native.CanonicalCore.from_live(
-            vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_ROWS, budget
+            vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_MASKS, budget
         )
     except LimitExceeded as error:
         raise error.of("the canonical automaton") from None

@@ -15,7 +15,7 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.bpe import BPE
 
 
-def derivations(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> Derivations:
+def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> Derivations:
     """Run the encoder's merges over every token.
 
     Raises:

@@ -16,15 +16,10 @@ from tokenfst import _native
 from tokenfst._native import Derivations, Pairs
 
 
-def pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
+def neighbor_pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
     """The relation of an encoder's tokens.
 
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.
     """
     return _native.pairs(derivations, current_work(work).budget)
-
-
-def compatible(relation: Pairs, left: int, right: int) -> bool:
-    """Whether `right` may follow `left` inside a piece."""
-    return relation.may_follow(left, right)

@@ -54,7 +54,7 @@ _Part = Callable[[int], int]
 
 
 @dataclass
-class Program:
+class PatternProgram:
     """Instructions, and the sets of characters that they name."""
 
     ops: list[Op] = field(default_factory=list)
@@ -69,7 +69,7 @@ _ESCAPES = {"r": "\r", "n": "\n", "t": "\t", "f": "\f", "v": "\v"}
 MAX_REPEATS = 64
 
 
-def read_pattern(pattern: str | None) -> Program:
+def read_pattern(pattern: str | None) -> PatternProgram:
     """The program of a pattern; without one, a text is one piece.
 
     Raises:
@@ -90,7 +90,7 @@ class _Reader:
     """Reads by recursive descent; every method gives a part and whether it may be empty."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern, self.place, self.program = pattern, 0, Program()
+        self.pattern, self.place, self.program = pattern, 0, PatternProgram()
 
     def error(self, reason: str) -> UnsupportedTokenizer:
         return UnsupportedTokenizer(f"pre-tokenizer pattern, position {self.place} of {self.pattern!r}: {reason}")

@@ -33,7 +33,7 @@ class PieceBytes(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def piece_bytes(pieces: Pieces) -> PieceBytes:
+def spell_pieces(pieces: Pieces) -> PieceBytes:
     """Spells the characters of an automaton of pieces."""
     num_states = len(pieces.final)
     # The last column is where characters lead that no text may hold.

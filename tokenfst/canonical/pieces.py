@@ -6,7 +6,7 @@ behind them. The automaton therefore reads a text together with the decisions, o
 piece ends here, or it goes on. Decisions may turn out wrong later; for every text exactly one row of decisions never
 does.
 
-    items      what the engine has not given up: reads and matches, the most preferred first (`Program`)
+    items      what the engine has not given up: reads and matches, the most preferred first (`PatternProgram`)
     failing    reads that must not lead to a match, because an end was decided on that they have precedence over
     allowed    the kinds of characters that may come next, and whether the text may end; the rest was decided against
     ended      whether the decision to end a piece has just been taken
@@ -32,12 +32,12 @@ from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, current_work
 from tokenfst.canonical import characters as chars
-from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
+from tokenfst.canonical.pattern_reader import Fork, Match, PatternProgram, Read, read_pattern
 
 MAX_STATES = 5_000
 
 
-class _State(NamedTuple):
+class _MatchState(NamedTuple):
     """A state of the automaton; see the module.
 
     Attributes:
@@ -69,7 +69,7 @@ class Pieces(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
+def build_pieces(pattern: str | None, work: Work | None = None) -> Pieces:
     """The automaton of a pre-tokenizer's pattern.
 
     Raises:
@@ -79,13 +79,13 @@ def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
     work = current_work(work)
     program = read_pattern(pattern)
     kind, members = _kinds(program)
-    machine = _Machine(program, members)
+    machine = _PatternSimulation(program, members)
     automaton = _merged(*_live(*machine.explore(work)))
     _require_cover(automaton, pattern, work)
     return Pieces(kind, *automaton)
 
 
-def _kinds(program: Program) -> tuple[IntArray, list[int]]:
+def _kinds(program: PatternProgram) -> tuple[IntArray, list[int]]:
     """The kind of every character, and for every set in the program the kinds in it, as bits."""
     considered = chars.settled() if program.uses_categories else ~chars.category("Cs")
     membership = np.zeros(chars.NUM_CODE_POINTS, np.int64)
@@ -101,10 +101,10 @@ def _kinds(program: Program) -> tuple[IntArray, list[int]]:
     return kinds, members
 
 
-class _Machine:
+class _PatternSimulation:
     """The states of a program and how they follow each other."""
 
-    def __init__(self, program: Program, members: list[int]) -> None:
+    def __init__(self, program: PatternProgram, members: list[int]) -> None:
         self.ops = program.ops
         self.num_kinds = max((bits.bit_length() for bits in members), default=0)
         self.end = 1 << self.num_kinds
@@ -120,7 +120,7 @@ class _Machine:
         ]
         self.begin = self.follow([program.start])
         unconditional = self.ops.index(Match(-1))
-        self.start = _State((unconditional,), frozenset(), self.everything, ended=False)
+        self.start = _MatchState((unconditional,), frozenset(), self.everything, ended=False)
 
     def follow(self, places: list[int]) -> tuple[int, ...]:
         """The reads and matches that forks lead to, in order; nothing behind a match that always holds."""
@@ -149,7 +149,7 @@ class _Machine:
         reads = [op for place in places if self.holds[place] >> kind & 1 and isinstance(op := self.ops[place], Read)]
         return [op.then for op in reads]
 
-    def step(self, state: _State, kind: int) -> _State | None:
+    def step(self, state: _MatchState, kind: int) -> _MatchState | None:
         """The state after a character, if no decision was wrong."""
         if not state.allowed >> kind & 1:
             return None
@@ -169,15 +169,15 @@ class _Machine:
                 allowed &= ~self.holds[place]
         if not items or not allowed:
             return None
-        return _State(items, frozenset(p for p in reached if not self.is_match(p)), allowed, ended=False)
+        return _MatchState(items, frozenset(p for p in reached if not self.is_match(p)), allowed, ended=False)
 
-    def split(self, state: _State) -> _State | None:
+    def split(self, state: _MatchState) -> _MatchState | None:
         """The state after deciding that a piece ends, if one can."""
         if state.ended or not any(map(self.is_match, state.items)):
             return None
         return state._replace(ended=True)
 
-    def is_final(self, state: _State) -> bool:
+    def is_final(self, state: _MatchState) -> bool:
         """Whether the text may end."""
         ends = any(self.is_match(place) and self.holds[place] & self.end for place in state.items)
         return not state.ended and bool(state.allowed & self.end) and ends

@@ -12,11 +12,11 @@ from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
-from tokenfst.canonical.derivations import derivations
+from tokenfst.canonical.derivations import derive_tokens
 from tokenfst.canonical.encoder import encoder_of
-from tokenfst.canonical.pairs import pairs
-from tokenfst.canonical.piece_bytes import piece_bytes
-from tokenfst.canonical.pieces import pieces
+from tokenfst.canonical.pairs import neighbor_pairs
+from tokenfst.canonical.piece_bytes import spell_pieces
+from tokenfst.canonical.pieces import build_pieces
 from tokenfst.vocabulary import Vocabulary
 
 # Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
@@ -66,7 +66,7 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
     bpe = encoder_of(vocabulary)
     if vocabulary.text_start is not None:
         raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
-    made = derivations(vocabulary, bpe, work)
+    made = derive_tokens(vocabulary, bpe, work)
     # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
     others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]
     spelled = {vocabulary.tokens[t] for t in np.flatnonzero(made.made).tolist()}
@@ -76,14 +76,14 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
             if vocabulary.tokens[token] not in spelled:
                 words.setdefault(vocabulary.tokens[token], token)
     never = np.array(sorted(set(others) - set(words.values())), np.int32)
-    return Prepared(pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
+    return Prepared(neighbor_pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
 def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:
     """The pieces of a pre-tokenizer, which many vocabularies share."""
     found = _pieces.get(pattern)
     if found is None:
-        found = _native.PieceAutomaton(*piece_bytes(pieces(pattern, work)))
+        found = _native.PieceAutomaton(*spell_pieces(build_pieces(pattern, work)))
         while len(_pieces) >= _MOST_PATTERNS:
             _pieces.pop(next(iter(_pieces)), None)
         _pieces[pattern] = found

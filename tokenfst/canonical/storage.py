@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from automata.errors import AutomatonFileError
 from tokenfst.canonical.automaton import KIND as KIND
-from tokenfst.canonical.automaton import CanonicalTokenAutomaton, Rows
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton, TextStates
 from tokenfst.canonical.encoder import encoder_digest
 from tokenfst.canonical.prepared import prepare
 from tokenfst.files import Saved
@@ -23,9 +23,11 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> CanonicalTokenAutomaton:
     """
     if saved.header.get("encoder") != encoder_digest(vocabulary):
         raise AutomatonFileError("the automaton was made for another encoder")
-    columns = {name: saved.array(name) for name in Rows._fields if name != "final"}
-    rows = Rows(**columns, final=saved.flags("final"))
+    columns = {name: saved.array(name) for name in TextStates._fields if name != "final"}
+    rows = TextStates(**columns, final=saved.flags("final"))
     try:
-        return CanonicalTokenAutomaton.from_rows(vocabulary, rows, saved.array("class_of"), prepare(vocabulary).pairs)
+        return CanonicalTokenAutomaton.from_text_states(
+            vocabulary, rows, saved.array("class_of"), prepare(vocabulary).pairs
+        )
     except (TypeError, ValueError) as error:
         raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None

@@ -37,15 +37,15 @@ from tokenfst.vocabulary import Vocabulary
 # Of files.
 KIND = "counted"
 # The distance where no end can be reached.
-FAR = np.iinfo(np.int32).max
+NO_END = np.iinfo(np.int32).max
 
 
-class Steps(NamedTuple):
+class DistanceRuns(NamedTuple):
     """A distance for every place and count, as it changes from one count to the next.
 
     Attributes:
         key: `[S]` int64, ascending: place x (R + 1) + the least count of a run; each place begins with 0.
-        value: `[S]` int32, the distance of the run, `FAR` where no end can be reached.
+        value: `[S]` int32, the distance of the run, `NO_END` where no end can be reached.
     """
 
     key: npt.NDArray[np.int64]
@@ -69,14 +69,14 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
         return super()._header() | {"kind": KIND}
 
     @cached_property
-    def min_tokens_steps(self) -> Steps:
+    def min_tokens_runs(self) -> DistanceRuns:
         """The least number of tokens from every place with every count to the end of the text.
 
         Raises:
             LimitExceeded: they change too often with the count.
         """
         try:
-            return Steps(*self.core.min_tokens_runs)
+            return DistanceRuns(*self.core.min_tokens_runs)
         except LimitExceeded as error:
             raise error.of("the least numbers of tokens") from None
 

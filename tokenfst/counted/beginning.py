@@ -18,7 +18,7 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
 # A state and what the register holds there; None for nowhere.
-_Reached: TypeAlias = tuple[int, int] | None
+_Configuration: TypeAlias = tuple[int, int] | None
 
 
 def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> CountedByteAutomaton:
@@ -28,7 +28,7 @@ def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> 
     reached = [_read(automaton, after_prefix, bytes([byte])) for byte in range(256)]
     reached[SPACE[0]] = (automaton.start, 0)
     # Bytes are one class if they were and lead from the new state to one place as well.
-    numbers: dict[tuple[int, _Reached], int] = {}
+    numbers: dict[tuple[int, _Configuration], int] = {}
     kinds = zip(automaton.byte_class.tolist(), reached, strict=True)
     byte_class = np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], np.uint8)
     old = np.array([column for column, _ in numbers])
@@ -48,7 +48,7 @@ def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> 
     )
 
 
-def _read(automaton: CountedByteAutomaton, place: _Reached, text: bytes) -> _Reached:
+def _read(automaton: CountedByteAutomaton, place: _Configuration, text: bytes) -> _Configuration:
     for byte in text:
         place = automaton.step(*place, byte) if place else None
     return place
@@ -78,7 +78,7 @@ def with_counted_exceptions(
     return _move(classes, begin, moved) if moved else classes
 
 
-def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> CountedClasses:
+def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Configuration], list[int]]) -> CountedClasses:
     """Make a class of each list of ranks: their old one, except for what it does at the beginning."""
     edges, num_classes = [classes.edges], classes.num_classes
     new_class: dict[int, int] = {}

@@ -24,7 +24,7 @@ from tokenfst.vocabulary.text_start import SPACE, TextStart
 _SILENT = "\0"
 
 
-def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
+def with_finite_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
     """Return the automaton of L', and the P states of `automaton` whose twins are its last P states, start first."""
     origins = _origins(automaton)
     final = np.concatenate([automaton.final, automaton.final[origins]])
@@ -88,7 +88,7 @@ def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[IntArray, tupl
 def split_terminals(
     labels: Iterable[str], vocabulary: Vocabulary, terminals: Terminals, rule: TextStart
 ) -> dict[str, list[int]]:
-    """Return the sets of the labels of `with_beginning`, from the labels before.
+    """Return the sets of the labels of `with_finite_beginning`, from the labels before.
 
     Raises:
         UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
@@ -102,13 +102,13 @@ def split_terminals(
     return split
 
 
-def with_exceptions(
+def with_finite_exceptions(
     classes: TokenClasses, automaton: ByteAutomaton, origins: list[int], rule: TextStart, vocabulary: Vocabulary
 ) -> TokenClasses:
     """Return the classes of L' in which the exceptions to the rule do the right thing at the beginning.
 
     Args:
-        classes: the classes under `with_beginning(automaton, rule)`.
+        classes: the classes under `with_finite_beginning(automaton, rule)`.
         automaton: the automaton of L.
         origins: P of its states, which have twins.
         rule: what happens at the start of a text.

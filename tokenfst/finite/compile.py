@@ -20,7 +20,7 @@ from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
-from tokenfst.finite.beginning import split_terminals, with_beginning, with_exceptions
+from tokenfst.finite.beginning import split_terminals, with_finite_beginning, with_finite_exceptions
 from tokenfst.finite.classes import END, FIRST_CLASS, NEVER, token_classes
 from tokenfst.finite.terminals import Terminals, with_terminals
 from tokenfst.vocabulary import Vocabulary
@@ -41,12 +41,12 @@ def from_bytes(
     rule = vocabulary.text_start if at_text_start else None
     raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:
-        raw, origins = with_beginning(automaton, rule)
+        raw, origins = with_finite_beginning(automaton, rule)
         token_bytes = vocabulary.is_first_byte
     start, final = raw.start, raw.final
     classes = token_classes(raw, vocabulary, work)
     if rule:
-        classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
+        classes = with_finite_exceptions(classes, automaton, origins, rule, vocabulary)
     if raw.labels:
         sets = terminals or {}
         if rule:

@@ -103,13 +103,13 @@ class Counted:
         return numbers | {name: getattr(self, name) for name in COUNTED_COLUMNS}
 
     @property
-    def num_places(self) -> int:
+    def num_control_states(self) -> int:
         """Q."""
         return len(self.row_offsets) - 1
 
     def source(self) -> npt.NDArray[np.int64]:
         """The place that each edge leaves, `[E]`."""
-        return np.repeat(np.arange(self.num_places), np.diff(self.row_offsets))
+        return np.repeat(np.arange(self.num_control_states), np.diff(self.row_offsets))
 
     def edges(self) -> Edges:
         """Source, class and target of every transition, `[E]` each, by source and then by class, all register values
@@ -118,9 +118,9 @@ class Counted:
         edge = np.repeat(np.arange(len(times)), times)
         register = self.low[edge] + np.arange(len(edge)) - np.repeat(np.cumsum(times) - times, times)
         after = np.where(self.action[edge] >= 0, register + self.action[edge], ~self.action[edge])
-        source = register * self.num_places + self.source()[edge]
+        source = register * self.num_control_states + self.source()[edge]
         order = np.lexsort((self.edge_class[edge], source))
-        target = after * self.num_places + self.edge_target[edge]
+        target = after * self.num_control_states + self.edge_target[edge]
         return source[order].astype(np.int32), self.edge_class[edge][order], target[order].astype(np.int32)
 
 

@@ -27,10 +27,10 @@ from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
-_Reached: TypeAlias = frozenset[Configuration]
+_Configurations: TypeAlias = frozenset[Configuration]
 
 
-def with_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
+def with_pushdown_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
     """Return the automaton that starts where the text has not begun, in its last state but one.
 
     Raises:
@@ -114,10 +114,10 @@ class _Sequences:
         return found
 
 
-def with_exceptions(
+def with_pushdown_exceptions(
     effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary, work: Work
 ) -> TokenEffects:
-    """Return the effects under `with_beginning` in which the exceptions to the rule do the right thing.
+    """Return the effects under `with_pushdown_beginning` in which the exceptions to the rule do the right thing.
 
     Args:
         effects: the effects.
@@ -128,8 +128,8 @@ def with_exceptions(
     """
     begin = automaton.num_states - 1
     leads_to = _from_beginning(effects, begin, work)
-    nowhere: _Reached = frozenset()
-    still: _Reached = frozenset([(begin, ())])
+    nowhere: _Configurations = frozenset()
+    still: _Configurations = frozenset([(begin, ())])
     moved = moved_ranks(
         effects,
         rule,
@@ -141,7 +141,7 @@ def with_exceptions(
     return _move(effects, begin, moved, work) if moved else effects
 
 
-def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Reached]:
+def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Configurations]:
     """Return where each class leads from the beginning, with an empty stack."""
     found: dict[int, set[Configuration]] = {}
     entries = effects.entries
@@ -152,7 +152,9 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
     return {number: frozenset(reached) for number, reached in found.items() if reached}
 
 
-def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
+def _move(
+    effects: TokenEffects, begin: int, moved: dict[tuple[int, _Configurations], list[int]], work: Work
+) -> TokenEffects:
     """Make a class of each list of ranks: their old one, except for the entries from the beginning."""
     said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
     trees, planted = effects.trees.build(said, work.budget)

@@ -21,7 +21,7 @@ from tokenfst import _native
 from tokenfst._native import PushdownTables, TokenEffects
 from tokenfst.finite.terminals import Terminals
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.beginning import with_beginning, with_exceptions
+from tokenfst.pushdown.beginning import with_pushdown_beginning, with_pushdown_exceptions
 from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, with_labels
 from tokenfst.vocabulary import Vocabulary
 
@@ -37,10 +37,10 @@ def from_pushdown(
     """The token automaton of a pushdown automaton; see `tokenfst.compile`."""
     language, rule = automaton, vocabulary.text_start if at_text_start else None
     if rule:
-        automaton = with_beginning(language, rule)
+        automaton = with_pushdown_beginning(language, rule)
     effects = token_effects(automaton, vocabulary, work)
     if rule:
-        effects = with_exceptions(effects, language, rule, vocabulary, work)
+        effects = with_pushdown_exceptions(effects, language, rule, vocabulary, work)
     if automaton.labels:
         effects = with_labels(automaton, effects, vocabulary, terminals or {}, work)
     tables = _tables(automaton, effects, work)

@@ -21,7 +21,7 @@ MAX_CONTEXTS = 1 << 12
 # Bytes of contexts on the host, before all are forgotten and found anew.
 MAX_BYTES = 1 << 26
 # More than any distance; two of them still fit.
-FAR = 1 << 29
+UNREACHABLE = 1 << 29
 
 
 class PushdownDistance(NamedTuple):
@@ -31,7 +31,7 @@ class PushdownDistance(NamedTuple):
         next: `[H, S]` int32, the context of the stack with one symbol more; context 0 is that of the empty stack.
         cost: `[H, S]` int32, how many tokens are counted for that symbol.
         rest: `[H, M]` int32, how many tokens follow a move onto a stack of a context, beyond those counted for it;
-            `FAR` and more where the end cannot be reached.
+            `UNREACHABLE` and more where the end cannot be reached.
         first: how many tokens there are from the start.
     """
 
@@ -58,7 +58,7 @@ def distances(distance: StackDistance) -> PushdownDistance:
     return PushdownDistance(*found)
 
 
-class Ways:
+class PopDistances:
     """How many tokens it takes from a node until a symbol has been popped, written out; to look at, and to test.
 
     Attributes:
