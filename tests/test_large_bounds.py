@@ -85,7 +85,7 @@ def test_limits_hold_where_something_is_counted() -> None:
         complete(explosive, vocabulary, limits=Limits(states=2000))
     with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `memory`\){part}"):
         complete(explosive, vocabulary, limits=Limits(memory=1_000_000))
-    with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
+    with pytest.raises(LimitExceeded, match=r"states with a register takes more than 1,000,000 bytes"):
         complete("a" * 5000 + "b{1000}", vocabulary, limits=Limits(memory=1_000_000))
     cancellation = Cancellation()
     cancellation.cancel()

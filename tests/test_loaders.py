@@ -596,7 +596,7 @@ def test_special_tokens_of_tiktoken_are_given_by_name(tmp_path: Path) -> None:
     assert more.special_tokens == {**expected.special_tokens, "<|turn|>": 20_009}
     assert more.eos_ids == (20_009,)
     for origin in (path, source):
-        with pytest.raises(VocabularyError, match=r"special token 'a' has id 5, and so has token b"):
+        with pytest.raises(VocabularyError, match=r"the special token 'a' has the id 5 of the token b"):
             from_tiktoken(origin, special_tokens={"a": 5})
     with pytest.raises(TypeError, match=r"maps names to ids, as in .*; \['<\|end\|>'\] \(list\) does not"):
         from_tiktoken(path, special_tokens=["<|end|>"])  # type: ignore[arg-type]
@@ -912,10 +912,11 @@ def test_load_recognises_every_kind(tmp_path: Path) -> None:
 
 def test_load_goes_by_the_content_and_not_by_the_name(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(tiktoken_file(tmp_path).read_bytes())
-    assert load_vocabulary(tmp_path / "tokenizer.model").tokens == small_encoding()[1].tokens[:20_000]
+    assert load_vocabulary(tmp_path / "tokenizer.model", eos_ids=()).tokens == small_encoding()[1].tokens[:20_000]
     (tmp_path / "renamed.json").write_text(json.dumps(small_tekken()))
     assert load_vocabulary(tmp_path / "renamed.json").eos_ids == (1,)
-    assert load_vocabulary(tmp_path).tokens == small_encoding()[1].tokens[:20_000]  # the directory's tokenizer.model
+    # In a directory, tokenizer.model is found.
+    assert load_vocabulary(tmp_path, eos_ids=()).tokens == small_encoding()[1].tokens[:20_000]
 
 
 def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Canonical automata as arrays of a file, which also names the encoder that they were made for.
+"""Load canonical automata from the arrays of a file.
 
-A file holds the rows and the class of each token; the pairs are the vocabulary's.
+A file holds the text states, the class of each token and the digest of the encoder. The pairs come from the vocabulary.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def from_saved(saved: Saved, vocabulary: Vocabulary) -> CanonicalTokenAutomaton:
-    """Return the automaton that a file holds.
+    """Return the automaton in a file.
 
     Raises:
-        AutomatonFileError: the tables do not fit together, or were made for another encoder.
-        UnsupportedTokenizer: the vocabulary's encoder is not known.
+        AutomatonFileError: the tables are inconsistent, or were made for another encoder.
+        UnsupportedTokenizer: the encoder of the vocabulary is unknown.
     """
     if saved.header.get("encoder") != encoder_digest(vocabulary):
         raise AutomatonFileError("the automaton was made for another encoder")
     columns = {name: saved.array(name) for name in TextStates._fields if name != "final"}
-    rows = TextStates(**columns, final=saved.flags("final"))
+    states = TextStates(**columns, final=saved.flags("final"))
     try:
         return CanonicalTokenAutomaton.from_text_states(
-            vocabulary, rows, saved.array("class_of"), prepare(vocabulary).pairs
+            vocabulary, states, saved.array("class_of"), prepare(vocabulary).pairs
         )
     except (TypeError, ValueError) as error:
         raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None
