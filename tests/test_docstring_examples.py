@@ -25,3 +25,25 @@ def test_examples_print_what_they_show(name: str, tmp_path: Path, monkeypatch: p
     failed, attempted = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert attempted > 0
     assert failed == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tokenfst.batches",
+        "tokenfst.compile",
+        "tokenfst.finite.terminals",
+        "tokenfst.load_automaton",
+        "tokenfst.loaders.files",
+        "tokenfst.loaders.huggingface",
+        "tokenfst.loaders.sentencepiece",
+        "tokenfst.loaders.tekken",
+        "tokenfst.loaders.tiktoken",
+        "tokenfst.queries",
+        "tokenfst.token_automaton",
+        "tokenfst.vocabulary.text_start",
+        "tokenfst.vocabulary.vocabulary",
+    ],
+)
+def test_public_functions_have_an_example(name: str) -> None:
+    assert name in MODULES
