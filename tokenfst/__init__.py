@@ -1,14 +1,14 @@
 """Exact automata over the tokens of a language model, for constraints on its output.
 
-    vocabulary, loaders    the tokens of a model, from tokenizers and files            Vocabulary, from_transformers,
-    ... compile                a constraint and a vocabulary -> TokenAutomaton             compile
-    token_automaton        states, masks and steps, alike for all constraints          TokenAutomaton
-    lazy                   automata that compute masks when they are needed
-    finite, counted, pushdown, canonical    automata with complete tables, by kind
-    batches                the masks of a batch in one call                            fill_bitmasks
-    load_automaton, files  automata as safetensors files                               load_automaton
-    queries                counting, shortest and random sequences                     queries.count, ...
-    drawing, reference     pictures, and the definition by OpenFst's composition
+    vocabulary, loaders      the tokens of a model, from tokenizers and files     Vocabulary, from_transformers, ...
+    compile                  a constraint and a vocabulary -> TokenAutomaton      compile
+    token_automaton          states, masks and steps, for every constraint        TokenAutomaton
+    lazy                     automata that compute masks when they are needed
+    finite, counted, pushdown, canonical      automata with complete tables, by kind
+    batches                  the masks of a batch in one call                     fill_bitmasks
+    load_automaton, files    automata as safetensors files                        load_automaton
+    queries                  counting, shortest and random sequences              queries.count, ...
+    drawing, reference       pictures, and the definition by OpenFst's composition
 
 `docs/glossary.md` defines the terms that this package uses.
 

@@ -13,10 +13,10 @@ computed for L' as for any language.
 A few tokens are exceptions to the rule. Such a token differs from its class only in the transition from `begin`, which
 depends on the bytes that it writes there. Exceptions with the same class and the same transition form a new class.
 
-    with_..._beginning     L -> L'                                  finite.beginning, counted.beginning,
-    pushdown.beginning moved_ranks            the exceptions by their new classes      here
-    with_..._exceptions    the classes of L', corrected             in the same three modules
-    moved_runs             the runs of all classes after that       here
+    with_..._beginning     L -> L'                                in finite, counted and pushdown, module beginning
+    moved_ranks            the exceptions by their new classes    here
+    with_..._exceptions    the classes of L', corrected           in finite, counted and pushdown, module beginning
+    moved_runs             the runs of all classes after that     here
 
 Rejected: a second walk over the bytes of every token at the start of a text (twice the tokens for a few differences).
 """

@@ -50,26 +50,26 @@ def canonical_from_bytes(
     work = current_work(work)
     prepared = prepare(vocabulary, work)
     labelled = labelled_tokens(automaton.labels, vocabulary, terminals or {})
-    max_states, budget = work.limits.states, work.budget
+    product = _product(automaton, prepared, work)
+    live = _live_edges(product, vocabulary, prepared, labelled, work)
+    sizes = work.limits.states, MAX_CACHED_MASKS
     try:
-        product = _native.canonical_product(automaton.tables, prepared.pieces, prepared.words, max_states, budget)
+        core = _native.CanonicalCore.from_live(vocabulary.native, live, product, prepared.pairs, *sizes, work.budget)
+    except LimitExceeded as error:
+        raise error.of("the canonical automaton") from None
+    return CanonicalTokenAutomaton(vocabulary, core)
+
+
+def _product(automaton: ByteAutomaton, prepared: Prepared, work: Work) -> _native.CanonicalProduct:
+    """Return the product of a byte automaton and the automaton of pieces."""
+    tables, max_states = (automaton.tables, prepared.pieces, prepared.words), work.limits.states
+    try:
+        product = _native.canonical_product(*tables, max_states, work.budget)
     except LimitExceeded as error:
         raise error.of("the product of the constraint and the pre-tokenizer") from None
     if product.is_empty:
         raise EmptyLanguage("the constraint allows no text that the tokenizer's encoder could be given")
-    try:
-        live = _live_edges(product, vocabulary, prepared, labelled, work)
-    except LimitExceeded as error:
-        raise error.of("the effect of tokens on the constraint") from None
-    if not live.has_text:
-        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    try:
-        core = _native.CanonicalCore.from_live(
-            vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_MASKS, budget
-        )
-    except LimitExceeded as error:
-        raise error.of("the canonical automaton") from None
-    return CanonicalTokenAutomaton(vocabulary, core)
+    return product
 
 
 _Labelled = list[tuple[IntArray, IntArray]]
@@ -80,8 +80,14 @@ def _live_edges(
 ) -> _native.LiveEdges:
     """Return the edges of the product from which an end can be reached."""
     parts = prepared.pairs, prepared.words, prepared.never
-    edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)
-    return _native.live_edges(edges, product, prepared.pairs, int(bool(vocabulary.eos_ids)), work.budget)
+    try:
+        edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)
+        live = _native.live_edges(edges, product, prepared.pairs, int(bool(vocabulary.eos_ids)), work.budget)
+    except LimitExceeded as error:
+        raise error.of("the effect of tokens on the constraint") from None
+    if not live.has_text:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    return live
 
 
 def labelled_tokens(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> _Labelled:

@@ -41,23 +41,19 @@ def from_pushdown(
     effects = token_effects(automaton, vocabulary, work)
     if rule:
         effects = with_pushdown_exceptions(effects, language, rule, vocabulary, work)
+    sets = terminals or {}
     if automaton.labels:
-        effects = with_labels(automaton, effects, vocabulary, terminals or {}, work)
+        effects = with_labels(automaton, effects, vocabulary, sets, work)
     tables = _tables(automaton, effects, work)
     if automaton.labels:
         check_deterministic(tables, effects.run_end, effects.run_class, vocabulary, work)
     lacks_bytes = not _spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
-    if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, terminals or {}):
+    if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, sets):
         effects = _trimmed(effects, tables, automaton.overflow_states(), work)
         tables = _tables(automaton, effects, work)
+    parts, room = (vocabulary, tables, effects.run_end, effects.run_class), work.limits.memory
     return PushdownTokenAutomaton.from_tables(
-        vocabulary,
-        tables,
-        effects.run_end,
-        effects.run_class,
-        at_text_start=at_text_start,
-        lacks_bytes=lacks_bytes,
-        max_bytes=work.limits.memory,
+        *parts, at_text_start=at_text_start, lacks_bytes=lacks_bytes, max_bytes=room
     )
 
 
