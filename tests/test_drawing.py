@@ -362,7 +362,7 @@ def test_the_end_of_a_text_that_pops_is_drawn_without_end_tokens() -> None:
 def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
     monkeypatch.setattr("tokenfst.drawing.MAX_TREE_NODES", 20)
-    with pytest.raises(LimitExceeded, match="20 places"):
+    with pytest.raises(LimitExceeded, match="20 nodes"):
         automaton.draw()
     long = tokenfst.compile(Grammar({"s": concat("a" * 600, call("s").optional(), "b")}, "s"), Vocabulary([b"a", b"b"]))
     with pytest.raises(LimitExceeded, match="500"):
