@@ -27,6 +27,8 @@ def finish(automaton: CanonicalTokenAutomaton, state: int, generator: random.Ran
 def nearer(automaton: CanonicalTokenAutomaton, state: int) -> list[int]:
     """The allowed tokens of classes that may lead nearer to the end."""
     row = state // len(automaton.vocabulary)
-    edges = slice(automaton.rows.offsets[row], automaton.rows.offsets[row + 1])
-    near = automaton.rows.number[edges][automaton.rows.least[:, edges].min(axis=0) < automaton.min_tokens(state)]
+    edges = slice(automaton.text_states.offsets[row], automaton.text_states.offsets[row + 1])
+    near = automaton.text_states.number[edges][
+        automaton.text_states.least[:, edges].min(axis=0) < automaton.min_tokens(state)
+    ]
     return np.flatnonzero(automaton.mask(state) & np.isin(automaton.class_of, near)).tolist()

@@ -20,10 +20,10 @@ import tokenfst
 from automata import EmptyLanguage, UnsupportedTokenizer
 from tokenfst import BPE, Vocabulary
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
-from tokenfst.canonical.derivations import derivations
-from tokenfst.canonical.pairs import compatible, pairs
-from tokenfst.canonical.piece_bytes import piece_bytes
-from tokenfst.canonical.pieces import pieces
+from tokenfst.canonical.derivations import derive_tokens
+from tokenfst.canonical.pairs import neighbor_pairs
+from tokenfst.canonical.piece_bytes import spell_pieces
+from tokenfst.canonical.pieces import build_pieces
 from tokenfst.canonical.prepared import prepare
 from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
@@ -116,24 +116,24 @@ def test_pairs_are_those_that_the_encoder_leaves_alone(seeds: range) -> None:
     late = 0
     for seed in seeds:
         toy = Toy(seed)
-        made = derivations(toy.vocabulary, toy.vocabulary.bpe)
-        relation = pairs(made)
+        made = derive_tokens(toy.vocabulary, toy.vocabulary.bpe)
+        relation = neighbor_pairs(made)
         late += bool((made.clock != made.rank).any())
         for token in toy.tokens:
             assert made.made[toy.id[token]] == (toy.merged(token) == [toy.id[token]])
         canonical = [number for number in range(len(toy.tokens)) if made.made[number]]
         for left, right in product(canonical, repeat=2):
             expected = toy.merged(toy.tokens[left] + toy.tokens[right]) == [left, right]
-            assert compatible(relation, left, right) == expected, (seed, left, right)
+            assert relation.may_follow(left, right) == expected, (seed, left, right)
         for few in product(canonical, repeat=3):
             expected = toy.merged(b"".join(toy.tokens[number] for number in few)) == list(few)
-            assert all(compatible(relation, *pair) for pair in pairwise(few)) == expected, (seed, few)
+            assert all(relation.may_follow(*pair) for pair in pairwise(few)) == expected, (seed, few)
     assert late > 10  # merges that become possible late are among them
 
 
 @pytest.mark.parametrize("pattern", PRE_TOKENIZERS, ids=["one piece", "GPT-2", "Llama 3", "Tekken", "lazy"])
 def test_pieces_end_where_the_regular_expression_says(pattern: str | None) -> None:
-    automaton, matcher = pieces(pattern), regex.compile(pattern or r"[\s\S]+")
+    automaton, matcher = build_pieces(pattern), regex.compile(pattern or r"[\s\S]+")
     alphabet = "aA5 '\n/.s\u0301中"
     generator = random.Random(0)
     texts = ["".join(some) for size in range(1, 4) for some in product(alphabet, repeat=size)]
@@ -151,8 +151,8 @@ def test_pieces_end_where_the_regular_expression_says(pattern: str | None) -> No
 
 
 def test_characters_are_spelled_in_utf8() -> None:
-    automaton = pieces(TEKKEN_PATTERN)
-    spelled = piece_bytes(automaton)
+    automaton = build_pieces(TEKKEN_PATTERN)
+    spelled = spell_pieces(automaton)
 
     def read(state: int, text: bytes) -> int:
         for byte in text:
@@ -263,4 +263,4 @@ def test_masks_never_lead_into_a_dead_end(seeds: range) -> None:
 )
 def test_patterns_that_are_not_modelled(pattern: str, reason: str) -> None:
     with pytest.raises(UnsupportedTokenizer, match=reason):
-        pieces(pattern)
+        build_pieces(pattern)

@@ -393,8 +393,8 @@ def test_other_sources(tmp_path: Path) -> None:
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
     (tmp_path / "a.tiktoken").write_bytes(lines + b"YWI= 256\n")
     with pytest.raises(UnsupportedTokenizer, match="pass `pattern`"):
-        tokenfst.compile("a", from_tiktoken(tmp_path / "a.tiktoken"), tokenization="canonical")
-    vocabulary = from_tiktoken(tmp_path / "a.tiktoken", pattern=GPT2_PATTERN)
+        tokenfst.compile("a", from_tiktoken(tmp_path / "a.tiktoken", eos_ids=()), tokenization="canonical")
+    vocabulary = from_tiktoken(tmp_path / "a.tiktoken", pattern=GPT2_PATTERN, eos_ids=())
     automaton = tokenfst.compile("ab", vocabulary, tokenization="canonical")
     assert automaton.accepts([256])
     assert not automaton.accepts([97, 98])

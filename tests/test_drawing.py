@@ -33,7 +33,7 @@ from tokenfst.drawing import (
     token_label,
 )
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.reference import reference
+from tokenfst.reference import compose_by_definition
 from tokenfst.vocabulary.detokenizer import detokenizer
 
 pytest.importorskip("pygraphviz")
@@ -107,7 +107,7 @@ def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     names, arcs = parts(automaton.draw())
     assert len(names) == 5
     assert sorted(arcs) == [["d"], ["f"], ["f"], ["o"], ["o"]]
-    _, final, arcs_by_definition = to_arcs(reference(automaton, FIGURE_4))
+    _, final, arcs_by_definition = to_arcs(compose_by_definition(automaton, FIGURE_4))
     assert (len(final), arcs_by_definition.shape[1]) == (5, 12)
     names, arcs = parts(tokenfst.compile("(foo)+d", FIGURE_4).draw())
     assert len(names) == 5
@@ -288,7 +288,7 @@ def test_single_labels() -> None:
 
 
 def test_acceptors_have_no_outputs() -> None:
-    fst = reference(compile_expr(parse("(foo)+d")), FIGURE_4)
+    fst = compose_by_definition(compile_expr(parse("(foo)+d")), FIGURE_4)
     _, arcs = parts(draw_fst(fst, lambda token: FIGURE_4.tokens[token].decode()))
     assert {line for arc in arcs for line in arc} == {"f", "fo", "foo", "food", "o", "oo", "d"}
 
@@ -361,8 +361,8 @@ def test_the_end_of_a_text_that_pops_is_drawn_without_end_tokens() -> None:
 
 def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
-    monkeypatch.setattr("tokenfst.drawing.MAX_PLACES", 20)
-    with pytest.raises(LimitExceeded, match="20 places"):
+    monkeypatch.setattr("tokenfst.drawing.MAX_TREE_NODES", 20)
+    with pytest.raises(LimitExceeded, match="20 nodes"):
         automaton.draw()
     long = tokenfst.compile(Grammar({"s": concat("a" * 600, call("s").optional(), "b")}, "s"), Vocabulary([b"a", b"b"]))
     with pytest.raises(LimitExceeded, match="500"):

@@ -22,7 +22,7 @@ from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
 from automata.limits import Cancellation, Limits
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
-from tokenfst.counted.automaton import FAR, CountedTokenAutomaton
+from tokenfst.counted.automaton import NO_END, CountedTokenAutomaton
 from tokenfst.finite.compile import from_bytes
 
 
@@ -85,7 +85,7 @@ def test_limits_hold_where_something_is_counted() -> None:
         complete(explosive, vocabulary, limits=Limits(states=2000))
     with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `memory`\){part}"):
         complete(explosive, vocabulary, limits=Limits(memory=1_000_000))
-    with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
+    with pytest.raises(LimitExceeded, match=r"states with a register takes more than 1,000,000 bytes"):
         complete("a" * 5000 + "b{1000}", vocabulary, limits=Limits(memory=1_000_000))
     cancellation = Cancellation()
     cancellation.cancel()
@@ -99,7 +99,7 @@ def test_a_distance_that_changes_too_often_is_refused() -> None:
         with pytest.raises(LimitExceeded, match="the least numbers of tokens takes more than 16,777,216 bytes"):
             automaton.min_tokens(automaton.start)
     assert np.flatnonzero(automaton.mask(automaton.start)).tolist() == [0]
-    assert FAR not in complete("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
+    assert NO_END not in complete("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
 
 
 def test_all_states_are_written_out_where_they_fit() -> None:

@@ -211,7 +211,7 @@ def test_equal_stacks_are_equal_states(tekken: Vocabulary) -> None:
 
 
 def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.lazy.MAX_ROWS", 4)
+    monkeypatch.setattr("tokenfst.lazy.MAX_CACHED_STATES", 4)
     rng = random.Random(5)
     vocabulary = byte_vocabulary(rng, b'{}[]",: a1', 300)
     eager = complete(constraints.json(), vocabulary)

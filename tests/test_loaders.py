@@ -467,7 +467,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "decoder ByteLevel in ByteLevel . Strip",
     ),
     "slow": (ByT5Tokenizer, "ByT5Tokenizer: not a fast tokenizer"),
-    "not a tokenizer": (lambda: "gpt2", "str: not a fast tokenizer"),
+    "not a tokenizer": (lambda: 7, "int: not a fast tokenizer"),
     "nothing to compare with": (
         lambda: with_decoder(Tokenizer(models.BPE(vocab={"▁": 0}, merges=[])), decoders.Metaspace()),
         "no token is ordinary text",
@@ -572,7 +572,7 @@ def test_tiktoken_special_tokens_and_holes_write_nothing() -> None:
     assert vocabulary.special_tokens == {"<|endoftext|>": 20_003, "<|end|>": 20_007}
     assert vocabulary.tokens[20_000:] == (b"",) * 8
     assert b"" not in vocabulary.tokens[:20_000]
-    assert from_tiktoken(encoding({"<|end|>": 20_000})).eos_ids == ()
+    assert from_tiktoken(encoding({"<|end|>": 20_000}), eos_ids=()).eos_ids == ()
     assert set(from_tiktoken(small_encoding()[0], eos_ids=[20_007, 20_003]).eos_ids) == {20_003, 20_007}
 
 
@@ -582,8 +582,40 @@ def test_a_tiktoken_file_is_the_encodings_tokens(tmp_path: Path) -> None:
     vocabulary = from_tiktoken(path, eos_ids=[20_003, 20_007])
     assert vocabulary.tokens == expected.tokens
     assert set(vocabulary.eos_ids) == {20_003, 20_007}
-    assert from_tiktoken(str(path)).tokens == expected.tokens[:20_000]
-    assert from_tiktoken(path).eos_ids == ()
+    assert from_tiktoken(str(path), eos_ids=()).tokens == expected.tokens[:20_000]
+    assert from_tiktoken(path, eos_ids=()).eos_ids == ()
+
+
+def test_special_tokens_of_tiktoken_are_given_by_name(tmp_path: Path) -> None:
+    path = tiktoken_file(tmp_path)
+    source, expected = small_encoding()
+    vocabulary = from_tiktoken(path, special_tokens={"<|endoftext|>": 20_003, "<|end|>": 20_007})
+    assert vocabulary.digest == expected.digest
+    # Those of an encoding are there as well.
+    more = from_tiktoken(source, special_tokens={"<|turn|>": 20_009}, eos_ids=20_009)
+    assert more.special_tokens == {**expected.special_tokens, "<|turn|>": 20_009}
+    assert more.eos_ids == (20_009,)
+    for origin in (path, source):
+        with pytest.raises(VocabularyError, match=r"the special token 'a' has the id 5 of the token b"):
+            from_tiktoken(origin, special_tokens={"a": 5})
+    with pytest.raises(TypeError, match=r"maps names to ids, as in .*; \['<\|end\|>'\] \(list\) does not"):
+        from_tiktoken(path, special_tokens=["<|end|>"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"special_tokens maps names to ids, and not 3 to '<\|end\|>'"):
+        from_tiktoken(path, special_tokens={3: "<|end|>"})  # type: ignore[dict-item]
+
+
+def test_what_ends_a_sequence_of_tiktoken_has_to_be_known(tmp_path: Path) -> None:
+    path = tiktoken_file(tmp_path)
+    for make in (
+        lambda: from_tiktoken(path),
+        lambda: load_vocabulary(path),
+        lambda: from_tiktoken(path, special_tokens={"<|end|>": 20_000}),
+        lambda: from_tiktoken(encoding({"<|end|>": 20_000})),
+    ):
+        with pytest.raises(
+            VocabularyError, match=r"not known which token ends a sequence; give eos_ids, or eos_ids=\("
+        ):
+            make()
 
 
 @pytest.mark.parametrize(
@@ -605,7 +637,7 @@ def test_a_damaged_tiktoken_file_is_refused_by_line(tmp_path: Path, content: byt
     path = tmp_path / "damaged.tiktoken"
     path.write_bytes(content)
     with pytest.raises(VocabularyError, match=f"damaged.tiktoken.*{message}"):
-        from_tiktoken(path)
+        from_tiktoken(path, eos_ids=())
 
 
 def test_tiktoken_refuses_other_objects() -> None:
@@ -880,10 +912,11 @@ def test_load_recognises_every_kind(tmp_path: Path) -> None:
 
 def test_load_goes_by_the_content_and_not_by_the_name(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(tiktoken_file(tmp_path).read_bytes())
-    assert load_vocabulary(tmp_path / "tokenizer.model").tokens == small_encoding()[1].tokens[:20_000]
+    assert load_vocabulary(tmp_path / "tokenizer.model", eos_ids=()).tokens == small_encoding()[1].tokens[:20_000]
     (tmp_path / "renamed.json").write_text(json.dumps(small_tekken()))
     assert load_vocabulary(tmp_path / "renamed.json").eos_ids == (1,)
-    assert load_vocabulary(tmp_path).tokens == small_encoding()[1].tokens[:20_000]  # the directory's tokenizer.model
+    # In a directory, tokenizer.model is found.
+    assert load_vocabulary(tmp_path, eos_ids=()).tokens == small_encoding()[1].tokens[:20_000]
 
 
 def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pydantic
 import pytest
 
 import constraints
 import tokenfst
-from automata import ByteAutomaton, compile_expr, parse
+from automata import ByteAutomaton, VocabularyError, compile_expr, parse
 from decoding import bundled_model
 from tokenfst import Vocabulary
 
@@ -86,6 +87,68 @@ def test_what_is_no_vocabulary_is_refused() -> None:
     ]:
         with pytest.raises(TypeError, match=message):
             tokenfst.compile("a", vocabulary)  # type: ignore[arg-type]
+
+
+TOKENS = [b"a", b"b", b"", b""]
+
+
+def test_one_end_token_needs_no_list() -> None:
+    assert Vocabulary(TOKENS, eos_ids=3).digest == Vocabulary(TOKENS, eos_ids=[3]).digest
+    assert Vocabulary(TOKENS, eos_ids=np.int64(3)).eos_ids == Vocabulary(TOKENS, np.array([3])).eos_ids == (3,)
+    _, tokenizer = bundled_model()
+    assert tokenfst.from_transformers(tokenizer, eos_ids=1).eos_ids == (1,)
+
+
+@pytest.mark.parametrize(
+    ("eos_ids", "message"),
+    [
+        ("</s>", r"eos_ids are token ids, not names such as '</s>'"),
+        (["</s>"], r"eos_ids is a token id or a list of token ids, not \['</s>'\] \(list\)"),
+        (None, r"eos_ids is a token id or a list of token ids, not None"),
+        (3.0, r"eos_ids is a token id or a list of token ids, not 3\.0 \(float\)"),
+    ],
+)
+def test_end_tokens_are_ids(eos_ids: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Vocabulary(TOKENS, eos_ids)
+
+
+def test_special_tokens_are_ids_by_name() -> None:
+    with pytest.raises(
+        TypeError, match=r"special_tokens maps names to ids, as in \{'<\|end\|>': 7\}; \['<s>'\] \(list\)"
+    ):
+        Vocabulary(TOKENS, special_tokens=["<s>"])  # type: ignore[arg-type]
+
+
+def test_tokens_are_bytes() -> None:
+    with pytest.raises(VocabularyError, match=r"token 0 is a str, not bytes: encode it, as in 'a'\.encode\(\)"):
+        Vocabulary(["a", "b"])  # type: ignore[list-item]
+    with pytest.raises(VocabularyError, match=r"token 1 is a int, not bytes$"):
+        Vocabulary([b"a", 7])  # type: ignore[list-item]
+    with pytest.raises(VocabularyError, match="at least one token"):
+        Vocabulary([])
+
+
+def test_tokens_are_a_list() -> None:
+    _, tokenizer = bundled_model()
+    for tokens, message in [
+        (tokenizer, r"is not a list of tokens; .*tokenfst\.from_transformers\(tokenizer\)"),
+        ("tekken.json", r"'tekken\.json' \(str\) is not a list of tokens; .*tokenfst\.load_vocabulary\(path\)"),
+        (Path("tekken.json"), r"tokenfst\.load_vocabulary\(path\)"),
+        ({b"a": 0}, r"in order of their ids"),
+        (b"ab", r"as in \[b'a', b'b'\]"),
+        (256, r"as in \[b'a', b'b'\]"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            Vocabulary(tokens)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["gpt2", Path("models/gpt2")], ids=str)
+def test_tokenizers_are_loaded_first(name: Any) -> None:
+    with pytest.raises(
+        TypeError, match=rf"load it first with transformers\.AutoTokenizer\.from_pretrained\('{name}'\)"
+    ):
+        tokenfst.from_transformers(name)
 
 
 # A text in place of token ids

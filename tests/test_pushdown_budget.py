@@ -20,7 +20,7 @@ from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabul
 from decoding.arena import Arena
 from tokenfst import Vocabulary
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.distance import FAR, Ways
+from tokenfst.pushdown.distance import UNREACHABLE, PopDistances
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
 # Tokens that close several brackets, or close some and open others, make distances depend on what lies deeper.
@@ -149,9 +149,9 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
 def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
     automaton = complete(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
-    tables, ways = automaton.tables, Ways(automaton.tables)
+    tables, ways = automaton.tables, PopDistances(automaton.tables)
     assert ways.across.shape[1] > 1000
-    expected = np.full_like(ways.across, FAR)
+    expected = np.full_like(ways.across, UNREACHABLE)
     expected[tables.num_states - 1, -1] = 0
     for symbol in range(tables.num_symbols):
         for column in range(ways.offsets[symbol], ways.offsets[symbol + 1]):
@@ -168,16 +168,16 @@ def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     assert np.array_equal(ways.across, expected)
 
 
-def after_push(ways: Ways, target: int, push: int) -> Any:
+def after_push(ways: PopDistances, target: int, push: int) -> Any:
     """How many tokens it takes from a target to each column, over all that was pushed."""
     bounds = ways.tables.push_offsets
-    nodes, costs, end = np.array([target]), np.zeros(1, np.int64), FAR
+    nodes, costs, end = np.array([target]), np.zeros(1, np.int64), UNREACHABLE
     for symbol in ways.tables.push_symbols[bounds[push] : bounds[push + 1]][::-1].tolist():
         columns = slice(ways.offsets[symbol], ways.offsets[symbol + 1])
-        end = min(end, int((ways.across[nodes, -1] + costs).min(initial=FAR)))
-        costs = (ways.across[nodes, columns] + costs[:, None]).min(0, initial=FAR)
+        end = min(end, int((ways.across[nodes, -1] + costs).min(initial=UNREACHABLE)))
+        costs = (ways.across[nodes, columns] + costs[:, None]).min(0, initial=UNREACHABLE)
         nodes = ways.nodes[columns]
-    found = np.minimum((ways.across[nodes] + costs[:, None]).min(0, initial=FAR), FAR)
+    found = np.minimum((ways.across[nodes] + costs[:, None]).min(0, initial=UNREACHABLE), UNREACHABLE)
     found[-1] = min(found[-1], end)
-    # One more is FAR.
-    return np.minimum(found, FAR - 1)
+    # One more is UNREACHABLE.
+    return np.minimum(found, UNREACHABLE - 1)

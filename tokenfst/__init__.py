@@ -1,17 +1,26 @@
-"""From bytes to tokens: vocabularies, detokenizers, and exact automata over tokens.
+"""Exact automata over the tokens of a language model, for constraints on its output.
 
-vocabulary       the tokens of a model, sorted into tries               Vocabulary, from_transformers, ...
-compile          a constraint and a vocabulary -> TokenAutomaton        compile
-lazy             masks that are made when they are needed
-finite, counted, pushdown, canonical     complete tables, by kind
-batches          the masks of a batch in one call                       fill_bitmasks
-files            automata as safetensors                                load_automaton
-queries, drawing, reference              counts, pictures, and OpenFst's own composition
+    vocabulary, loaders      the tokens of a model, from tokenizers and files     Vocabulary, from_transformers, ...
+    compile                  a constraint and a vocabulary -> TokenAutomaton      compile
+    token_automaton          states, masks and steps, for every constraint        TokenAutomaton
+    lazy                     automata that compute masks when they are needed
+    finite, counted, pushdown, canonical      automata with complete tables, by kind
+    batches                  the masks of a batch in one call                     fill_bitmasks
+    load_automaton, files    automata as safetensors files                        load_automaton
+    queries                  counting, shortest and random sequences              queries.count, ...
+    drawing, reference       pictures, and the definition by OpenFst's composition
+
+`docs/glossary.md` defines the terms that this package uses.
+
+>>> vocabulary = Vocabulary([b"d", b"f", b"foo", b"food", b"o", b""], eos_ids=5)
+>>> automaton = compile("(foo)+d", vocabulary)
+>>> automaton.mask(automaton.start).nonzero()[0].tolist()
+[1, 2, 3]
 """
 
 import automata as _automata
 
-# PyPI's automata-lib has a package of the same name; whichever is installed last would win silently.
+# PyPI's automata-lib has a package of the same name; the one installed last silently replaces the other.
 if not hasattr(_automata, "compile_expr"):
     raise ImportError(
         f"tokenfst needs its own package `automata`, and {_automata.__file__} is another one (PyPI's automata-lib has "

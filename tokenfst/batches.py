@@ -1,4 +1,4 @@
-"""Masks of many sequences at once: one call for a batch, outside Python's lock and on several threads."""
+"""Compute the masks of a batch of sequences in one call, on several threads and without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.token_automaton import NativeTokenAutomaton, TokenAutomaton
 
-# More tokens than any text has.
+# The budget of a sequence without one.
 _UNLIMITED = np.iinfo(np.int64).max
 
 
@@ -26,32 +26,41 @@ def fill_bitmasks(
 ) -> None:
     """Write the masks of a batch of sequences as packed words: bit `i & 31` of word `i >> 5` is token i.
 
-    Each sequence has an automaton and a state of its own; any of them may be the same. Other threads of Python run
-    meanwhile. Threads that fill masks of one lazy automaton take turns, those of different automata do not.
+    >>> import numpy as np
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b""], eos_ids=2)
+    >>> automata = [tokenfst.compile(pattern, vocabulary) for pattern in ("a+", "b?")]
+    >>> words = np.zeros((2, 1), np.int32)
+    >>> fill_bitmasks(automata, [automaton.start for automaton in automata], words)
+    >>> [f"{word:03b}" for word in words[:, 0]]
+    ['001', '110']
+
+    Automata may occur several times. Other Python threads run meanwhile. Of one lazy automaton, only one mask is
+    computed at a time; masks of different automata are computed in parallel.
 
     Args:
         automata: B automata over tokens.
-        states: a state of each.
-        out: int32 `[B, W]`, contiguous, `W >= ceil(V / 32)` for each vocabulary; words past a vocabulary are cleared. A
-            tensor on the CPU is given as `tensor.numpy()`, which shares its memory.
-        remaining: how many tokens each sequence may still write, as of `TokenAutomaton.mask`; None for any number.
-        num_threads: how many threads share the work, the caller's among them.
+        states: one state of each automaton.
+        out: int32 `[B, W]`, contiguous, `W >= ceil(V / 32)` for each vocabulary; words past a vocabulary are cleared.
+            For a tensor on the CPU, pass `tensor.numpy()`, which shares its memory.
+        remaining: the budget of each sequence in tokens, as for `TokenAutomaton.mask`; None for no budget.
+        num_threads: the number of threads, including the calling one.
 
     Raises:
-        TypeError: `out` is no such array.
-        ValueError: the sizes do not fit together, or a state is none of its automaton's.
+        TypeError: `out` is not such an array.
+        ValueError: the sizes are inconsistent, or a state belongs to another automaton.
         LimitExceeded: a lazy automaton has found more states than its limits allow.
     """
     cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeTokenAutomaton)]
     if len(cores) < len(automata):
-        # What is made of an automaton in Python (`decoding.inputs.healing`) fills its mask there.
+        # Automata that are implemented in Python (`decoding.inputs.healing`) fill their masks themselves.
         for automaton, state, words, budget in zip(automata, states, out, remaining or [None] * len(out), strict=True):
             automaton.fill_bitmask(state, words, budget)
         return
     limits, tight = None, list[int]()
     if remaining is not None:
         limits = np.array([_UNLIMITED if budget is None else budget for budget in remaining], np.int64)
-        # What a budget excludes may be known only from the tables of a lazy automaton.
+        # A lazy automaton may need its tables for a budget; Python completes them.
         lazy = zip(automata, remaining, strict=False)
         tight = [
             at for at, (one, budget) in enumerate(lazy) if isinstance(one, LazyTokenAutomaton) and budget is not None

@@ -1,14 +1,15 @@
-"""From a constraint and a vocabulary to an automaton over tokens: the pipeline in one place.
+"""Compile a constraint and a vocabulary to an automaton over tokens.
 
-    constraint -> automaton over bytes, or a visibly pushdown grammar -> LazyTokenAutomaton -> on demand, its tables
+    constraint -> automaton over bytes, or visibly pushdown grammar -> LazyTokenAutomaton -> on demand, its tables
 
     pattern, Expr                 ByteAutomaton            automata.compile             tables: tokenfst.finite.compile
     pattern with large bounds     CountedByteAutomaton     automata.counted             tokenfst.counted.automaton
     Grammar                       PushdownAutomaton        automata.pushdown            tokenfst.pushdown.compile
     JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    the first or the third
 
-The result steps lazily wherever that is exact, and so has its first mask early. Tables are made at once for the rest:
-automata with a count, labels, or several derivations side by side, and vocabularies that lack single bytes.
+The result is lazy wherever a lazy automaton is exact, so that the first mask is available early. In the other cases the
+tables are built at once: for automata with a register, with labels or with several configurations per state, and for
+vocabularies that lack tokens for single bytes.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
 ) -> TokenAutomaton:
-    """Return the automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
+    """Return the automaton that accepts exactly the tokenizations of the texts of a constraint.
 
     >>> import tokenfst
     >>> vocabulary = tokenfst.Vocabulary([b"d", b"f", b"foo", b"food", b"o", b""], eos_ids=[5])
@@ -60,32 +61,33 @@ def compile(  # noqa: A001
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), an expression or a byte
-            automaton; a grammar or a pushdown automaton over bytes; or an object that makes one of these, such as
+            automaton; a grammar or a pushdown automaton over bytes; or an object that builds one of these, such as
             `constraints.json_schema(...)` and `constraints.typed(...)`.
         vocabulary: the tokens.
-        at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
-            where every token writes its bytes. True: as a text of their own, as by the tokenizer's `decode` without
-            special tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a
-            vocabulary without `text_start` both are the same.
-        terminals: the token ids that names in the constraint stand for (`automata.expressions.extensions.token`),
-            besides the special tokens and the sets that every vocabulary has.
+        at_text_start: how the tokens are decoded. False: after earlier text such as a prompt, where every token writes
+            its bytes. True: as a text of their own, as `decode` of the tokenizer does, which drops a first space
+            (SentencePiece) or does not write one (WordPiece). No difference for a vocabulary without `text_start`.
+        terminals: the token ids of names in the constraint (`automata.expressions.extensions.token`), in addition to
+            special tokens and the predefined sets (`tokenfst.finite.terminals.token_set`).
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
-            produces (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
-            tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.
-        limits: how much the compilation may take, and completing its tables later.
+            produces (`tokenfst.canonical`). Texts are then restricted to UTF-8 and, if the encoder distinguishes
+            categories of characters, to those assigned in Python's version of Unicode. Not available for grammars.
+        limits: the time, memory and states that compiling, and completing the tables later, may take.
         cancellation: lets another thread stop the compilation.
 
     Raises:
-        PatternError: a pattern that cannot be honoured, with the place and the reason.
+        PatternError: the pattern is invalid or not supported; the message gives the position and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
-        UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
-        LimitExceeded: a limit was passed; the message names it, the amount and the part of the constraint.
+        UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` defines.
+        LimitExceeded: the compilation exceeds a limit; the message names the limit, the amount and the part of the
+            constraint.
         Cancelled: another thread cancelled the compilation.
-        UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
-        GrammarError: a grammar that cannot be honoured, with the place and the rule.
-        NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well.
-        TypeError: not a constraint, or not a vocabulary; the message says what was probably meant.
-        ValueError: a text that is not a pattern; another tokenization, or "canonical" with a grammar.
+        UnsupportedTokenizer: the encoder is unknown or not modelled, for canonical tokenization.
+        GrammarError: the grammar is invalid or not supported; the message gives the position and the rule.
+        NondeterministicGrammar: the grammar is ambiguous, or a token matches both a label and bytes.
+        TypeError: `constraint` or `vocabulary` is of another type; the message says what was probably meant.
+        ValueError: the string cannot be meant as a pattern, `tokenization` has another value, or it is "canonical" with
+            a grammar.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
@@ -107,7 +109,7 @@ def compile(  # noqa: A001
 
 
 def _lazily(language: _Language, vocabulary: Vocabulary, at_text_start: bool, work: Work) -> LazyTokenAutomaton | None:
-    """Return an automaton that steps through one over bytes, None where that would not be exact."""
+    """Return the lazy automaton of an automaton over bytes, None where it would not be exact."""
     if isinstance(language, CountedByteAutomaton):
         return None
     tables = lambda work: _tables(language, vocabulary, at_text_start, None, work)  # noqa: E731
@@ -117,7 +119,7 @@ def _lazily(language: _Language, vocabulary: Vocabulary, at_text_start: bool, wo
 def _tables(
     language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals | None, work: Work
 ) -> TokenAutomaton:
-    """Return the automaton over tokens with all its tables."""
+    """Return the automaton over tokens with complete tables."""
     if isinstance(language, CountedByteAutomaton):
         return from_counted(language, vocabulary, at_text_start=at_text_start, work=work)
     if isinstance(language, PushdownAutomaton):
@@ -126,9 +128,9 @@ def _tables(
 
 
 def _language(constraint: Constraint, work: Work, *, may_count: bool = True) -> _Language:
-    """Return the automaton over bytes of a constraint."""
+    """Return the automaton over bytes of a constraint, with a register only if `may_count`."""
     made = constraint
-    # Asking for a protocol takes as long as a short pattern, so the usual kinds come first.
+    # Checking for the protocol takes as long as compiling a short pattern, so the usual kinds come first.
     if not isinstance(made, str | Expr) and isinstance(made, Compilable):
         made = made.to_automaton(work)
     if isinstance(made, Grammar):

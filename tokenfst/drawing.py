@@ -1,11 +1,11 @@
-"""Pictures of what happens over tokens: the detokenizing transducer, and token automata with a stack or without.
+"""Draw detokenizers, and token automata with or without a stack.
 
-They are for small examples and for looking at a part: a picture of thousands of states is black, so more states
-than `MAX_STATES` are refused, and an arc names a few of its tokens and how many there are.
+Pictures are for small examples. More than `MAX_STATES` states are refused, because the picture would be unreadable, and
+an arc names only some of its tokens and their number.
 
-An arc of an automaton with a stack has a line for each move: the tokens, then the symbols popped from the top down,
-each followed by `)`, and the symbols pushed, each after `(`. A move is what is left of a whole token: what one of its
-bytes pushes and another pops is not seen. A move that only looks at a symbol pops it and pushes it again.
+An arc of an automaton with a stack has one line per move: the tokens, the symbols popped from the top down, each
+followed by `)`, and the symbols pushed, each after `(`. A move is the effect of a whole token; symbols that one of its
+bytes pushes and a later one pops do not appear. A move that only tests a symbol pops it and pushes it again.
 """
 
 from __future__ import annotations
@@ -23,23 +23,30 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.detokenizer import detokenizer
 
 MAX_STATES = 500
-# An arc with more tokens than this names the first ones only.
+# The greatest number of tokens that an arc names.
 MAX_NAMES = 6
-# An arc with more moves than this shows the first ones only; those that move the stack least come first.
+# The greatest number of moves that an arc shows; those with the fewest symbols come first.
 MAX_MOVES = 8
-# Places in the context trees of all states, counted without sharing.
-MAX_PLACES = 100_000
+# The greatest number of nodes in the context trees of all states, counted without sharing.
+MAX_TREE_NODES = 100_000
 _END_SHAPE = 'shape=point, width=0.15, xlabel="end"'
 
 
 def draw_detokenizer(
     vocabulary: Vocabulary, *, compact: bool = True, at_text_start: bool = False, title: str | None = None
 ) -> Drawing:
-    """Return a picture of the transducer from tokens to bytes, `token:byte` on its arcs, as in the paper's Figures 4
-    and 9; with `at_text_start` the one for a text of its own, which may begin in another state.
+    """Return a picture of the transducer from tokens to bytes, as in Koo, Liu & He 2024, Figures 4 and 9.
+
+    Its arcs are labelled `token:byte`.
+
+    Args:
+        vocabulary: the tokens.
+        compact: whether tokens share the arcs of common prefixes.
+        at_text_start: whether the tokens begin a text; the start state may then be another one.
+        title: the title of the picture.
 
     Raises:
-        LimitExceeded: it has more than `MAX_STATES` states.
+        LimitExceeded: the transducer has more than `MAX_STATES` states.
     """
     fst = detokenizer(vocabulary, compact=compact, at_text_start=at_text_start)
     _check(fst.num_states())
@@ -47,15 +54,24 @@ def draw_detokenizer(
 
 
 class ClassNames:
-    """How a picture writes classes of tokens: by the first few tokens, and by their number."""
+    """The names of token classes in a picture: the first few tokens, and their number.
+
+    Attributes:
+        has_end_tokens: whether the vocabulary has end tokens.
+    """
 
     def __init__(self, vocabulary: Vocabulary, token_class: IntArray) -> None:
-        """Args: the vocabulary, and `[V]`, the class of each token."""
+        """Initialize the names.
+
+        Args:
+            vocabulary: the tokens.
+            token_class: `[V]` int32, the class of each token.
+        """
         self.has_end_tokens = bool(vocabulary.eos_ids)
         self._tokens, self._token_class = vocabulary.tokens, token_class
 
     def __call__(self, classes: list[int]) -> list[str]:
-        """Return the names of the tokens of some classes."""
+        """Return the names of the tokens in some classes."""
         if classes == [END]:
             return ["end"]
         tokens = np.flatnonzero(np.isin(self._token_class, classes))
@@ -74,27 +90,27 @@ def draw_transitions(
     *,
     title: str | None = None,
 ) -> Drawing:
-    """Return a picture of a finite automaton over tokens, as in the paper's Figure 5 (right).
+    """Return a picture of a finite automaton over tokens, as in Koo, Liu & He 2024, Figure 5 (right).
 
-    The last state, after the end, is a black dot.
+    The last state, after the end, is drawn as a black dot.
 
     Args:
         num_states: Q.
         start: the state before the first token.
-        final: `[Q]`, where the text may end.
+        final: `[Q]`, whether the text may end in each state.
         arcs: source, class and target of each transition.
-        names: the names of classes.
-        title: what stands above.
+        names: the names of the classes.
+        title: the title of the picture.
 
     Raises:
-        LimitExceeded: it has more than `MAX_STATES` states.
+        LimitExceeded: the automaton has more than `MAX_STATES` states.
     """
     _check(num_states)
     classes: dict[tuple[int, int], list[int]] = {}
     for source, number, target in arcs:
         classes.setdefault((source, target), []).append(number)
     end = num_states - 1
-    # An arc for the end tokens that may follow the end would say nothing.
+    # The transition from the end to itself by end tokens is not informative.
     classes.pop((end, end), None)
     labels = {pair: "\n".join(names(numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
@@ -103,14 +119,19 @@ def draw_transitions(
 
 
 def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | None = None) -> Drawing:
-    """Return a picture of an automaton over tokens with a stack, as in the paper's Figure 7 (right).
+    """Return a picture of an automaton over tokens with a stack, as in Koo, Liu & He 2024, Figure 7 (right).
 
-    The state after the end is a black dot. States from which the text can end are doubled where the end pops nothing;
-    where it pops symbols, the arc says which, also if the vocabulary has no end token. States that no sequence of
-    tokens reaches are left out.
+    The state after the end is drawn as a black dot. A state in which the text can end without popping anything has a
+    double circle. If the end pops symbols, an arc shows them, even for a vocabulary without end tokens. Unreachable
+    states are left out.
+
+    Args:
+        tables: the tables of the automaton.
+        names: the names of the classes.
+        title: the title of the picture.
 
     Raises:
-        LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_PLACES` places.
+        LimitExceeded: there are more than `MAX_STATES` states, or more than `MAX_TREE_NODES` nodes of context trees.
     """
     _check(tables.num_states)
     end, final = tables.num_states - 1, [False] * tables.num_states
@@ -118,7 +139,7 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
     for source, number, move, target in _moves(tables):
         if number == END and not move[0]:
             final[source] = True
-        # An arc for the end tokens that may follow the end would say nothing.
+        # The transition from the end to itself by end tokens is not informative.
         if source != end and (number != END or move[0] or names.has_end_tokens):
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
     reached = _reached(tables.start, moves)
@@ -128,7 +149,7 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
 
 
 def token_label(token: bytes) -> str:
-    """A token as it can be read in a picture: as text where it is text."""
+    """Return the label of a token: its text, or its bytes if they are not UTF-8."""
     try:
         return "".join(map(character_label, token.decode()))
     except UnicodeDecodeError:
@@ -140,8 +161,8 @@ _Move = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
-    """State, class, move and target of all that classes do; a move pops the symbols on the way to its node."""
-    for state, popped, node in _places(tables):
+    """Yield state, class, move and target of every move; it pops the symbols on the path to its node."""
+    for state, popped, node in _tree_nodes(tables):
         for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
             outcome, number = tables.edge_outcome[edge], int(tables.edge_class[edge])
             for at in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):
@@ -150,24 +171,24 @@ def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
                 yield state, number, (popped, tuple(pushes)), int(tables.move_target[at])
 
 
-def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
-    """State, symbols popped and node, for all places of the context trees.
+def _tree_nodes(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
+    """Yield the state, the symbols popped and the node for all nodes of the context trees, without sharing.
 
     Raises:
-        LimitExceeded: there are more than `MAX_PLACES`.
+        LimitExceeded: there are more than `MAX_TREE_NODES`.
     """
-    places: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
-    # The list grows while it is gone through: a place is followed by those one symbol deeper.
-    for state, popped, node in places:
+    found: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
+    # The loop appends the children of each node to the list that it iterates over.
+    for state, popped, node in found:
         yield state, popped, node
         deeper = np.flatnonzero(tables.child[node] >= 0).tolist()
-        places.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
-        if len(places) > MAX_PLACES:
-            raise LimitExceeded(f"a picture of context trees with more than {MAX_PLACES:,} places is refused")
+        found.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
+        if len(found) > MAX_TREE_NODES:
+            raise LimitExceeded(f"a picture of context trees with more than {MAX_TREE_NODES:,} nodes is refused")
 
 
 def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
-    """The states that arcs lead to from the start, whatever the stack, and the start."""
+    """Return the states that are reachable by arcs if the stack is ignored, including the start."""
     following: dict[int, list[int]] = {}
     for source, target in arcs:
         following.setdefault(source, []).append(target)
@@ -180,7 +201,7 @@ def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
 
 
 def _lines(names: ClassNames, by_move: dict[_Move, list[int]]) -> str:
-    """A line for each move, those first that move the stack least, the first few only."""
+    """Return the lines of an arc, one for each move, those with the fewest symbols first."""
     order = sorted(by_move, key=lambda move: (len(move[0]) + len(move[1]), move))
     lines = []
     for pops, pushes in order[:MAX_MOVES]:

@@ -1,8 +1,8 @@
-"""Files of token automata: safetensors whose header names the format, its version, the kind and the vocabulary.
+"""Read and write files of token automata: safetensors with a header.
 
-A file holds arrays and a few strings, and nothing in it is executed. It is refused for any vocabulary but the one that
-it was made for, since classes mean nothing over another. The native core checks the arrays before they are used: an
-index outside its table would otherwise surface as a wrong mask.
+The header names the format, its version, the kind of automaton and the digest of the vocabulary. A file contains arrays
+and strings; nothing in it is executed. It is refused for any other vocabulary, because token classes have no meaning
+there. The native core checks the arrays before it uses them: an index outside its table would give a wrong mask.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from automata.errors import AutomatonFileError
 from tokenfst.vocabulary import Vocabulary
 
-# The contents of a file before they have been checked: numbers of any type.
+# An array of a file, before its type has been checked.
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
@@ -29,7 +29,7 @@ class Saved(NamedTuple):
     """The contents of a file.
 
     Attributes:
-        header: strings, the kind of automaton among them.
+        header: strings by name, including the kind of automaton.
         arrays: the tables by name.
     """
 
@@ -38,10 +38,10 @@ class Saved(NamedTuple):
 
     @property
     def at_text_start(self) -> bool:
-        """Whether the automaton's tokens are a text of their own.
+        """Whether the tokens of the automaton begin a text.
 
         Raises:
-            AutomatonFileError: the file does not say.
+            AutomatonFileError: the header does not say.
         """
         said = self.header.get("at_text_start")
         if said not in ("True", "False"):
@@ -49,7 +49,7 @@ class Saved(NamedTuple):
         return said == "True"
 
     def array(self, name: str) -> Array:
-        """Return an array.
+        """Return the array with a name.
 
         Raises:
             AutomatonFileError: the file has no such array.
@@ -59,10 +59,10 @@ class Saved(NamedTuple):
         return self.arrays[name]
 
     def number(self, name: str) -> int:
-        """Return the number that an array of one element holds.
+        """Return the integer in an array of one element.
 
         Raises:
-            AutomatonFileError: the file has no such array, or it holds something else.
+            AutomatonFileError: the file has no such array, or the array is not one integer.
         """
         array = self.array(name)
         if array.shape != (1,) or array.dtype.kind not in "iu":
@@ -70,10 +70,10 @@ class Saved(NamedTuple):
         return int(array[0])
 
     def flags(self, name: str) -> npt.NDArray[np.bool_]:
-        """Return an array of flags, which is saved as bytes.
+        """Return an array of booleans, which is saved as uint8.
 
         Raises:
-            AutomatonFileError: the file has no such array, or it holds something else.
+            AutomatonFileError: the file has no such array, or the array has another type.
         """
         array = self.array(name)
         if array.dtype != np.uint8:
@@ -82,7 +82,14 @@ class Saved(NamedTuple):
 
 
 def write_file(path: str | Path, vocabulary: Vocabulary, arrays: Mapping[str, Array], **header: str) -> None:
-    """Write arrays; `header` names the kind of automaton, and more."""
+    """Write the arrays of an automaton to a file.
+
+    Args:
+        path: the file, which is replaced if it exists.
+        vocabulary: the vocabulary of the automaton, whose digest is written.
+        arrays: the tables by name.
+        header: further strings of the header, including the kind of automaton.
+    """
     from safetensors.numpy import save_file
 
     known = {"format": FORMAT, "version": VERSION, "vocabulary": vocabulary.digest}
@@ -90,10 +97,11 @@ def write_file(path: str | Path, vocabulary: Vocabulary, arrays: Mapping[str, Ar
 
 
 def read_file(path: str | Path, vocabulary: Vocabulary) -> Saved:
-    """Read a file that was written for the same vocabulary.
+    """Return the contents of a file that was written for the same vocabulary.
 
     Raises:
         AutomatonFileError: the file is damaged, or has another format, version or vocabulary.
+        FileNotFoundError: there is no such file.
     """
     from safetensors import SafetensorError, safe_open
 

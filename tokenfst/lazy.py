@@ -1,20 +1,20 @@
-"""LazyTokenAutomaton: an exact automaton over tokens whose masks are made when they are first needed.
+"""LazyTokenAutomaton: an automaton over tokens that computes each mask when it is first needed.
 
-Finding what every token does in every state takes as long as the automaton is large. A text visits few states, so here
-a mask is made by one walk over the vocabulary's trie, from the configuration at hand, and kept by state and by as much
-of the stack as the walk looked at. This is how RE2 builds its DFA. It works on an automaton over bytes, on a
-pushdown automaton, and on a network of rules whose automaton over bytes does not exist yet: the native core makes its
-states as texts reach them (`native/tokenfst/lazy/`). Where that would not be exact, `lazy_from_network` returns None.
+The time to compute complete tables grows with the number of states, but a text visits few of them. A lazy automaton
+computes a mask by one walk over the vocabulary's trie from the current configuration, and caches it by state and by the
+part of the stack that the walk read, as RE2 builds its DFA. It runs on a byte automaton, on a pushdown automaton, or on
+a visibly pushdown grammar whose byte automaton is constructed on the fly (`native/tokenfst/lazy/`). The functions
+`lazy_from_...` return None where the result would not be exact.
 
-The tables are a cache that is completed on demand. They have states of their own, so each state here remembers the
-token that first led to it: the same tokens lead to its counterpart in the tables.
+The complete tables are built on demand and have states of their own. Each lazy state remembers the token by which it
+was first reached, so that the same tokens lead to its counterpart in the tables.
 
-Budgets need the least number of tokens to the end, which only the tables know. From byte automata a bound is known at
-once; as long as it fits the budget, no table is needed, and the mask is the same. If it does not fit, the tables are
-completed; if they exceed the limits, the bound stands, and texts still end in time.
+A budget needs the least number of tokens to the end, which only the tables give exactly. The native core has an upper
+bound at once. If the bound fits the budget, the mask is the exact one, and no table is needed. Otherwise the tables are
+completed. If they exceed the limits, the bound is used, and texts still end within their budgets.
 
-Rejected: exact distances without tables (a search over all tokens of all states is the tables); a choice for the caller
-(who cannot know how large the tables would be).
+Rejected: exact distances without tables (computing them takes the same search over all states and tokens); letting the
+caller choose (who cannot know the size of the tables).
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls
 from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native
-from tokenfst.finite.beginning import with_beginning
-from tokenfst.pushdown.beginning import with_beginning as with_pushdown_beginning
+from tokenfst.finite.beginning import with_finite_beginning
+from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.token_automaton import NativeTokenAutomaton, State, TokenAutomaton
 from tokenfst.vocabulary import TextStart, Vocabulary
 
-# States whose masks are kept; when there are more, all masks are forgotten.
-MAX_ROWS = 1 << 16
-# States whose counterparts in the tables are kept; when there are more, all are forgotten.
+# The number of states whose masks are cached; a full cache is emptied.
+MAX_CACHED_STATES = 1 << 16
+# The number of states whose counterparts are cached; a full cache is emptied.
 MAX_COUNTERPARTS = 1 << 16
-# Bytes of a text that a message shows.
+# The greatest number of bytes of a text in a message.
 _MAX_SHOWN = 60
 
-# Makes the tables of an automaton within limits.
+# Builds the automaton with complete tables, within the limits of a compilation.
 MakeTables: TypeAlias = Callable[[Work], TokenAutomaton]
 
 
 @runtime_checkable
 class SupportsLazy(Protocol):
-    """A constraint with a network of rules, from which masks are made without an automaton over bytes."""
+    """A constraint that is a visibly pushdown grammar; lazy automata run on it without an automaton over bytes."""
 
     def to_network(self) -> VisiblyPushdownGrammar:
-        """Return the rules."""
+        """Return the grammar."""
         ...
 
 
 class LazyTokenAutomaton(NativeTokenAutomaton):
-    """An automaton over tokens whose masks and tables are made when they are first needed.
+    """An automaton over tokens whose masks and tables are computed when they are first needed.
 
-    Threads that use one automaton take turns.
+    Threads may share it; calls on one automaton run one at a time.
 
     Attributes:
         core: the automaton of the native core.
@@ -80,14 +80,14 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         *,
         at_text_start: bool = False,
     ) -> None:
-        """Put the parts together.
+        """Initialize the automaton.
 
         Args:
             vocabulary: the tokens.
             core: the automaton of the native core.
-            make_tables: makes the same automaton with tables.
-            limits: how much that may take, unless `complete` is given others.
-            at_text_start: as of the class.
+            make_tables: builds the same automaton with complete tables.
+            limits: the default limits of `complete`.
+            at_text_start: as for `TokenAutomaton`.
         """
         self.vocabulary = vocabulary
         self.core = core
@@ -116,7 +116,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
-        """Return the automaton with all its tables made; see `TokenAutomaton.complete`."""
+        """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
         with self._lock:
             if self._complete is None:
                 with Work(limits or self._limits, cancellation).current() as work:
@@ -124,7 +124,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             return self._complete
 
     def _tables(self) -> TokenAutomaton | None:
-        """Return the complete automaton, or None if it exceeds the limits."""
+        """Return the automaton with complete tables, None if they exceed the limits."""
         if self._complete is None and not self._exceeds_limits:
             try:
                 self.complete()
@@ -133,7 +133,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         return self._complete
 
     def _counterpart(self, state: Any, tables: TokenAutomaton) -> Any:
-        """Return the state of the tables that the same tokens lead to, or None if no tokens are known."""
+        """Return the state of the tables that the same tokens lead to, None if no such tokens are recorded."""
         if state == self.start:
             return tables.start
         if state == self.end_state:
@@ -170,7 +170,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         return bound if tables is None or counterpart is None else tables.min_tokens(counterpart)
 
     def fits(self, state: State, remaining: int) -> bool:
-        """Return whether the text can be completed within so many tokens; see `TokenAutomaton.fits`."""
+        """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
         return self.core.min_tokens(state) <= remaining or self.min_tokens(state) <= remaining
 
     def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
@@ -195,11 +195,21 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 def lazy_from_network(
     network: VisiblyPushdownGrammar, vocabulary: Vocabulary, make_tables: MakeTables, work: Work, *, at_text_start: bool
 ) -> LazyTokenAutomaton | None:
-    """Return an automaton whose states are made on demand; None where that would not be exact.
+    """Return the lazy automaton of a visibly pushdown grammar, None where it would not be exact.
+
+    It is not exact if the grammar has labels, if there is no token for some single byte, or at the start of a text that
+    the decoder treats differently.
+
+    Args:
+        network: the grammar.
+        vocabulary: the tokens.
+        make_tables: builds the same automaton with complete tables.
+        work: the compilation that this is part of.
+        at_text_start: as for `tokenfst.compile`.
 
     Raises:
-        EmptyLanguage: the rules have no text.
-        LimitExceeded, Cancelled: as `tokenfst.compile`.
+        EmptyLanguage: the grammar has no text.
+        LimitExceeded, Cancelled: as for `tokenfst.compile`.
     """
     if (at_text_start and vocabulary.text_start) or not vocabulary.is_token_byte.all():
         return None
@@ -208,7 +218,7 @@ def lazy_from_network(
     if layout.labels:
         return None
     try:
-        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
+        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_CACHED_STATES, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is None:
@@ -226,19 +236,23 @@ def lazy_from_automaton(
     *,
     at_text_start: bool,
 ) -> LazyTokenAutomaton | None:
-    """Return an automaton that steps through one over bytes; None where that would not be exact.
+    """Return the lazy automaton of an automaton over bytes, None where it would not be exact.
 
-    It is not exact if the automaton has labels, if it carries several configurations, or if it reads a byte that is no
-    token: then only the tables know which tokens lead to an end.
+    It is not exact if the automaton has labels, if its states have several configurations, or if there is no token for
+    some single byte that it reads: only complete tables then tell which tokens lead to an end.
+
+    Args:
+        automaton: the automaton over bytes.
+        vocabulary, make_tables, work, at_text_start: as for `lazy_from_network`.
 
     Raises:
-        EmptyLanguage: it accepts nothing.
-        LimitExceeded, Cancelled: as `tokenfst.compile`.
+        EmptyLanguage: the automaton accepts no text.
+        LimitExceeded, Cancelled: as for `tokenfst.compile`.
     """
     if automaton.labels:
         return None
     rule = vocabulary.text_start if at_text_start else None
-    room = MAX_ROWS, work.budget
+    room = MAX_CACHED_STATES, work.budget
     if isinstance(automaton, PushdownAutomaton):
         if automaton.max_configurations > 1:
             return None
@@ -247,7 +261,7 @@ def lazy_from_automaton(
     else:
         if automaton.is_empty:
             raise EmptyLanguage("the constraint allows no text at all")
-        plain = with_beginning(automaton, rule)[0] if rule else automaton
+        plain = with_finite_beginning(automaton, rule)[0] if rule else automaton
         core = _native.LazyCore.from_bytes(vocabulary.texts, plain.tables, *room)
     if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
         return None
@@ -257,13 +271,22 @@ def lazy_from_automaton(
 
 
 def _spells_all(core: _native.LazyCore, is_token_byte: BoolArray) -> bool:
-    """Whether every byte that the automaton reads is a token."""
+    """Return whether there is a token for every single byte that the automaton reads."""
     return bool(is_token_byte.all()) or not (core.bytes_read & ~is_token_byte).any()
 
 
 def _beginnings(rule: TextStart, vocabulary: Vocabulary, start: int, inside: int) -> list[tuple[int, bytes, int]]:
-    """Return the tokens that the decoder's rule does not apply to: what they write at the start of a text, and the
-    state that reads it."""
+    """Return the exceptions to the rule for the start of a text, for the native core.
+
+    Args:
+        rule: what the decoder does at the start of a text.
+        vocabulary: the tokens.
+        start: the state in which the text has not begun.
+        inside: the start of the automaton over bytes.
+
+    Returns:
+        Each token with its bytes at the start of a text, and the state from which it reads them.
+    """
     found = [(token, b"", start) for token in rule.ignored]
     for token, text in rule.exceptions.items():
         if token not in rule.ignored:

@@ -1,4 +1,4 @@
-"""Reading token automata of any kind from files (`tokenfst.files`)."""
+"""Load token automata of any kind from files (`tokenfst.files`)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,25 @@ _READERS: dict[str, Callable[[Saved, Vocabulary], TokenAutomaton]] = {
 
 
 def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
-    """Return the automaton that `TokenAutomaton.save` wrote.
+    """Return the automaton that `TokenAutomaton.save` wrote to a file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b""], eos_ids=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     tokenfst.compile("a+b", vocabulary).save(Path(folder, "ab.safetensors"))
+    ...     automaton = load_automaton(Path(folder, "ab.safetensors"), vocabulary)
+    >>> automaton.accepts("aab")
+    True
 
     Args:
         path: the file.
-        vocabulary: the vocabulary that the automaton was made for.
+        vocabulary: the vocabulary that the automaton was compiled for.
 
     Raises:
         AutomatonFileError: the file is damaged, or has another format, version, vocabulary or encoder.
-        UnsupportedTokenizer: the automaton is canonical, and the vocabulary's encoder is not known.
-        FileNotFoundError: there is no file.
+        UnsupportedTokenizer: the automaton is canonical, and the encoder of the vocabulary is unknown.
+        FileNotFoundError: there is no such file.
     """
     saved = read_file(path, vocabulary)
     kind = saved.header.get("kind", "")

@@ -1,4 +1,4 @@
-"""Errors for arguments that are not what a function takes, and that say what was probably meant."""
+"""Errors for arguments of the wrong kind; each says what was probably meant."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.grammar import Grammar
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.arguments import shown, vocabulary_hint
 
-# Keywords of which a JSON Schema has at least one.
+# Every JSON Schema that is not trivial has one of these keywords.
 _SCHEMA_KEYWORDS = {"$schema", "$ref", "type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "const"}
-# The first rule of a grammar, as Lark or GBNF write it.
+# The first rule of a grammar in Lark's syntax or in GBNF.
 _RULE = re.compile(r"^\s*(start|root)\s*(:|::=)", re.MULTILINE)
 _SUFFIXES = {".json", ".lark", ".gbnf", ".ebnf", ".txt", ".yaml", ".fst", ".safetensors"}
 _MAX_PATH = 4096
@@ -29,20 +30,22 @@ def check_constraint(constraint: Any, protocol: type) -> None:
 
     Args:
         constraint: the object.
-        protocol: the protocol of constraints that make their own automaton.
+        protocol: the protocol of constraints that build their own automaton.
 
     Raises:
-        TypeError: it is something else; the message says what was probably meant.
-        ValueError: it is a text, and certainly not meant as a pattern.
+        TypeError: it is not; the message says what was probably meant.
+        ValueError: it is a string that cannot be meant as a pattern.
     """
     if isinstance(constraint, str):
-        meant = _meant_by_text(constraint)
+        # Most patterns are none of these, and short.
+        is_suspicious = constraint[:1] in ("{", " ", "\n") or "\n" in constraint or "." in constraint[-12:]
+        meant = _meant_by_text(constraint) if is_suspicious else None
         if meant:
             raise ValueError(f"a string is a regular expression here, and this one is {meant}")
         return
     if isinstance(constraint, Expr | ByteAutomaton | Grammar | PushdownAutomaton):
         return
-    # A class has the methods of its instances, and so seems to follow the protocol.
+    # A class has the methods of its instances, so it would pass for an instance of the protocol.
     if not isinstance(constraint, type) and isinstance(constraint, protocol):
         return
     raise not_a_constraint(constraint)
@@ -50,41 +53,26 @@ def check_constraint(constraint: Any, protocol: type) -> None:
 
 def not_a_constraint(value: Any) -> TypeError:
     """Return the error for a value that is not a constraint; the message says what was probably meant."""
-    return TypeError(f"{_shown(value)} is not a constraint; {_meant_by(value)}")
+    return TypeError(f"{shown(value)} is not a constraint; {_meant_by(value)}")
 
 
 def check_vocabulary(vocabulary: Any) -> None:
     """Raise unless an object is a vocabulary.
 
     Raises:
-        TypeError: it is something else; the message says what was probably meant.
+        TypeError: it is not; the message says what was probably meant.
     """
     if isinstance(vocabulary, Vocabulary):
         return
-    if hasattr(vocabulary, "get_vocab") or hasattr(vocabulary, "backend_tokenizer"):
-        hint = (
-            "prepare its vocabulary once: decoding.vocabulary_of(tokenizer), or tokenfst.from_transformers(tokenizer)"
-        )
-    elif isinstance(vocabulary, str | PathLike):
-        hint = "read the file with tokenfst.load_vocabulary(path)"
-    elif isinstance(vocabulary, list | tuple):
+    hint = vocabulary_hint(vocabulary)
+    if hint is None and isinstance(vocabulary, list | tuple):
         hint = "write tokenfst.Vocabulary(tokens, eos_ids)"
-    elif isinstance(vocabulary, Mapping):
-        hint = "give the bytes of each token in order of their ids: tokenfst.Vocabulary(tokens, eos_ids)"
-    else:
-        hint = "make one by tokenfst.Vocabulary or by tokenfst.from_transformers"
-    raise TypeError(f"{_shown(vocabulary)} is not a vocabulary; {hint}")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    text = repr(value)
-    return f"{text[:60]}{'...' * (len(text) > 60)} ({type(value).__name__})"
+    hint = hint or "make one by tokenfst.Vocabulary or by tokenfst.from_transformers"
+    raise TypeError(f"{shown(vocabulary)} is not a vocabulary; {hint}")
 
 
 def _meant_by_text(text: str) -> str | None:
-    """Say what a text is that cannot have been meant as a pattern; None for all others."""
+    """Return what a string is if it cannot be meant as a pattern; None if it can."""
     if text.lstrip().startswith("{") and _is_schema(text):
         return "the text of a JSON Schema: write constraints.json_schema(json.loads(text))"
     if "\n" in text and _RULE.search(text):

@@ -1,12 +1,12 @@
-"""Questions about token automata: how many sequences of tokens are there, which is the shortest, what are some of them.
+"""Count, find and sample the sequences of tokens that an automaton accepts.
 
-    count(automaton, max_tokens)        how many there are up to a length
-    shortest(automaton)                 the one of fewest tokens
-    sample(automaton, ...)              random ones, uniform over those of a length
+    count(automaton, max_tokens)        the number of sequences up to a length
+    shortest(automaton)                 a sequence of the fewest tokens
+    sample(automaton, ...)              random sequences, uniformly among those of one length
 
-A text has many tokenizations, so these are not the questions of `automata.queries` about texts. Sequences are counted
-without an end token. Numbers are Python integers and so exact; only states that can be reached in so many tokens are
-looked at, by what every automaton answers of a state: which classes it allows and where they lead.
+A text has many tokenizations, so the results differ from those of `automata.queries`, which are about texts. Sequences
+do not include an end token. Numbers are exact Python integers. Only states that are reachable within the given length
+are visited.
 """
 
 from __future__ import annotations
@@ -23,30 +23,50 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 def count(automaton: TokenAutomaton, max_tokens: int) -> int:
-    """The number of sequences of at most `max_tokens` tokens that the automaton accepts."""
-    automaton = finite(automaton)
-    steps = _Steps(automaton)
-    # How many sequences lead to each state, length by length.
+    """Return the number of accepted sequences of at most `max_tokens` tokens.
+
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> count(tokenfst.compile("(ab)+", vocabulary), max_tokens=2)  # ab, a b, ab ab
+    3
+
+    Args:
+        automaton: the automaton.
+        max_tokens: the greatest length, without an end token.
+
+    Raises:
+        ValueError: the automaton has a stack, or is canonical; as for all functions here.
+        LimitExceeded: the tables of the automaton exceed its limits; as for all functions here.
+    """
+    automaton = require_finite(automaton)
+    graph = _ClassGraph(automaton)
+    # The number of sequences that lead to each state, by length.
     reached, total = {automaton.start: 1}, 0
     for _ in range(max_tokens + 1):
         total += sum(number for state, number in reached.items() if automaton.is_final(state))
         following: dict[int, int] = defaultdict(int)
         for state, number in reached.items():
-            for token_class, target in steps.of(state):
-                following[target] += number * steps.size(token_class)
+            for token_class, target in graph.successors(state):
+                following[target] += number * graph.size(token_class)
         reached = following
     return total
 
 
 def shortest(automaton: TokenAutomaton) -> list[int]:
-    """The first in order of token ids among the accepted sequences of the fewest tokens."""
-    automaton = finite(automaton)
-    steps, state, tokens = _Steps(automaton), automaton.start, list[int]()
+    """Return the accepted sequence of the fewest tokens; of several, the first in lexicographic order of ids.
+
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> shortest(tokenfst.compile("(ab)+", vocabulary))
+    [2]
+    """
+    automaton = require_finite(automaton)
+    graph, state, tokens = _ClassGraph(automaton), automaton.start, list[int]()
     while not automaton.is_final(state):
         nearer = automaton.min_tokens(state) - 1
         token, state = min(
-            (steps.token(token_class, 0), target)
-            for token_class, target in steps.of(state)
+            (graph.token(token_class, 0), target)
+            for token_class, target in graph.successors(state)
             if automaton.min_tokens(target) == nearer
         )
         tokens.append(token)
@@ -54,30 +74,35 @@ def shortest(automaton: TokenAutomaton) -> list[int]:
 
 
 def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) -> list[list[int]]:
-    """Random accepted sequences of just `length` tokens, each as likely as any other.
+    """Return random accepted sequences of exactly `length` tokens, all equally likely.
+
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> sample(tokenfst.compile("(ab)+", vocabulary), 2, length=1, seed=0)
+    [[2], [2]]
 
     Args:
         automaton: the automaton.
-        number: how many sequences; they may repeat.
-        length: in tokens, without an end token.
-        seed: the same seed gives the same sequences.
+        number: the number of sequences; the same one may be drawn several times.
+        length: the number of tokens, without an end token.
+        seed: the seed of the generator; equal seeds give equal sequences.
 
     Raises:
-        EmptyLanguage: no sequence has this length.
+        EmptyLanguage: no accepted sequence has this length.
     """
-    automaton = finite(automaton)
-    steps, generator = _Steps(automaton), random.Random(seed)
-    levels = steps.completions(length)
-    if not levels[0].get(automaton.start):
+    automaton = require_finite(automaton)
+    graph, generator = _ClassGraph(automaton), random.Random(seed)
+    completions = graph.completions(length)
+    if not completions[0].get(automaton.start):
         raise EmptyLanguage(f"no sequence of {length} tokens spells a text of the language")
-    return [steps.draw(generator, levels) for _ in range(number)]
+    return [graph.draw(generator, completions) for _ in range(number)]
 
 
-def finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
-    """Return the tables of an automaton without a stack.
+def require_finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
+    """Return the complete automaton of one without a stack.
 
     Raises:
-        ValueError: it has a stack, or a state for each last token.
+        ValueError: the automaton has a stack, or is canonical.
         LimitExceeded: the tables exceed the limits.
     """
     complete = automaton.complete()
@@ -86,53 +111,55 @@ def finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
     return complete
 
 
-class _Steps:
-    """The transitions of an automaton, without those to the end, as they are asked for."""
+class _ClassGraph:
+    """The graph of an automaton's states and token classes, without the end; transitions are cached by state."""
 
     def __init__(self, automaton: FiniteTokenAutomaton) -> None:
         self.automaton = automaton
-        # Token ids by class, and where each class begins.
+        # Token ids ordered by class, and the index of the first token of each class.
         self.by_class = np.argsort(automaton.token_class, kind="stable").tolist()
         sizes = np.bincount(automaton.token_class, minlength=automaton.num_classes)
         self.bounds = [0, *np.cumsum(sizes).tolist()]
         self.known: dict[int, list[tuple[int, int]]] = {}
 
-    def of(self, state: int) -> list[tuple[int, int]]:
-        """Every class that a state allows, and the state that it leads to."""
+    def successors(self, state: int) -> list[tuple[int, int]]:
+        """Return the classes that a state allows, each with the state that it leads to."""
         if state not in self.known:
             moves = zip(*(column.tolist() for column in self.automaton.moves(state)), strict=True)
             self.known[state] = [(number, target) for number, target in moves if number != END]
         return self.known[state]
 
     def size(self, token_class: int) -> int:
-        """The number of tokens of a class."""
+        """Return the number of tokens in a class."""
         return int(self.bounds[token_class + 1] - self.bounds[token_class])
 
-    def token(self, token_class: int, place: int) -> int:
-        """One of them, by ascending id."""
-        return int(self.by_class[self.bounds[token_class] + place])
+    def token(self, token_class: int, index: int) -> int:
+        """Return the id of a token of a class, by its index in ascending order of ids."""
+        return int(self.by_class[self.bounds[token_class] + index])
 
     def completions(self, length: int) -> list[dict[int, int]]:
-        """For each number of tokens written, the states that can be reached, and in how many ways each is completed by
-        the tokens that are left."""
+        """Return the number of completions of each state that is reachable by n tokens, for n from 0 to `length`.
+
+        A completion is a sequence of the remaining `length - n` tokens that leads to the end.
+        """
         reached = [{self.automaton.start}]
         for _ in range(length):
-            reached.append({target for state in reached[-1] for _, target in self.of(state)})
-        levels = [{state: 1 for state in reached[-1] if self.automaton.is_final(state)}]
+            reached.append({target for state in reached[-1] for _, target in self.successors(state)})
+        completions = [{state: 1 for state in reached[-1] if self.automaton.is_final(state)}]
         for states in reversed(reached[:-1]):
-            after = levels[-1]
-            levels.append({
-                state: sum(self.size(token_class) * after.get(target, 0) for token_class, target in self.of(state))
+            after = completions[-1]
+            completions.append({
+                state: sum(self.size(number) * after.get(target, 0) for number, target in self.successors(state))
                 for state in states
             })  # fmt: skip
-        return levels[::-1]
+        return completions[::-1]
 
-    def draw(self, generator: random.Random, levels: list[dict[int, int]]) -> list[int]:
-        """A random sequence: that of a random number, in some fixed order."""
+    def draw(self, generator: random.Random, completions: list[dict[int, int]]) -> list[int]:
+        """Return a random sequence, by drawing its index in a fixed order of all sequences."""
         state, tokens = self.automaton.start, list[int]()
-        number = generator.randrange(levels[0][state])
-        for after in levels[1:]:
-            for token_class, target in self.of(state):
+        number = generator.randrange(completions[0][state])
+        for after in completions[1:]:
+            for token_class, target in self.successors(state):
                 ways = after.get(target, 0)
                 if number < ways * self.size(token_class):
                     break

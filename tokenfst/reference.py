@@ -1,9 +1,9 @@
-"""The token automaton by definition: OpenFst composes the detokenizer with the constraint, and that is all.
+"""The token automaton by its definition, as a composition by OpenFst of the detokenizer with the constraint.
 
     determinize(rmepsilon(project(detokenizer o constraint)))        (Koo, Liu & He 2024, Algorithm 2)
 
-Slow where free text is allowed, hundreds of milliseconds and more, and without any cleverness: what the fast
-path (`tokenfst.finite.classes`) is tested against, and what to read first.
+It takes hundreds of milliseconds and more for constraints that allow free text. Tests compare the fast path
+(`tokenfst.finite.classes`) with it, and it is a good place to start reading.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.detokenizer import detokenizer
 
 
-def reference(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:
-    """The deterministic trim acceptor over token ids; with no state at all where nothing can be written."""
+def compose_by_definition(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:
+    """Return the deterministic trim acceptor over token ids, without any state if the language is empty.
+
+    Args:
+        automaton: the byte automaton of the constraint.
+        vocabulary: the tokens.
+        at_text_start: as for `tokenfst.compile`.
+    """
     transducer = detokenizer(vocabulary, at_text_start=at_text_start)
-    # Compose looks up the constraint's bytes by the transducer's outputs: one side must be sorted by them.
+    # Composition needs one side sorted by the bytes that both have in common.
     transducer.arcsort("olabel")
     composed = pywrapfst.compose(transducer, automaton.fst())
     composed.project("input")
@@ -32,20 +38,21 @@ def reference(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start
 
 
 class Reference:
-    """The same questions as `tokenfst.TokenAutomaton` answers, asked of the definition.
+    """A token automaton by definition, with some of the methods of `tokenfst.TokenAutomaton`.
 
     Attributes:
+        vocabulary: the tokens.
         start: the state before the first token.
     """
 
     def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
-        """Composes.
+        """Compose the detokenizer with the constraint; arguments as for `compose_by_definition`.
 
         Raises:
             EmptyLanguage: no sequence of tokens spells a text of the language.
         """
         self.vocabulary = vocabulary
-        self.start, final, arcs = to_arcs(reference(automaton, vocabulary, at_text_start=at_text_start))
+        self.start, final, arcs = to_arcs(compose_by_definition(automaton, vocabulary, at_text_start=at_text_start))
         if self.start < 0:
             raise EmptyLanguage("no sequence of tokens spells a text of the language")
         self._final: list[bool] = final.tolist()
@@ -54,15 +61,15 @@ class Reference:
             self._next[source][token] = target
 
     def is_final(self, state: int) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end in a state."""
         return self._final[state]
 
     def allowed(self, state: int) -> set[int]:
-        """The tokens that may come next, end tokens included."""
+        """Return the tokens that may come next, including end tokens."""
         return {*self._next[state], *(self.vocabulary.eos_ids if self._final[state] else ())}
 
     def advance(self, state: int, token: int) -> int:
-        """The state after one more token, which is not an end token.
+        """Return the state after one more token, which is not an end token.
 
         Raises:
             TokenNotAllowed: the token may not come next.
@@ -73,7 +80,7 @@ class Reference:
             raise TokenNotAllowed(f"token {token} is not allowed in state {state}") from None
 
     def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Whether the tokens, without an end token, are a whole text of the language."""
+        """Return whether tokens, without an end token, write a text of the language."""
         state = self.start
         for token in token_ids:
             if token not in self._next[state]:

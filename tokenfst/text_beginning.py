@@ -1,23 +1,24 @@
-"""The start of a text in the automata of its tokens, for decoders that treat it their own way.
+"""The start of a text in automata over tokens, for decoders that treat it differently.
 
-If L is the language of texts, let a token sequence write the raw bytes u, as it would within a text. By the rule of
-`tokenfst.vocabulary.text_start` the text is u without its leading space, or the prefix and u. So u has to be in
+Let L be the language of texts, and let tokens write the bytes u inside a text. By the rule of
+`tokenfst.vocabulary.text_start`, at the start of a text they write u without its leading space, or the prefix and u.
+Therefore u has to be in
 
     L' = " " L  |  { u : u does not begin with a space, prefix u in L }
 
-Reading L' takes one more state: `begin`. A space leads from it to the start of L, and any other byte b to the state
-that the prefix and b lead to. A text may end there exactly if it may end at the start of L. Nothing leads back to it.
-Token classes are then found over L' like over any language.
+An automaton of L' needs one more state, `begin`. A space leads from it to the start of L, and any other byte b to the
+state after the prefix and b. It is final if the start of L is. No transition leads to it. Token classes are then
+computed for L' as for any language.
 
-The tokens that the rule does not apply to are few. Each differs from its class by one transition, the one from `begin`:
-what it writes there decides where it leads. It moves to a class of its own, together with those that differ alike.
+A few tokens are exceptions to the rule. Such a token differs from its class only in the transition from `begin`, which
+depends on the bytes that it writes there. Exceptions with the same class and the same transition form a new class.
 
-    with_beginning      L -> L'                               finite.beginning, counted.beginning, pushdown.beginning
-    moved_ranks         the tokens that leave their class      here
-    with_exceptions     the classes of L' without them         in the same three modules
-    moved_runs          the classes of all tokens after that   here
+    with_..._beginning     L -> L'                                in finite, counted and pushdown, module beginning
+    moved_ranks            the exceptions by their new classes    here
+    with_..._exceptions    the classes of L', corrected           in finite, counted and pushdown, module beginning
+    moved_runs             the runs of all classes after that     here
 
-Rejected: a second walk with the text of every token as the first one (twice the tokens for a few differences).
+Rejected: a second walk over the bytes of every token at the start of a text (twice the tokens for a few differences).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Reached = TypeVar("Reached", bound=Hashable)
 
 
 class HasRuns(Protocol):
-    """The classes of a vocabulary, as runs of ranks."""
+    """The classes of a vocabulary as runs of ranks, `[R]` int32 each."""
 
     @property
     def run_end(self) -> IntArray: ...
@@ -51,18 +52,18 @@ def moved_ranks(
     read: Callable[[bytes], Reached],
     begin: Reached,
 ) -> dict[tuple[int, Reached], list[int]]:
-    """Return the ranks of the exceptions that lead elsewhere from the beginning than their class does.
+    """Return the ranks of the exceptions whose transition from `begin` is not that of their class.
 
     Args:
         classes: the classes of all tokens by the rule.
-        rule: what happens at the start of a text.
+        rule: what the decoder does at the start of a text.
         vocabulary: the tokens.
-        leads_to: where a class leads from the beginning.
-        read: where a text leads from the start of the language.
-        begin: where an ignored token leads.
+        leads_to: returns what a class leads to from `begin`.
+        read: returns what a text leads to from the start of L.
+        begin: what an ignored token leads to.
 
     Returns:
-        The ranks by their old class and by where they lead.
+        The ranks, by their old class and by what they lead to.
     """
     moved: dict[tuple[int, Reached], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):
@@ -77,9 +78,17 @@ def moved_ranks(
 
 
 def moved_runs(classes: HasRuns, new_class: dict[int, int]) -> tuple[IntArray, IntArray]:
-    """Return the runs in which some ranks have another class."""
+    """Return the runs of ranks after some ranks have moved to other classes.
+
+    Args:
+        classes: the classes before.
+        new_class: the new class of each rank that moves.
+
+    Returns:
+        `run_end` and `run_class`, `[R]` int32 each.
+    """
     ranks = np.array(list(new_class), np.int32)
-    # Runs are cut before and after each of the ranks, unless they end there.
+    # Split runs before and after each rank that moves, unless a run ends there.
     cut = np.unique(np.concatenate([ranks, ranks + 1]))
     run_end, run_class = classes.run_end, classes.run_class
     run = np.searchsorted(run_end, cut)

@@ -1,24 +1,22 @@
-"""TokenAutomaton: an exact automaton over the tokens of a vocabulary, whatever constraint it was compiled from.
+"""TokenAutomaton: an exact automaton over the tokens of a vocabulary, the same interface for every constraint.
 
-It accepts every tokenization of every text of its language and nothing else. Every state that its masks lead to can
-reach an end, so a mask never forbids what could still be completed and never leads into a dead end.
+It accepts every tokenization of every text of its language and nothing else. An end can be reached from every state
+that its masks lead to: a mask allows a token exactly if the text can be completed after it.
 
     state          an opaque value, immutable and hashable; keep it to rewind or to branch
-    mask           the tokens that are allowed in a state; with `remaining`, those after which the text can be completed
-                   within so many tokens
-    complete()     the same automaton with all its tables made, which tensors, files and drawings need
+    mask           the tokens that a state allows; with a budget, those after which the text can be completed within it
+    complete()     the same automaton with complete tables, which tensors, files and pictures need
 
-Kinds of automata differ in what a state is and in what is known in advance:
+The subclasses differ in their states and in what is computed in advance:
 
-    LazyTokenAutomaton        masks are made when they are first needed             tokenfst.lazy
+    LazyTokenAutomaton        computes masks when they are first needed             tokenfst.lazy
     FiniteTokenAutomaton      tables over states                                    tokenfst.finite
-    CountedTokenAutomaton     tables over states and one count                      tokenfst.counted
+    CountedTokenAutomaton     tables over states and a register                     tokenfst.counted
     PushdownTokenAutomaton    tables over states and a stack                        tokenfst.pushdown
-    CanonicalTokenAutomaton   the one tokenization that the encoder produces        tokenfst.canonical
+    CanonicalTokenAutomaton   only the tokenizations that the encoder produces      tokenfst.canonical
 
-A budget is kept by induction. A state fits a budget if `min_tokens` of it does. Such a state allows a token, and some
-allowed token leads to a state that fits the budget less one; so a text that is written under masks with a budget is
-complete when the budget is spent.
+Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Such a state
+allows a token, and every token that its mask with this budget allows leads to a state that fits the budget less one.
 """
 
 from __future__ import annotations
@@ -40,20 +38,31 @@ from tokenfst.vocabulary import Vocabulary
 # Opaque, immutable and hashable.
 State: TypeAlias = Any
 
-# Tokens that a message names.
+# The greatest number of tokens that a message names.
 _MAX_NAMED = 8
 
 
 class TokenAutomaton(ABC):
-    """An exact automaton over the tokens of a vocabulary; made by `tokenfst.compile` or `tokenfst.load_automaton`.
+    """An exact automaton over the tokens of a vocabulary.
 
-    Safe to share between threads.
+    `tokenfst.compile` and `tokenfst.load_automaton` return one. Threads may share it.
+
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> automaton = tokenfst.compile("(ab)+", vocabulary)
+    >>> state = automaton.advance(automaton.start, 2)
+    >>> automaton.mask(state).tolist()
+    [True, False, True, True]
+    >>> automaton.mask(state, remaining=2).tolist()
+    [False, False, True, True]
+    >>> automaton.is_final(state), automaton.min_tokens(state)
+    (True, 1)
 
     Attributes:
         vocabulary: the tokens.
         start: the state before the first token.
         end_state: the state after an end token.
-        at_text_start: whether the tokens are a text of their own, and not the continuation of one.
+        at_text_start: whether the tokens begin a text, and do not continue one.
     """
 
     vocabulary: Vocabulary
@@ -68,7 +77,7 @@ class TokenAutomaton(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Memory in bytes, without the vocabulary's, which all its automata share, and without cached masks."""
+        """The memory of the automaton in bytes, without its vocabulary and without cached masks."""
 
     @abstractmethod
     def is_final(self, state: State) -> bool:
@@ -84,16 +93,16 @@ class TokenAutomaton(ABC):
 
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
-            TooManyConfigurations: an ambiguous grammar has more derivations of the text than are carried.
+            TooManyConfigurations: an ambiguous grammar has more configurations after this text than its limit.
             LimitExceeded: a lazy automaton has found more states than its limits allow, as for all methods below.
         """
 
     @abstractmethod
     def min_tokens(self, state: State) -> int:
-        """Return the least number of tokens from a state to the end of the text, the end token included.
+        """Return the least number of tokens from a state to the end of the text, including the end token.
 
-        It is 0 after the end token. For an automaton whose tables would exceed the limits it is an upper bound; in
-        every state with a bound above 0 some token leads to a state with a smaller one.
+        It is 0 after the end token. If the tables of the automaton exceed the limits, the result is an upper bound;
+        from every state with a bound above 0, some token leads to a state with a smaller bound.
         """
 
     @abstractmethod
@@ -103,19 +112,22 @@ class TokenAutomaton(ABC):
         Args:
             state: the state.
             out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
-            remaining: as for `mask`.
+            remaining: the budget, as for `mask`.
 
         Raises:
             ValueError: `out` is too short.
         """
 
     def mask(self, state: State, remaining: int | None = None) -> npt.NDArray[np.bool_]:
-        """Return the tokens that are allowed in a state, `[V]` bool; end tokens exactly where the text may end.
+        """Return whether each token is allowed in a state, `[V]` bool.
+
+        End tokens are allowed exactly in the states where the text may end.
 
         Args:
             state: the state.
-            remaining: how many tokens may still be written, the next one and the end token included: then only those
-                tokens are allowed after which the text can still be completed, and none if `min_tokens(state)` is more.
+            remaining: the budget, the number of tokens that may still be written, including the next one and the end
+                token; None for no budget. With a budget, only tokens are allowed after which the text can be completed
+                within it; none if `min_tokens(state)` is greater.
         """
         words = np.empty_like(self.vocabulary.all_words)
         self.fill_bitmask(state, words, remaining)
@@ -123,14 +135,14 @@ class TokenAutomaton(ABC):
         return bits.view(np.bool_)
 
     def fits(self, state: State, remaining: int) -> bool:
-        """Return whether the text can be completed from a state within so many tokens, the end token included."""
+        """Return whether the text can be completed from a state with `remaining` tokens, including the end token."""
         return self.min_tokens(state) <= remaining
 
     def accepts(self, tokens: Iterable[int] | str | bytes) -> bool:
-        """Return whether tokens are a whole text of the language, with an end token after them or without.
+        """Return whether tokens write a whole text of the language; a final end token is optional.
 
         Args:
-            tokens: token ids; or a text, which is accepted if the automaton accepts some tokens that write it.
+            tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it.
         """
         if isinstance(tokens, str | bytes):
             return self._accepts_text(tokens.encode() if isinstance(tokens, str) else tokens)
@@ -145,9 +157,9 @@ class TokenAutomaton(ABC):
         return self.is_final(state)
 
     def _accepts_text(self, text: bytes) -> bool:
-        """Return whether some tokens that the automaton accepts write a text.
+        """Return whether the automaton accepts some tokenization of a text.
 
-        States are reached by place in the text, from tokens of all lengths.
+        The search collects the reachable states at each offset of the text.
         """
         reached: list[set[Any]] = [set() for _ in range(len(text) + 1)]
         reached[0].add(self.start)
@@ -161,33 +173,33 @@ class TokenAutomaton(ABC):
         return any(self.is_final(state) for state in reached[-1])
 
     def _step(self, state: State, token: int) -> Any:
-        """Return the state after one more token, None if it is not allowed."""
+        """Return the state after one more token, None if the token is not allowed."""
         try:
             return self.advance(state, token)
         except TokenNotAllowed:
             return None
 
     def text(self, token_ids: Iterable[int]) -> bytes:
-        """Return the bytes that tokens write where this automaton begins: at the start of a text, or within one."""
+        """Return the bytes that tokens write from the start of this automaton; see `at_text_start`."""
         return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
 
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
-        """Return the same automaton with all its tables made: itself, where they are. Its states are its own.
+        """Return the same automaton with complete tables, which has states of its own; `self` if it is complete.
 
         Args:
-            limits: how much making them may take; those of the compilation by default.
-            cancellation: lets another thread stop it.
+            limits: the time, memory and states that the tables may take; by default the limits of the compilation.
+            cancellation: lets another thread stop the computation.
 
         Raises:
-            LimitExceeded: the tables would exceed a limit, which the message names.
-            Cancelled: another thread cancelled it.
+            LimitExceeded: the tables exceed a limit, which the message names.
+            Cancelled: another thread cancelled the computation.
         """
         return self
 
     def arrays(self) -> dict[str, Array]:
-        """Return the tables by name, as a file holds them.
+        """Return the tables by name, as a file stores them.
 
         Raises:
             LimitExceeded: the tables exceed the limits.
@@ -200,10 +212,10 @@ class TokenAutomaton(ABC):
 
     @abstractmethod
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state that mean the same for every automaton of the same constraint and vocabulary.
+        """Return a key for a state, the same in every automaton of the same constraint and vocabulary.
 
-        They are equal for states that differ only in a count or deep in their stacks, and otherwise different: what
-        statistics by state are kept by.
+        States that differ only in a count, or only in the lower part of their stacks, have equal keys; other states
+        have different ones. Statistics by state use it.
 
         Raises:
             LimitExceeded: the tables exceed the limits.
@@ -213,7 +225,7 @@ class TokenAutomaton(ABC):
         """Return a picture of the complete automaton.
 
         Raises:
-            LimitExceeded: it has too many states for a picture, or its tables exceed the limits.
+            LimitExceeded: the automaton has too many states for a picture, or its tables exceed the limits.
         """
         complete = self.complete()
         if complete is self:
@@ -221,7 +233,7 @@ class TokenAutomaton(ABC):
         return complete.draw(title=title)
 
     def save(self, path: str | Path) -> None:
-        """Write the complete automaton as a safetensors file that names its format and its vocabulary's digest.
+        """Write the complete automaton to a safetensors file; `tokenfst.load_automaton` reads it.
 
         Raises:
             LimitExceeded: its tables exceed the limits.
@@ -231,11 +243,11 @@ class TokenAutomaton(ABC):
         write_file(path, complete.vocabulary, complete.arrays(), **complete._header())
 
     def _header(self) -> dict[str, str]:
-        """Return what the header of a file says besides the vocabulary: the kind of automaton, and more."""
+        """Return the header of a file, without the vocabulary: the kind of automaton and its settings."""
         return {}
 
     def _refusal(self, state: State, token: int) -> TokenNotAllowed:
-        """Return the error for a token that is not allowed: it names some that are."""
+        """Return the error for a token that is not allowed, which names some tokens that are."""
         if not 0 <= token < len(self.vocabulary):
             return TokenNotAllowed(f"token {token} is outside the vocabulary of {len(self.vocabulary):,} tokens")
         tokens = self.vocabulary.tokens
@@ -246,12 +258,12 @@ class TokenAutomaton(ABC):
         return TokenNotAllowed(f"{refused} is not allowed{self._where(state)}; allowed are {', '.join(names)}{more}")
 
     def _where(self, state: State) -> str:
-        """Return " after ..." with a text that leads to a state, or nothing where that is not known."""
+        """Return " after ..." with a text that leads to a state, or "" if none is known."""
         return ""
 
 
 class Core(Protocol):
-    """The steps of an automaton of the native core. A state of another automaton is a ValueError."""
+    """An automaton of the native core; its methods raise ValueError for a state of another automaton."""
 
     @property
     def num_bytes(self) -> int: ...
@@ -268,17 +280,17 @@ class Core(Protocol):
 
 
 class NativeTokenAutomaton(TokenAutomaton):
-    """An automaton over tokens whose steps are those of a native object.
+    """An automaton over tokens that is implemented by the native core.
 
     Attributes:
-        core: the native object.
+        core: the automaton of the native core.
     """
 
     core: Core
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes; see `TokenAutomaton.nbytes`."""
+        """The memory of the automaton in bytes; see `TokenAutomaton.nbytes`."""
         return self.core.num_bytes
 
     def is_final(self, state: State) -> bool:

@@ -118,7 +118,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
     form = automaton.transitions
     cuts, rows, edges = [], [[DEAD], [ENDED]], [(ENDED, END, ENDED, 0, 0)]
     num_cuts, num_rows = [0, 0], 2
-    for place in range(form.num_places - 1):
+    for place in range(form.num_control_states - 1):
         own = slice(int(form.row_offsets[place]), int(form.row_offsets[place + 1]))
         low, high = form.low[own], form.high[own]
         begins = np.unique(np.concatenate([[0], low, high + 1]))
@@ -126,7 +126,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
         for begin in begins.tolist():
             for edge in (np.flatnonzero((low <= begin) & (begin <= high)) + own.start).tolist():
                 target, action = int(form.edge_target[edge]), int(form.action[edge])
-                node = ENDED if target == form.num_places - 1 else target + 2
+                node = ENDED if target == form.num_control_states - 1 else target + 2
                 change = (1, action) if action >= 0 else (0, ~action)
                 edges.append((num_rows, int(form.edge_class[edge]), node, *(change if node != ENDED else (0, 0))))
             num_rows += 1
@@ -161,13 +161,13 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
 
 def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
     """Return the least number of tokens by count, from each place but that after the end."""
-    form, steps = automaton.transitions, automaton.min_tokens_steps
+    form, steps = automaton.transitions, automaton.min_tokens_runs
     values = form.max_register + 1
     place, begin = steps.key // values, steps.key % values
-    kept = place < form.num_places - 1
+    kept = place < form.num_control_states - 1
     node_runs = np.zeros((num_nodes, 2), np.int64)
-    node_runs[2:, 0] = np.searchsorted(place, np.arange(form.num_places - 1))
-    node_runs[2:, 1] = np.bincount(place[kept], minlength=form.num_places - 1)
+    node_runs[2:, 0] = np.searchsorted(place, np.arange(form.num_control_states - 1))
+    node_runs[2:, 1] = np.bincount(place[kept], minlength=form.num_control_states - 1)
     return node_runs, np.stack([begin, np.minimum(steps.value, FAR)], 1)[kept]
 
 

@@ -1,14 +1,15 @@
-"""CanonicalTokenAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
+"""CanonicalTokenAutomaton: for each text of a language, the one tokenization that the vocabulary's encoder produces.
 
-The states of a `TokenAutomaton` times the tokens of the vocabulary would be tables of gigabytes. So a state here is a
-pair, packed into one integer, and the two parts are kept apart:
+The next token depends on the text so far and on the last token. A table over pairs of these would take gigabytes, so
+a state is a pair that is packed into one integer, and the tables keep its parts separate:
 
-    row      the text so far, and where its pieces may end: S of them, the last for the end
-    token    the last token, where what may come next depends on it; 0 elsewhere
-    mask     the classes that the row allows apart, and of those that it allows besides, what may follow the token
+    text state    the text so far and where its pieces may end; there are S, the last one for the end of the sequence
+    token         the last token if the next one depends on it, otherwise 0
+    mask          the classes that may begin a new piece, and those tokens of the other allowed classes that may follow
+                  the last token inside a piece
 
-The native core holds the tables and steps through them (`native/tokenfst/canonical/automaton.h`). They never change,
-and masks of rows that were asked for are kept in a bounded cache, so automata may be shared by threads.
+The native core holds the tables and steps through them (`native/tokenfst/canonical/automaton.h`). The tables are
+immutable, and masks are kept in a bounded cache, so threads may share an automaton.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ from tokenfst.files import Array
 from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
-# Of files.
+# The kind of automaton in the header of a file.
 KIND = "canonical"
-# Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
-MAX_CACHED_ROWS = 1024
-# The two targets of an edge: for runs with the boundary of a piece before it, and for all.
+# The number of text states whose masks are cached: two each, 32 KiB with a vocabulary of 128,000 tokens.
+MAX_CACHED_MASKS = 1024
+# The two targets of an edge: for tokens that begin a new piece, and for all tokens.
 APART, ANY = 0, 1
-# In place of a number of tokens to go: no end can be reached.
+# The number of remaining tokens if no end can be reached.
 NO_END = np.iinfo(np.int32).max
 
 
-class Rows(NamedTuple):
-    """States of the text, of which 0 is the start, and their edges.
+class TextStates(NamedTuple):
+    """The S text states, of which 0 is the start, and their E edges.
 
     Attributes:
-        offsets: `[S + 1]`, where the edges of each state begin.
-        number: `[E]`, classes, ascending within a state.
-        targets: `[2, E]`, the states apart and any, or -1.
-        least: `[2, E]`, how many tokens there are to go behind them, at least; `NO_END` where there is no target.
-        final: `[S]`, whether the text may end.
+        offsets: `[S + 1]` int32, the index of the first edge of each text state.
+        number: `[E]` int32, the class of each edge, ascending within a text state.
+        targets: `[2, E]` int32, the text states that an edge leads to, by `APART` and `ANY`, or -1.
+        least: `[2, E]` int32, the least number of tokens after the edge; `NO_END` where there is no target.
+        final: `[S]` bool, whether the text may end.
     """
 
     offsets: IntArray
@@ -55,13 +56,15 @@ class Rows(NamedTuple):
 
 
 class CanonicalTokenAutomaton(NativeTokenAutomaton):
-    """An exact deterministic automaton over tokens; made by `compile(..., tokenization="canonical")` or `load`.
+    """A deterministic automaton over canonical tokenizations.
+
+    `tokenfst.compile(..., tokenization="canonical")` and `tokenfst.load_automaton` make it.
 
     Attributes:
         vocabulary: the tokens.
         core: the automaton of the native core.
         start: the state before the first token.
-        at_text_start: true; byte-level BPE writes the same inside a text and at its start.
+        at_text_start: True, because byte-level BPE decodes alike inside a text and at its start.
     """
 
     core: _native.CanonicalCore
@@ -73,54 +76,62 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         self.start = 0
 
     @staticmethod
-    def from_rows(vocabulary: Vocabulary, rows: Rows, class_of: IntArray, pairs: Pairs) -> CanonicalTokenAutomaton:
-        """The automaton of some tables; the row for the end of the sequence is the last one, and has no edges.
+    def from_text_states(
+        vocabulary: Vocabulary, states: TextStates, class_of: IntArray, pairs: Pairs
+    ) -> CanonicalTokenAutomaton:
+        """Build the automaton from its tables.
+
+        Args:
+            vocabulary: the tokens.
+            states: the text states; the last one is the end of the sequence and has no edges.
+            class_of: `[V]` int32, the class of each token, -1 for tokens that the encoder never produces.
+            pairs: which tokens may be neighbors inside a piece.
 
         Raises:
-            TypeError, ValueError: the tables do not fit together.
+            TypeError, ValueError: the tables are inconsistent.
         """
-        edges = np.ascontiguousarray(np.concatenate([rows.number[None], rows.targets, rows.least]).T)
-        parts = vocabulary.native, rows.offsets, edges, rows.final, class_of, pairs, MAX_CACHED_ROWS
+        edges = np.ascontiguousarray(np.concatenate([states.number[None], states.targets, states.least]).T)
+        parts = vocabulary.native, states.offsets, edges, states.final, class_of, pairs, MAX_CACHED_MASKS
         return CanonicalTokenAutomaton(vocabulary, _native.CanonicalCore.from_subsets(*parts))
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.core.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes"
+        sizes = f"{len(self.core.final):,} text states and {self.num_classes:,} classes, {self.nbytes:,} bytes"
         return f"<CanonicalTokenAutomaton of {sizes}>"
 
     # Tables
 
     @cached_property
-    def rows(self) -> Rows:
-        """States of the text, and their edges by class; the row for the end of the sequence has none."""
+    def text_states(self) -> TextStates:
+        """The text states and their edges; the last text state, for the end of the sequence, has none."""
         columns = np.ascontiguousarray(self.core.edges.T)
         columns.setflags(write=False)
-        return Rows(self.core.offsets, columns[0], columns[1:3], columns[3:], self.core.final)
+        return TextStates(self.core.offsets, columns[0], columns[1:3], columns[3:], self.core.final)
 
     @property
     def class_of(self) -> IntArray:
-        """`[V]`, the class of each token, -1 for tokens that are never written."""
+        """The class of each token, `[V]` int32; -1 for tokens that are never allowed."""
         return self.core.class_of
 
     @property
     def pairs(self) -> Pairs:
-        """Which tokens may follow each other inside a piece."""
+        """The pairs of tokens that may be neighbors inside a piece."""
         return self.core.pairs
 
     @property
     def needs_token(self) -> BoolArray:
-        """`[S]`, whether what may come next depends on the last token."""
+        """Whether the next token depends on the last one, `[S]` bool."""
         return self.core.needs_token
 
     # Sizes
 
     @property
     def num_states(self) -> int:
-        """Every state is below this; not every number below it is a state."""
+        """The exclusive upper bound of states; not every number below it is a state."""
         return self.core.num_states
 
     @property
     def num_classes(self) -> int:
-        """K."""
+        """The number of classes."""
         return self.core.num_classes
 
     @property
@@ -132,7 +143,10 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     def arrays(self) -> dict[str, Array]:
         """Return the tables by name; see `TokenAutomaton.arrays`."""
-        return self.rows._asdict() | {"final": self.rows.final.astype(np.uint8), "class_of": self.class_of}
+        return self.text_states._asdict() | {
+            "final": self.text_states.final.astype(np.uint8),
+            "class_of": self.class_of,
+        }
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return numbers for a state; see `TokenAutomaton.key`."""

@@ -1,9 +1,10 @@
-"""Sets of characters as pre-tokenizers name them, each a table `[0x110000]` of flags.
+"""Sets of characters that pre-tokenizers refer to, each as a table of flags, `[0x110000]` bool.
 
-Categories are those of Python's `unicodedata`. Encoders bring tables of their own, of other versions of Unicode; for
-the characters that are assigned in Python's version they agree, category for category (tested with tiktoken's and
-tokenizers'). A character that is assigned later has a category there and none here, so where categories matter it is
-left out (`settled`): a text with it is not accepted, rather than cut by guess."""
+Categories are those of Python's `unicodedata`. Encoders use tables of their own, of other versions of Unicode. The
+tables agree on all characters that are assigned in Python's version (tested with tiktoken and tokenizers). A character
+that was assigned later has a category only in the encoder's table, so `settled` leaves it out where categories matter:
+a text that contains it is not accepted, because its pieces are unknown.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ _SPACES = (*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B),
 
 @lru_cache(maxsize=1)
 def _categories() -> npt.NDArray[np.uint8]:
-    """The two letters of the general category of every character, `[0x110000, 2]`."""
+    """Return the two letters of the general category of every character, `[0x110000, 2]` uint8."""
     letters = "".join(map(unicodedata.category, map(chr, range(NUM_CODE_POINTS))))
     return np.frombuffer(letters.encode(), np.uint8).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
 def category(name: str) -> Flags:
-    """The characters of a general category, `Lu`, or of a group of them, `L`; none for a name that is not one."""
+    """Return the characters of a general category such as `Lu`, or of a group such as `L`; none for other names."""
     letters = np.frombuffer(name.encode(), np.uint8)
     found: Flags = (_categories()[:, : len(letters)] == letters).all(axis=1)
     found.setflags(write=False)
@@ -37,9 +38,9 @@ def category(name: str) -> Flags:
 
 @lru_cache(maxsize=1)
 def settled() -> Flags:
-    """The characters that have the same category in every version from Python's on.
+    """Return the characters whose category is the same in Python's version of Unicode and in all later ones.
 
-    Surrogates are not characters of text. Non-characters will never be assigned.
+    They include noncharacters, which are never assigned, but no surrogates, which do not occur in text.
     """
     codes = np.arange(NUM_CODE_POINTS)
     never: Flags = ((codes & 0xFFFE) == 0xFFFE) | ((codes >= 0xFDD0) & (codes <= 0xFDEF))
@@ -48,26 +49,26 @@ def settled() -> Flags:
 
 
 def white_space() -> Flags:
-    """Unicode's White_Space, which is `\\s` to encoders."""
+    """Return the characters with Unicode's property White_Space, which encoders match with `\\s`."""
     return only(*_SPACES)
 
 
 def only(*codes: int) -> Flags:
-    """A few characters."""
+    """Return the set of some code points."""
     found = np.zeros(NUM_CODE_POINTS, np.bool_)
     found[list(codes)] = True
     return found
 
 
 def either_case(code: int) -> Flags:
-    """The characters that a character matches where case does not matter, by simple folding."""
+    """Return the characters that a code point matches if case is ignored, by simple case folding."""
     folded = chr(code).casefold()
     return only(code, *map(ord, [folded] * (len(folded) == 1)), *_folding().get(folded, []))
 
 
 @lru_cache(maxsize=1)
 def _folding() -> dict[str, list[int]]:
-    """The characters that fold to another one, by that."""
+    """Return the code points that fold to each character, other than the character itself."""
     alike: dict[str, list[int]] = {}
     for code, char in enumerate(map(chr, range(NUM_CODE_POINTS))):
         folded = char.casefold()

@@ -1,9 +1,9 @@
-"""From the bytes of a constraint to its canonical automaton.
+"""Compile a byte automaton to its canonical token automaton.
 
-product     the constraint's bytes and the pieces at once              native/tokenfst/canonical/product.h
-edges       what tokens do to it                                       edges.h
-live edges  what of it leads on to an end, and in how many tokens      liveness.h
-rows        states of the text, with two targets for each class        rows.h
+product        the product of the byte automaton and the automaton of pieces       native/tokenfst/canonical/product.h
+edges          the transitions of the product by tokens                            edges.h
+live edges     the edges from which an end can be reached, and the distances       liveness.h
+text states    subsets of product states, with two targets for each class          rows.h
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, current_work
 from tokenfst import _native
-from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalTokenAutomaton
+from tokenfst.canonical.automaton import MAX_CACHED_MASKS, CanonicalTokenAutomaton
 from tokenfst.canonical.prepared import Prepared, prepare
 from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
@@ -30,40 +30,46 @@ def canonical_from_bytes(
     terminals: Terminals | None = None,
     work: Work | None = None,
 ) -> CanonicalTokenAutomaton:
-    """The canonical automaton of a byte automaton.
+    """Return the canonical token automaton of a byte automaton.
+
+    Args:
+        automaton: the automaton over bytes.
+        vocabulary: the tokens, with an encoder.
+        terminals: the token ids of labels, by name.
+        work: the compilation that this is part of, None for a new one.
 
     Raises:
-        EmptyLanguage: the constraint allows no text, or none that the encoder could be given.
-        LimitExceeded: a limit was passed; the message names it.
+        EmptyLanguage: the constraint allows no text, or none that is valid input for the encoder.
+        LimitExceeded: the compilation exceeds a limit; the message names it.
         Cancelled: another thread cancelled the compilation.
         UnknownTerminal, VocabularyError: a label is unknown, or stands for tokens that write text.
-        UnsupportedTokenizer: how the vocabulary's encoder cuts texts is not known, or not modelled.
+        UnsupportedTokenizer: the encoder of the vocabulary is unknown or not modelled.
     """
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
     work = current_work(work)
     prepared = prepare(vocabulary, work)
     labelled = labelled_tokens(automaton.labels, vocabulary, terminals or {})
-    max_states, budget = work.limits.states, work.budget
+    product = _product(automaton, prepared, work)
+    live = _live_edges(product, vocabulary, prepared, labelled, work)
+    sizes = work.limits.states, MAX_CACHED_MASKS
     try:
-        product = _native.canonical_product(automaton.tables, prepared.pieces, prepared.words, max_states, budget)
+        core = _native.CanonicalCore.from_live(vocabulary.native, live, product, prepared.pairs, *sizes, work.budget)
+    except LimitExceeded as error:
+        raise error.of("the canonical automaton") from None
+    return CanonicalTokenAutomaton(vocabulary, core)
+
+
+def _product(automaton: ByteAutomaton, prepared: Prepared, work: Work) -> _native.CanonicalProduct:
+    """Return the product of a byte automaton and the automaton of pieces."""
+    tables, max_states = (automaton.tables, prepared.pieces, prepared.words), work.limits.states
+    try:
+        product = _native.canonical_product(*tables, max_states, work.budget)
     except LimitExceeded as error:
         raise error.of("the product of the constraint and the pre-tokenizer") from None
     if product.is_empty:
         raise EmptyLanguage("the constraint allows no text that the tokenizer's encoder could be given")
-    try:
-        live = _live_edges(product, vocabulary, prepared, labelled, work)
-    except LimitExceeded as error:
-        raise error.of("what all tokens do to the constraint") from None
-    if not live.has_text:
-        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    try:
-        core = _native.CanonicalCore.from_live(
-            vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_ROWS, budget
-        )
-    except LimitExceeded as error:
-        raise error.of("the canonical automaton") from None
-    return CanonicalTokenAutomaton(vocabulary, core)
+    return product
 
 
 _Labelled = list[tuple[IntArray, IntArray]]
@@ -72,16 +78,26 @@ _Labelled = list[tuple[IntArray, IntArray]]
 def _live_edges(
     product: _native.CanonicalProduct, vocabulary: Vocabulary, prepared: Prepared, labelled: _Labelled, work: Work
 ) -> _native.LiveEdges:
+    """Return the edges of the product from which an end can be reached."""
     parts = prepared.pairs, prepared.words, prepared.never
-    edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)
-    return _native.live_edges(edges, product, prepared.pairs, int(bool(vocabulary.eos_ids)), work.budget)
+    try:
+        edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)
+        live = _native.live_edges(edges, product, prepared.pairs, int(bool(vocabulary.eos_ids)), work.budget)
+    except LimitExceeded as error:
+        raise error.of("the effect of tokens on the constraint") from None
+    if not live.has_text:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    return live
 
 
 def labelled_tokens(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> _Labelled:
-    """The tokens that some labels stand for, grouped by the labels: pairs of tokens and numbers of labels.
+    """Return the tokens that labels stand for, grouped by their sets of labels.
+
+    Returns:
+        For each group its token ids and the indices of its labels, int32 each.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `token_set`; or a label stands for a token that writes text.
+        UnknownTerminal, VocabularyError: as for `token_set`; or a label stands for a token that writes text.
     """
     sets: dict[int, list[int]] = {}
     for label, name in enumerate(labels):

@@ -1,6 +1,7 @@
-"""How merges make each token: the tree of its two halves, and when its last merge comes.
+"""The derivation of each token: the two tokens that its last merge joins, and the rank of this merge.
 
-What an encoder does is known when it has been run once over each token (`native/tokenfst/canonical/derivations.h`).
+Derivations are found by running the encoder once over the bytes of each token
+(`native/tokenfst/canonical/derivations.h`). They determine how the encoder tokenizes any text.
 """
 
 from __future__ import annotations
@@ -15,23 +16,24 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.bpe import BPE
 
 
-def derivations(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> Derivations:
-    """Run the encoder's merges over every token.
+def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> Derivations:
+    """Return the derivations of all tokens, found by applying the encoder's merges to the bytes of each.
 
     Raises:
-        UnsupportedTokenizer: the list of merges names a token that emits nothing.
-        LimitExceeded, Cancelled: the compilation has to stop.
+        UnsupportedTokenizer: the list of merges names a token that writes nothing.
+        LimitExceeded: the derivations exceed a limit.
+        Cancelled: another thread cancelled the compilation.
     """
     budget = current_work(work).budget
     if bpe.merges is None:
         return _native.derivations(vocabulary.native, None, budget)
     merges = np.array(bpe.merges, np.int32).reshape(-1, 3)
-    place = _native.first_wrong_merge(vocabulary.native, merges)
-    if place < len(merges):
-        left, right, result = bpe.merges[place]
+    number = _native.first_wrong_merge(vocabulary.native, merges)
+    if number < len(merges):
+        left, right, result = bpe.merges[number]
         tokens = vocabulary.tokens
         raise UnsupportedTokenizer(
-            f"merge {place} makes token {result} ({tokens[result]!r}) of token {left} ({tokens[left]!r}) and token "
-            f"{right} ({tokens[right]!r}); where one of them emits nothing, texts cannot be cut as the encoder does"
+            f"merge {number} makes token {result} ({tokens[result]!r}) of token {left} ({tokens[left]!r}) and token "
+            f"{right} ({tokens[right]!r}); one of them writes nothing, so the encoder's tokens are unknown"
         )
     return _native.derivations(vocabulary.native, merges, budget)

@@ -1,4 +1,4 @@
-"""The encoder of a vocabulary, for those who cannot do without one."""
+"""The encoder of a vocabulary, or an error if it is unknown."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from tokenfst.vocabulary import BPE, NotBPE, Vocabulary
 
 
 def encoder_of(vocabulary: Vocabulary) -> BPE:
-    """Return how a vocabulary's encoder cuts a text.
+    """Return the encoder of a vocabulary.
 
     Raises:
-        UnsupportedTokenizer: it is not known, or not modelled.
+        UnsupportedTokenizer: it is unknown or not modelled; the message has the reason.
     """
     if isinstance(vocabulary.bpe, NotBPE):
         raise UnsupportedTokenizer(
@@ -20,9 +20,9 @@ def encoder_of(vocabulary: Vocabulary) -> BPE:
 
 
 def encoder_digest(vocabulary: Vocabulary) -> str:
-    """Return the fingerprint of a vocabulary's encoder.
+    """Return the digest of a vocabulary's encoder (SHA-256, hexadecimal).
 
     Raises:
-        UnsupportedTokenizer: as `encoder_of`.
+        UnsupportedTokenizer: as for `encoder_of`.
     """
     return encoder_of(vocabulary).digest

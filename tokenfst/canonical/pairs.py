@@ -1,12 +1,12 @@
-"""Which tokens may stand next to each other in what an encoder makes of one piece of text.
+"""The pairs of tokens that are neighbors in the encoding of some piece of text.
 
-What must not follow a token is a few intervals of positions in a depth-first order of the tokens by their left halves
+In a depth-first order of the tokens by their left halves, the tokens that must not follow a token form a few intervals
 (`native/tokenfst/canonical/pairs.h`):
 
-    position    `[V]`, the place of each token in that order
+    position    `[V]`, the position of each token in this order
     token_at    `[V]`, the token at each position
-    offsets     `[V + 1]`, where the intervals of each token begin
-    intervals   `[N, 2]`, first positions and those past the last, disjoint and ascending for each token
+    offsets     `[V + 1]`, the index of the first interval of each token
+    intervals   `[N, 2]`, first position and one past the last; disjoint and ascending for each token
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ from tokenfst import _native
 from tokenfst._native import Derivations, Pairs
 
 
-def pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
-    """The relation of an encoder's tokens.
+def neighbor_pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
+    """Return which tokens of an encoder may be neighbors inside a piece.
 
     Raises:
-        LimitExceeded, Cancelled: the compilation has to stop.
+        LimitExceeded: the table exceeds a limit.
+        Cancelled: another thread cancelled the compilation.
     """
     return _native.pairs(derivations, current_work(work).budget)
-
-
-def compatible(relation: Pairs, left: int, right: int) -> bool:
-    """Whether `right` may follow `left` inside a piece."""
-    return relation.may_follow(left, right)

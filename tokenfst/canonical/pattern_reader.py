@@ -1,14 +1,14 @@
-"""Reads the regular expression of a pre-tokenizer into a program with priorities.
+"""Parse the regular expression of a pre-tokenizer into a program with priorities.
 
-These expressions are matched by engines that try alternatives in order and go back: the first way to a match is the
-match, not the longest. A program keeps that order (Thompson 1968; Pike's form, as in Cox 2009):
+Backtracking engines match these expressions: they try alternatives in order and take the first match found, which is
+not always the longest one. A program preserves this order (Thompson 1968; in Pike's form, as in Cox 2009):
 
-    Read     reads a character of a set and goes on
-    Fork     goes on in several places, the first of them first
-    Match    the piece ends here, if the next character is one of those that the look-ahead allows, or there is none
+    Read     read a character of a set, and continue at one instruction
+    Fork     continue at several instructions, in order of preference
+    Match    end the piece, if the look-ahead allows the next character or the text ends
 
-What encoders in use have is read: alternatives, groups (also `(?i:...)`), sets with categories, greedy and lazy
-quantifiers, and a look-ahead for one character at the end of an alternative. All else is refused.
+The syntax covers the patterns of encoders in use: alternatives, groups (also `(?i:...)`), sets with categories, greedy
+and lazy quantifiers, and a look-ahead for one character at the end of an alternative. Anything else is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ from tokenfst.canonical.characters import Flags
 
 @dataclass(frozen=True)
 class Read:
-    """Reads a character of `sets[number]`."""
+    """Read a character of a set.
+
+    Attributes:
+        number: the index of the set in `PatternProgram.sets`.
+        then: the address of the next instruction.
+    """
 
     number: int
     then: int
@@ -32,30 +37,42 @@ class Read:
 
 @dataclass
 class Fork:
-    """Goes on at each of some places, the most preferred first."""
+    """Continue at several instructions.
 
-    ways: list[int]
+    Attributes:
+        targets: their addresses, the preferred one first.
+    """
+
+    targets: list[int]
 
 
 @dataclass(frozen=True)
 class Match:
-    """The end of a match.
+    """End the match.
 
     Attributes:
-        ahead: the set of which the next character must not be one, -1 for none.
+        ahead: the index of the set that the next character must not be in, -1 for none.
     """
 
     ahead: int
 
 
 Op = Read | Fork | Match
-# Lays a part out before the instruction whose place is given, and says where the part begins.
+# A parsed part of a pattern: given the address of the instruction after it, it emits its instructions and returns the
+# address of the first one.
 _Part = Callable[[int], int]
 
 
 @dataclass
-class Program:
-    """Instructions, and the sets of characters that they name."""
+class PatternProgram:
+    """The instructions of a pattern.
+
+    Attributes:
+        ops: the instructions; an address is an index into this list.
+        sets: the sets of characters that instructions refer to.
+        start: the address of the first instruction.
+        uses_categories: whether the pattern refers to categories of Unicode.
+    """
 
     ops: list[Op] = field(default_factory=list)
     sets: list[Flags] = field(default_factory=list)
@@ -69,15 +86,15 @@ _ESCAPES = {"r": "\r", "n": "\n", "t": "\t", "f": "\f", "v": "\v"}
 MAX_REPEATS = 64
 
 
-def read_pattern(pattern: str | None) -> Program:
-    """The program of a pattern; without one, a text is one piece.
+def read_pattern(pattern: str | None) -> PatternProgram:
+    """Return the program of a pattern; for None, the one that takes a whole text as one piece.
 
     Raises:
-        UnsupportedTokenizer: with the place and the reason.
+        UnsupportedTokenizer: the pattern is not supported; the message gives the position and the reason.
     """
     reader = _Reader(r"[\s\S]+" if pattern is None else pattern)
     part, nullable = reader.alternatives(fold=False)
-    if reader.place < len(reader.pattern):
+    if reader.position < len(reader.pattern):
         raise reader.error("a bracket that nothing opens")
     if nullable:
         raise reader.error("a piece may be empty")
@@ -87,24 +104,27 @@ def read_pattern(pattern: str | None) -> Program:
 
 
 class _Reader:
-    """Reads by recursive descent; every method gives a part and whether it may be empty."""
+    """A recursive-descent parser; its methods for syntax return a part, and whether it matches the empty text.
+
+    `fold` says whether case is ignored.
+    """
 
     def __init__(self, pattern: str) -> None:
-        self.pattern, self.place, self.program = pattern, 0, Program()
+        self.pattern, self.position, self.program = pattern, 0, PatternProgram()
 
     def error(self, reason: str) -> UnsupportedTokenizer:
-        return UnsupportedTokenizer(f"pre-tokenizer pattern, position {self.place} of {self.pattern!r}: {reason}")
+        return UnsupportedTokenizer(f"pre-tokenizer pattern, position {self.position} of {self.pattern!r}: {reason}")
 
     def add(self, op: Op) -> int:
         self.program.ops.append(op)
         return len(self.program.ops) - 1
 
     def peek(self, text: str) -> bool:
-        return self.pattern.startswith(text, self.place)
+        return self.pattern.startswith(text, self.position)
 
     def take(self, text: str) -> bool:
         found = self.peek(text)
-        self.place += len(text) * found
+        self.position += len(text) * found
         return found
 
     def alternatives(self, *, fold: bool) -> tuple[_Part, bool]:
@@ -119,7 +139,7 @@ class _Reader:
     def sequence(self, *, fold: bool) -> tuple[_Part, bool]:
         parts: list[_Part] = []
         nullable = True
-        while self.place < len(self.pattern) and not self.peek("|") and not self.peek(")"):
+        while self.position < len(self.pattern) and not self.peek("|") and not self.peek(")"):
             part, empty = self.look_ahead() if self.peek("(?!") else self.quantified(fold=fold)
             parts.append(part)
             nullable &= empty
@@ -146,13 +166,13 @@ class _Reader:
 
     def quantified(self, *, fold: bool) -> tuple[_Part, bool]:
         part, nullable = self.atom(fold=fold)
-        found = _QUANTIFIER.match(self.pattern, self.place)
+        found = _QUANTIFIER.match(self.pattern, self.position)
         if found is None:
             return part, nullable
         low, high = _bounds(found)
         if nullable or max(low, high or 0) > MAX_REPEATS:
             raise self.error(f"a repetition of what may be empty, or of more than {MAX_REPEATS}")
-        self.place = found.end()
+        self.position = found.end()
         lazy = self.take("?")
         if self.peek("+"):
             raise self.error("a possessive quantifier")
@@ -164,9 +184,9 @@ class _Reader:
 
         if high is None:
             loop = Fork([])
-            place = self.add(loop)
-            loop.ways = fork(part(place), then)
-            after = place
+            address = self.add(loop)
+            loop.targets = fork(part(address), then)
+            after = address
         else:
             after = then
             for _ in range(high - low):
@@ -195,59 +215,59 @@ class _Reader:
         return len(self.program.sets) - 1
 
     def one_set(self, *, fold: bool) -> Flags:
-        """The characters that one element of the pattern stands for."""
+        """Return the characters that one element of the pattern matches."""
         if self.take("["):
             return self.bracket(fold=fold)
         if self.take("\\"):
             return self.escape(fold=fold)
-        if self.place >= len(self.pattern) or self.pattern[self.place] in ".^$*+?{}])|":
+        if self.position >= len(self.pattern) or self.pattern[self.position] in ".^$*+?{}])|":
             raise self.error("a character or a set is expected")
         return self.one_character(fold=fold)
 
     def one_character(self, *, fold: bool) -> Flags:
-        code = ord(self.pattern[self.place])
-        self.place += 1
+        code = ord(self.pattern[self.position])
+        self.position += 1
         return chars.either_case(code) if fold else chars.only(code)
 
     def bracket(self, *, fold: bool) -> Flags:
         negated = self.take("^")
         found = chars.only()
         while not self.take("]"):
-            if self.place >= len(self.pattern):
+            if self.position >= len(self.pattern):
                 raise self.error("a set that nothing closes")
-            if self.peek("[") or self.peek("&&") or self.pattern[self.place + 1 : self.place + 2] == "-":
+            if self.peek("[") or self.peek("&&") or self.pattern[self.position + 1 : self.position + 2] == "-":
                 raise self.error("a range or an operation in a set")
             found |= self.escape(fold=fold) if self.take("\\") else self.one_character(fold=fold)
         return ~found if negated else found
 
     def escape(self, *, fold: bool) -> Flags:
-        """The set behind a backslash."""
-        letter = self.pattern[self.place : self.place + 1]
+        """Return the characters that an escape matches, after its backslash."""
+        letter = self.pattern[self.position : self.position + 1]
         if letter in ("s", "S"):
-            self.place += 1
+            self.position += 1
             return chars.white_space() if letter == "s" else ~chars.white_space()
         if letter in ("p", "P"):
             return self.category()
         if letter in _ESCAPES:
-            self.place += 1
+            self.position += 1
             return chars.only(ord(_ESCAPES[letter]))
         if not letter or letter.isalnum():
             raise self.error("an escape that is not known")
         return self.one_character(fold=fold)
 
     def category(self) -> Flags:
-        found = _CATEGORY.match(self.pattern, self.place + 1)
+        found = _CATEGORY.match(self.pattern, self.position + 1)
         if found is None or "^" in found[0] or not chars.category(found[1]).any():
             raise self.error("a property that is not a general category")
-        negated = self.pattern[self.place] == "P"
-        self.place = found.end()
+        negated = self.pattern[self.position] == "P"
+        self.position = found.end()
         self.program.uses_categories = True
         flags = chars.category(found[1])
         return ~flags if negated else flags
 
 
 def _bounds(found: re.Match[str]) -> tuple[int, int | None]:
-    """The least and the greatest count of a quantifier, None for any."""
+    """Return the least and the greatest count of a quantifier, None for no greatest."""
     if found[0] in "?*+":
         return int(found[0] == "+"), 1 if found[0] == "?" else None
     low = int(found[1])

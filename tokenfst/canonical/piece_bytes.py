@@ -1,9 +1,9 @@
-"""The automaton of pieces over bytes: kinds of characters spelled in UTF-8 (RFC 3629).
+"""Turn the automaton of pieces over characters into one over the bytes of UTF-8 (RFC 3629).
 
-Code points come in blocks of 64 that share all bytes but the last. So the automaton over characters becomes one over
-bytes by looking at each state's transitions a block at a time: what the last byte leads to is a row of 64 states, what
-the last byte but one leads to is a row of 64 such rows, and so on. Equal rows are one state. Boundaries of pieces lie
-between characters, so states inside a character have no decision.
+The code points of a block of 64 share all bytes but the last. The construction therefore takes the transitions of a
+state in blocks: 64 targets by the last byte form one block, 64 such blocks by the byte before it form another one, and
+so on. Each distinct block becomes a state inside a character. Boundaries of pieces lie between characters, so these
+states have no transition by a boundary.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tokenfst.canonical.pieces import Pieces
 
 
 class PieceBytes(NamedTuple):
-    """The automaton of pieces over bytes: P states, of which 0 is the start.
+    """The automaton of pieces over bytes, with P states, of which 0 is the start, and C classes of bytes.
 
     Attributes:
-        byte_class: `[256]`, the class of each byte, below C.
-        next: `[P, C]`, the state that a class leads to, or -1.
-        split: `[P]`, the state after deciding that a piece ends here, or -1.
-        final: `[P]`, whether the text may end here.
+        byte_class: `[256]` uint8, the class of each byte.
+        next: `[P, C]` int32, the state that a class leads to, or -1.
+        split: `[P]` int32, the state after a boundary of pieces, or -1.
+        final: `[P]` bool, whether the text may end.
     """
 
     byte_class: ByteArray
@@ -33,14 +33,14 @@ class PieceBytes(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def piece_bytes(pieces: Pieces) -> PieceBytes:
-    """Spells the characters of an automaton of pieces."""
+def spell_pieces(pieces: Pieces) -> PieceBytes:
+    """Return the automaton over bytes of an automaton of pieces over characters."""
     num_states = len(pieces.final)
-    # The last column is where characters lead that no text may hold.
+    # The last column is for characters that no text contains.
     by_kind = np.column_stack([pieces.next, np.full(num_states, -1, np.int32)])
     blocks, block_of = _distinct(pieces.kind.reshape(-1, 64))
     spelled = _Spelled(num_states)
-    # [N, 17408]: the state in which one byte is to come.
+    # [N, 17408]: by block of 64 code points, the state before the last byte of a character.
     last = spelled.states(by_kind[:, blocks])[:, block_of]
     three = last[:, :1024].reshape(num_states, 16, 64).copy()
     three[:, 0, :32] = -1  # overlong
@@ -52,7 +52,7 @@ def piece_bytes(pieces: Pieces) -> PieceBytes:
     table[:, 0xE0:0xF0] = spelled.states(three)
     table[:, 0xF0:0xF5] = spelled.states(spelled.states(four).reshape(num_states, 5, 64))
     inside = np.full((spelled.count - num_states, 256), -1, np.int32)
-    inside[:, 0x80:0xC0] = np.concatenate(spelled.rows)
+    inside[:, 0x80:0xC0] = np.concatenate(spelled.blocks)
     columns, byte_class = _distinct(np.vstack([table, inside]).T)
     padding = len(inside)
     return PieceBytes(
@@ -64,27 +64,35 @@ def piece_bytes(pieces: Pieces) -> PieceBytes:
 
 
 class _Spelled:
-    """States inside characters, by what the next byte leads to."""
+    """The states inside characters, which are numbered from `count`.
+
+    Attributes:
+        count: one more than the greatest state.
+        blocks: the targets of the states by the 64 continuation bytes, in order of creation.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.rows: list[IntArray] = []
+        self.blocks: list[IntArray] = []
 
     def states(self, targets: IntArray) -> IntArray:
-        """A state for each row of 64 targets, `[..., 64]` to `[...]`: -1 where all are -1, one for equal rows."""
-        rows, which = _distinct(targets.reshape(-1, 64))
-        number = np.full(len(rows), -1, np.int32)
-        lives = (rows >= 0).any(axis=1)
+        """Return a state for each block of 64 targets, `[..., 64]` to `[...]`; -1 for a block without any target.
+
+        Equal blocks of one call share a state.
+        """
+        blocks, which = _distinct(targets.reshape(-1, 64))
+        number = np.full(len(blocks), -1, np.int32)
+        lives = (blocks >= 0).any(axis=1)
         number[lives] = np.arange(self.count, self.count + lives.sum())
         self.count += int(lives.sum())
-        self.rows.append(rows[lives])
+        self.blocks.append(blocks[lives])
         return number[which].reshape(targets.shape[:-1])
 
 
-def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Each of the rows once, in order of appearance, and which one of these every row is."""
+def _distinct(vectors: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct rows of an array in order of appearance, and the index of each row among them."""
     known: dict[bytes, int] = {}
-    which = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], np.int32)
+    which = np.array([known.setdefault(vector.tobytes(), len(known)) for vector in vectors], np.int32)
     first = np.zeros(len(known), np.int64)
-    first[which[::-1]] = np.arange(len(rows))[::-1]
-    return rows[first], which
+    first[which[::-1]] = np.arange(len(vectors))[::-1]
+    return vectors[first], which

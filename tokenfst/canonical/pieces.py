@@ -1,24 +1,23 @@
-"""Where the pieces of a text are: an automaton over characters that is told the ends of pieces and refuses wrong ones.
+"""The automaton of pieces: it reads the characters of a text with marked boundaries and accepts the correct marking.
 
-The engine looks for a piece from where the last one ended, so where a piece ends may depend on what comes after it:
-`\\s+(?!\\S)` takes all spaces before a word but the last, `\\s*[\\r\\n]+` takes any number of spaces if a line ends
-behind them. The automaton therefore reads a text together with the decisions, one at the boundary of any two tokens: a
-piece ends here, or it goes on. Decisions may turn out wrong later; for every text exactly one row of decisions never
-does.
+The engine searches each piece from the end of the previous one, and the end of a piece may depend on later characters:
+`\\s+(?!\\S)` matches all spaces before a word except the last, `\\s*[\\r\\n]+` matches any number of spaces if a line
+break follows. The automaton therefore guesses: between two characters it may take a transition that says "a piece ends
+here". A wrong guess fails later. For every text exactly one sequence of guesses succeeds. A state records:
 
-    items      what the engine has not given up: reads and matches, the most preferred first (`Program`)
-    failing    reads that must not lead to a match, because an end was decided on that they have precedence over
-    allowed    the kinds of characters that may come next, and whether the text may end; the rest was decided against
-    ended      whether the decision to end a piece has just been taken
+    items      the threads of the engine: reads and matches of the `PatternProgram`, in order of preference
+    failing    reads that must not lead to a match, because they are preferred to an end that was guessed
+    allowed    the kinds of characters that may come next, and whether the text may end, given the guesses
+    ended      whether the last transition was the end of a piece
 
-Reading a character: matches hold if their look-ahead allows it. If no end was decided on, the first match that holds
-cuts off the items behind it, and the reads before it must now come true. If one was, the first match that holds is the
-piece, the reads before it join those that must fail, and the program starts anew.
+A match holds for a character if its look-ahead allows it. After a guess that the piece continues, the first match that
+holds removes the less preferred items, and a preferred read has to succeed. After a guess that the piece ends, the
+first match that holds is the piece; the reads before it are added to `failing`, and the program restarts.
 
-A kind of character is what no set in the pattern tells apart. States with the same future are merged at the end.
+Characters are of one kind if every set of the pattern contains all of them or none. Equivalent states are merged.
 
-Rejected: an automaton for each pattern by hand (three patterns, three mistakes); running the pre-tokenizer on both
-sides of every token (not finite).
+Rejected: writing the automaton of each pattern by hand (error-prone); running the pre-tokenizer on both sides of every
+token (infinitely many contexts).
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, current_work
 from tokenfst.canonical import characters as chars
-from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
+from tokenfst.canonical.pattern_reader import Fork, Match, PatternProgram, Read, read_pattern
 
 MAX_STATES = 5_000
 
 
-class _State(NamedTuple):
-    """A state of the automaton; see the module.
+class _MatchState(NamedTuple):
+    """A state of the automaton during its construction; see the module.
 
     Attributes:
-        items: places of instructions.
-        failing: places of reads.
-        allowed: a bit for each kind, and one above them for the end of the text.
+        items: addresses of reads and matches, the preferred one first.
+        failing: addresses of reads.
+        allowed: one bit for each kind, and the bit above them for the end of the text.
         ended: whether a piece has just ended.
     """
 
@@ -54,13 +53,13 @@ class _State(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The automaton over kinds of characters: N states, of which 0 is the start.
+    """The automaton over K kinds of characters, with N states, of which 0 is the start.
 
     Attributes:
-        kind: `[0x110000]`, the kind of every character, -1 for those that no text may hold.
-        next: `[N, kinds]`, the state that a kind leads to, or -1.
-        split: `[N]`, the state after deciding that a piece ends here, or -1.
-        final: `[N]`, whether the text may end here.
+        kind: `[0x110000]` int32, the kind of every code point, -1 for those that no text contains.
+        next: `[N, K]` int32, the state that a kind leads to, or -1.
+        split: `[N]` int32, the state after the end of a piece, or -1.
+        final: `[N]` bool, whether the text may end.
     """
 
     kind: IntArray
@@ -69,24 +68,25 @@ class Pieces(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
-    """The automaton of a pre-tokenizer's pattern.
+def build_pieces(pattern: str | None, work: Work | None = None) -> Pieces:
+    """Return the automaton of pieces of a pre-tokenizer's pattern; for None, a text is one piece.
 
     Raises:
-        UnsupportedTokenizer: the pattern has something that is not modelled, or leaves characters out of all pieces.
-        LimitExceeded, Cancelled: the compilation has to stop.
+        UnsupportedTokenizer: the pattern is not supported, or its matches do not cover every text.
+        LimitExceeded: the compilation exceeds a limit.
+        Cancelled: another thread cancelled the compilation.
     """
     work = current_work(work)
     program = read_pattern(pattern)
     kind, members = _kinds(program)
-    machine = _Machine(program, members)
-    automaton = _merged(*_live(*machine.explore(work)))
+    simulation = _PatternSimulation(program, members)
+    automaton = _merged(*_live(*simulation.explore(work)))
     _require_cover(automaton, pattern, work)
     return Pieces(kind, *automaton)
 
 
-def _kinds(program: Program) -> tuple[IntArray, list[int]]:
-    """The kind of every character, and for every set in the program the kinds in it, as bits."""
+def _kinds(program: PatternProgram) -> tuple[IntArray, list[int]]:
+    """Return the kind of every code point, and for each set of the program the kinds in it as bits."""
     considered = chars.settled() if program.uses_categories else ~chars.category("Cs")
     membership = np.zeros(chars.NUM_CODE_POINTS, np.int64)
     for number, flags in enumerate(program.sets):
@@ -101,15 +101,24 @@ def _kinds(program: Program) -> tuple[IntArray, list[int]]:
     return kinds, members
 
 
-class _Machine:
-    """The states of a program and how they follow each other."""
+class _PatternSimulation:
+    """The transitions between the states of the automaton, computed from a program.
 
-    def __init__(self, program: Program, members: list[int]) -> None:
+    Attributes:
+        ops: the instructions.
+        num_kinds: the number of kinds of characters.
+        end: the bit for the end of the text.
+        everything: the bits of all kinds and of the end.
+        holds: by address, the kinds that a read reads, or before which a match holds, as bits.
+        begin: the items at the start of a piece.
+        start: the state before the first character; a piece may end there.
+    """
+
+    def __init__(self, program: PatternProgram, members: list[int]) -> None:
         self.ops = program.ops
         self.num_kinds = max((bits.bit_length() for bits in members), default=0)
         self.end = 1 << self.num_kinds
         self.everything = 2 * self.end - 1
-        # By place: what a read reads, or where a match holds.
         self.holds = [
             members[op.number]
             if isinstance(op, Read)
@@ -120,85 +129,96 @@ class _Machine:
         ]
         self.begin = self.follow([program.start])
         unconditional = self.ops.index(Match(-1))
-        self.start = _State((unconditional,), frozenset(), self.everything, ended=False)
+        self.start = _MatchState((unconditional,), frozenset(), self.everything, ended=False)
 
-    def follow(self, places: list[int]) -> tuple[int, ...]:
-        """The reads and matches that forks lead to, in order; nothing behind a match that always holds."""
+    def follow(self, addresses: list[int]) -> tuple[int, ...]:
+        """Return the reads and matches that forks lead to, in order of preference.
+
+        Those after a match without look-ahead are left out, because the engine never gets to them.
+        """
         found: dict[int, None] = {}
         seen: set[int] = set()
-        stack = places[::-1]
+        stack = addresses[::-1]
         while stack:
-            place = stack.pop()
-            if place in seen:
+            address = stack.pop()
+            if address in seen:
                 continue
-            seen.add(place)
-            op = self.ops[place]
+            seen.add(address)
+            op = self.ops[address]
             if isinstance(op, Fork):
-                stack += op.ways[::-1]
+                stack += op.targets[::-1]
                 continue
-            found[place] = None
+            found[address] = None
             if op == Match(-1):
                 break
         return tuple(found)
 
-    def is_match(self, place: int) -> bool:
-        return isinstance(self.ops[place], Match)
+    def is_match(self, address: int) -> bool:
+        return isinstance(self.ops[address], Match)
 
-    def after(self, places: list[int], kind: int) -> list[int]:
-        """Where reads go on after a character."""
-        reads = [op for place in places if self.holds[place] >> kind & 1 and isinstance(op := self.ops[place], Read)]
+    def matches_before(self, address: int, kind: int) -> bool:
+        """Return whether there is a match at an address that holds before a character."""
+        return self.is_match(address) and bool(self.holds[address] >> kind & 1)
+
+    def after(self, addresses: list[int], kind: int) -> list[int]:
+        """Return the addresses at which reads continue after a character."""
+        reads = [op for at in addresses if self.holds[at] >> kind & 1 and isinstance(op := self.ops[at], Read)]
         return [op.then for op in reads]
 
-    def step(self, state: _State, kind: int) -> _State | None:
-        """The state after a character, if no decision was wrong."""
+    def step(self, state: _MatchState, kind: int) -> _MatchState | None:
+        """Return the state after a character, None if a guess was wrong."""
         if not state.allowed >> kind & 1:
             return None
-        matches = [at for at, place in enumerate(state.items) if self.is_match(place) and self.holds[place] >> kind & 1]
-        before = [place for place in state.items[: matches[0] if matches else None] if not self.is_match(place)]
+        matches = [index for index, address in enumerate(state.items) if self.matches_before(address, kind)]
+        before = [address for address in state.items[: matches[0] if matches else None] if not self.is_match(address)]
         failing = state.failing
         if state.ended:
             if not matches:
                 return None
             failing, before = failing | set(before), list(self.begin)
         items = self.follow(self.after(before, kind))
-        # For those that fail the order is nothing, and no match cuts another off.
-        reached = {end for place in self.after(sorted(failing), kind) for end in self.follow([place])}
+        # Every failing read must fail, so their order does not matter, and no match removes another one.
+        reached = {end for address in self.after(sorted(failing), kind) for end in self.follow([address])}
         allowed = self.everything
-        for place in reached:
-            if self.is_match(place):
-                allowed &= ~self.holds[place]
+        for address in reached:
+            if self.is_match(address):
+                allowed &= ~self.holds[address]
         if not items or not allowed:
             return None
-        return _State(items, frozenset(p for p in reached if not self.is_match(p)), allowed, ended=False)
+        return _MatchState(items, frozenset(at for at in reached if not self.is_match(at)), allowed, ended=False)
 
-    def split(self, state: _State) -> _State | None:
-        """The state after deciding that a piece ends, if one can."""
+    def split(self, state: _MatchState) -> _MatchState | None:
+        """Return the state after the guess that a piece ends, None if no piece can end."""
         if state.ended or not any(map(self.is_match, state.items)):
             return None
         return state._replace(ended=True)
 
-    def is_final(self, state: _State) -> bool:
-        """Whether the text may end."""
-        ends = any(self.is_match(place) and self.holds[place] & self.end for place in state.items)
+    def is_final(self, state: _MatchState) -> bool:
+        """Return whether the text may end in a state."""
+        ends = any(self.is_match(address) and self.holds[address] & self.end for address in state.items)
         return not state.ended and bool(state.allowed & self.end) and ends
 
     def explore(self, work: Work) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
-        """All states that can be reached: next `[N, kinds]`, split `[N]`, final `[N]`."""
+        """Return the tables of all reachable states: next `[N, K]`, split `[N]`, final `[N]`.
+
+        Raises:
+            UnsupportedTokenizer: there are more than `MAX_STATES`.
+        """
         number = {self.start: 0}
         order = [self.start]
-        rows: list[list[int]] = []
+        targets: list[list[int]] = []
         for state in order:
             work.check()
-            row = []
+            own = []
             for target in (*(self.step(state, kind) for kind in range(self.num_kinds)), self.split(state)):
                 if target is not None and target not in number:
                     number[target] = len(order)
                     order.append(target)
-                row.append(-1 if target is None else number[target])
-            rows.append(row)
+                own.append(-1 if target is None else number[target])
+            targets.append(own)
             if len(order) > MAX_STATES:
                 raise UnsupportedTokenizer(f"the pre-tokenizer's pattern takes more than {MAX_STATES:,} states")
-        table = np.array(rows, np.int32)
+        table = np.array(targets, np.int32)
         return table[:, :-1], table[:, -1], np.array([self.is_final(state) for state in order], np.bool_)
 
 
@@ -206,7 +226,7 @@ _Tables = tuple[IntArray, IntArray, npt.NDArray[np.bool_]]
 
 
 def _live(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _Tables:
-    """Without transitions to states that lead to no end; those states stay, unreachable."""
+    """Remove the transitions to states from which no end can be reached; the states stay, unreachable."""
     both = np.column_stack([table, split])
     live = final.copy()
     while True:
@@ -219,7 +239,7 @@ def _live(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _Ta
 
 
 def _merged(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _Tables:
-    """With states merged that have the same future (Moore), and those that cannot be reached left out."""
+    """Merge equivalent states (Moore 1956), and remove unreachable ones."""
     both = np.column_stack([table, split])
     block = final.astype(np.int64)
     count = 0
@@ -243,7 +263,11 @@ def _merged(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _
 
 
 def _require_cover(automaton: _Tables, pattern: str | None, work: Work) -> None:
-    """Every text is cut into pieces with nothing between them."""
+    """Raise unless every text is a concatenation of pieces.
+
+    Raises:
+        UnsupportedTokenizer: the matches of the pattern leave out parts of some texts.
+    """
     table, split, final = automaton
     waiting = [frozenset({0})]
     known = set(waiting)

@@ -1,4 +1,4 @@
-"""What a vocabulary's encoder means for canonical tokenization, prepared once for every constraint over it."""
+"""The tables of a vocabulary's encoder for canonical tokenization, built once and shared by all constraints."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
-from tokenfst.canonical.derivations import derivations
+from tokenfst.canonical.derivations import derive_tokens
 from tokenfst.canonical.encoder import encoder_of
-from tokenfst.canonical.pairs import pairs
-from tokenfst.canonical.piece_bytes import piece_bytes
-from tokenfst.canonical.pieces import pieces
+from tokenfst.canonical.pairs import neighbor_pairs
+from tokenfst.canonical.piece_bytes import spell_pieces
+from tokenfst.canonical.pieces import build_pieces
 from tokenfst.vocabulary import Vocabulary
 
-# Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
+# Nodes of every trie: OUT where no whole piece has this prefix, ROOT for the empty prefix, at a boundary.
 OUT, ROOT = 0, 1
 
 
 class Prepared(NamedTuple):
-    """An encoder's tables.
+    """The tables of an encoder.
 
     Attributes:
-        pairs: which tokens may be neighbours.
-        pieces: where pieces end.
-        words: the tokens that only whole pieces are.
-        never: `[N]`, the tokens that the encoder never writes.
+        pairs: which tokens may be neighbors inside a piece.
+        pieces: the automaton of pieces over bytes.
+        words: the tokens that the encoder produces only for a whole piece.
+        never: `[N]` int32, the tokens that the encoder never produces.
     """
 
     pairs: Pairs
@@ -40,21 +40,22 @@ class Prepared(NamedTuple):
 
 
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
-# Those of the patterns that came last.
+# The automata of the patterns used last.
 _pieces: dict[str | None, _native.PieceAutomaton] = {}
 _MOST_PATTERNS = 16
 
 
 def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
-    """The tables of a vocabulary's encoder, made once.
+    """Return the tables of a vocabulary's encoder; they are built once and kept as long as the vocabulary.
 
     Args:
         vocabulary: the tokens.
-        work: the compilation that it is part of, if it is the first one.
+        work: the compilation that this is part of, None for a new one.
 
     Raises:
-        UnsupportedTokenizer: the encoder is not known, or does something that is not modelled.
-        LimitExceeded, Cancelled: the compilation has to stop.
+        UnsupportedTokenizer: the encoder is unknown or not modelled.
+        LimitExceeded: the tables exceed a limit.
+        Cancelled: another thread cancelled the compilation.
     """
     found = _prepared.get(vocabulary)
     if found is None:
@@ -66,8 +67,8 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
     bpe = encoder_of(vocabulary)
     if vocabulary.text_start is not None:
         raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
-    made = derivations(vocabulary, bpe, work)
-    # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
+    made = derive_tokens(vocabulary, bpe, work)
+    # Of two tokens with equal bytes, an encoder looks up the one that merges also produce.
     others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]
     spelled = {vocabulary.tokens[t] for t in np.flatnonzero(made.made).tolist()}
     words: dict[bytes, int] = {}
@@ -76,14 +77,14 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
             if vocabulary.tokens[token] not in spelled:
                 words.setdefault(vocabulary.tokens[token], token)
     never = np.array(sorted(set(others) - set(words.values())), np.int32)
-    return Prepared(pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
+    return Prepared(neighbor_pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
 def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:
-    """The pieces of a pre-tokenizer, which many vocabularies share."""
+    """Return the automaton of pieces of a pre-tokenizer's pattern, from the cache if possible."""
     found = _pieces.get(pattern)
     if found is None:
-        found = _native.PieceAutomaton(*piece_bytes(pieces(pattern, work)))
+        found = _native.PieceAutomaton(*spell_pieces(build_pieces(pattern, work)))
         while len(_pieces) >= _MOST_PATTERNS:
             _pieces.pop(next(iter(_pieces)), None)
         _pieces[pattern] = found
@@ -91,7 +92,11 @@ def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:
 
 
 def _trie(words: dict[bytes, int]) -> WholePieces:
-    """The tokens that only whole pieces are, as a trie: T nodes by C classes of bytes."""
+    """Return the trie of the tokens that are produced only for a whole piece.
+
+    Args:
+        words: their ids by their bytes.
+    """
     if not words:
         no_bytes = np.zeros(256, np.uint8)
         return WholePieces(no_bytes, np.zeros((1, 1), np.int32), np.zeros(1, np.bool_), np.zeros(0, np.int32))
@@ -99,7 +104,7 @@ def _trie(words: dict[bytes, int]) -> WholePieces:
     for word in words:
         for length in range(1, len(word) + 1):
             nodes.setdefault(word[:length], len(nodes) + 1)
-    # Bytes that are in no word share a column, the first one, if there are any.
+    # Bytes that occur in no word share the first column; without such bytes there is no such column.
     used = sorted({byte for word in words for byte in word})
     first = int(len(used) < 256)
     byte_class = np.zeros(256, np.uint8)

@@ -1,7 +1,9 @@
 """Token automata with a register, for repetitions with large bounds (`automata.counted`).
 
-counted_classes     what tokens do to places and register                classes
-with_counted_...    the start of a text                                  beginning
-Counted             the transitions, behind the interface of all         transitions
-CountedTokenAutomaton    the automaton, and distances                         automaton
+classes      classes of tokens with equal effects on control states and the register
+beginning    the start of a text
+automaton    CountedTokenAutomaton, its distances, and its compilation
+storage      loading from files
+
+The transitions are `tokenfst.finite.transitions.Counted`.
 """

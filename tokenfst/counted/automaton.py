@@ -1,16 +1,16 @@
 """CountedTokenAutomaton: an automaton over tokens whose states hold a count, for repetitions with large bounds.
 
-    state = register x Q + place         (`tokenfst.finite.transitions`)
+    state = register x Q + control state         (`tokenfst.finite.transitions`)
 
-Whoever uses it sees a token automaton with very many states; what there is of it are Q places and the guarded edges
-between them (`native/tokenfst/counted/counted_classes.h`). At one place the masks change only where a guard begins or
-ends, so there is one mask for each such region and not for each count.
+It behaves like a token automaton with very many states, but stores only Q control states and the guarded edges between
+them (`native/tokenfst/counted/counted_classes.h`). The mask of a control state changes only where the interval of a
+guard begins or ends, so there is one mask for each region between such counts, not one for each count.
 
-The least number of tokens to the end is exact for every place and every count. It is found when first asked for, as
-runs of counts that share it (`native/tokenfst/token_distances.h`).
+The least number of tokens to the end is exact for every control state and count. It is computed on first use, as runs
+of counts with equal distances (`native/tokenfst/token_distances.h`).
 
-Rejected: states written out and merged afterwards (memory grows with the bound); one mask for the middle of a loop and
-a check near the bounds on the host (nothing could stand in a graph on an accelerator).
+Rejected: expanding the states and merging them afterwards (memory grows with the bound); one mask for the middle of a
+loop with a check near the bounds on the host (not possible inside a graph on an accelerator).
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from tokenfst.finite.transitions import Counted
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
-# Of files.
+# The kind of automaton in the header of a file.
 KIND = "counted"
-# The distance where no end can be reached.
-FAR = np.iinfo(np.int32).max
+# The distance if no end can be reached.
+NO_END = np.iinfo(np.int32).max
 
 
-class Steps(NamedTuple):
-    """A distance for every place and count, as it changes from one count to the next.
+class DistanceRuns(NamedTuple):
+    """The distance of every control state and count, as N runs of counts with equal distances.
 
     Attributes:
-        key: `[S]` int64, ascending: place x (R + 1) + the least count of a run; each place begins with 0.
-        value: `[S]` int32, the distance of the run, `FAR` where no end can be reached.
+        key: `[N]` int64, ascending: control state x (R + 1) + the least count of the run. The first run of each control
+            state begins with count 0.
+        value: `[N]` int32, the distance of the run, `NO_END` if no end can be reached.
     """
 
     key: npt.NDArray[np.int64]
@@ -53,15 +54,15 @@ class Steps(NamedTuple):
 
 
 class CountedTokenAutomaton(FiniteTokenAutomaton):
-    """An exact deterministic automaton over tokens with a register in its states.
+    """A deterministic automaton over tokens with a register in its states.
 
     Attributes:
-        final: `[Q]` bool, the places where the text may end with some count.
+        final: `[Q]` bool, the control states in which the text may end with some count.
     """
 
     @cached_property
     def transitions(self) -> Counted:
-        """Place, count and class to place and count: guarded edges."""
+        """The guarded edges between control states."""
         offsets, edges, max_register = self.core.transitions
         return Counted(max_register, self.num_classes, offsets, *np.ascontiguousarray(edges.T))
 
@@ -69,14 +70,14 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
         return super()._header() | {"kind": KIND}
 
     @cached_property
-    def min_tokens_steps(self) -> Steps:
-        """The least number of tokens from every place with every count to the end of the text.
+    def min_tokens_runs(self) -> DistanceRuns:
+        """The least number of tokens from every control state and count to the end of the text.
 
         Raises:
-            LimitExceeded: they change too often with the count.
+            LimitExceeded: the distances change with the count so often that there are too many runs.
         """
         try:
-            return Steps(*self.core.min_tokens_runs)
+            return DistanceRuns(*self.core.min_tokens_runs)
         except LimitExceeded as error:
             raise error.of("the least numbers of tokens") from None
 
@@ -85,7 +86,7 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
         """The least number of tokens from every state to the end of the text, `[Q x (R + 1)]` int32.
 
         Raises:
-            LimitExceeded: they change too often with the count, or there are too many states to write them out.
+            LimitExceeded: there are too many runs of distances, or too many states.
         """
         try:
             return self.core.min_tokens_by_state
@@ -93,10 +94,10 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
             raise error.of("the least numbers of tokens") from None
 
     def min_tokens(self, state: State) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted.
+        """Return the least number of tokens from a state to the end of the text, including the end token.
 
         Raises:
-            LimitExceeded: they change too often with the count.
+            LimitExceeded: there are too many runs of distances.
         """
         try:
             return self.core.min_tokens(state)
@@ -111,7 +112,7 @@ def from_counted(
     at_text_start: bool = False,
     work: Work | None = None,
 ) -> CountedTokenAutomaton:
-    """The token automaton of a counted byte automaton; see `tokenfst.compile`."""
+    """Return the token automaton of a counted byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
     work = current_work(work)
@@ -127,7 +128,7 @@ def from_counted(
             vocabulary.native, automaton.tables, classes, spells_all, MAX_CACHED_MASKS, work.budget
         )
     except LimitExceeded as error:
-        raise error.of(f"the edges of {automaton.num_states:,} states that count") from None
+        raise error.of(f"the table of {automaton.num_states:,} states with a register") from None
     if not len(core.successors(core.start)[0]):
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     return CountedTokenAutomaton(vocabulary, core, at_text_start=at_text_start)

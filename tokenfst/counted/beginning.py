@@ -1,7 +1,7 @@
 """The start of a text in a counted byte automaton (`tokenfst.text_beginning`).
 
-In the state that is added the register is 0. Byte by byte it leads to one state with one value, so its arcs hold for 0
-alone and set the register. Counted automata have no labels.
+In the added state, the register is 0. Each byte leads from it to one state with one value, so its arcs have the guard
+[0, 0] and set the register. Counted automata have no labels.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
-# A state and what the register holds there; None for nowhere.
-_Reached: TypeAlias = tuple[int, int] | None
+# A state and the value of the register; None if the text is rejected.
+_Configuration: TypeAlias = tuple[int, int] | None
 
 
 def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> CountedByteAutomaton:
-    """Return the automaton of L', which begins in its last state."""
+    """Return the automaton of L', whose start is its last state."""
     size, num_classes, begin = automaton.num_states, automaton.num_classes, automaton.num_states
     after_prefix = _read(automaton, (automaton.start, 0), rule.prefix)
     reached = [_read(automaton, after_prefix, bytes([byte])) for byte in range(256)]
     reached[SPACE[0]] = (automaton.start, 0)
-    # Bytes are one class if they were and lead from the new state to one place as well.
-    numbers: dict[tuple[int, _Reached], int] = {}
+    # Bytes share a class if they did before and lead from the added state to the same configuration.
+    numbers: dict[tuple[int, _Configuration], int] = {}
     kinds = zip(automaton.byte_class.tolist(), reached, strict=True)
     byte_class = np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], np.uint8)
     old = np.array([column for column, _ in numbers])
@@ -48,21 +48,22 @@ def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> 
     )
 
 
-def _read(automaton: CountedByteAutomaton, place: _Reached, text: bytes) -> _Reached:
+def _read(automaton: CountedByteAutomaton, reached: _Configuration, text: bytes) -> _Configuration:
+    """Return the configuration after a text."""
     for byte in text:
-        place = automaton.step(*place, byte) if place else None
-    return place
+        reached = automaton.step(*reached, byte) if reached else None
+    return reached
 
 
 def with_counted_exceptions(
     classes: CountedClasses, automaton: CountedByteAutomaton, rule: TextStart, vocabulary: Vocabulary
 ) -> CountedClasses:
-    """Return the classes of L' in which the exceptions to the rule do the right thing at the beginning.
+    """Correct the classes of the tokens that are exceptions to the rule.
 
     Args:
-        classes: the classes under `with_counted_beginning(automaton, rule)`.
+        classes: the classes over `with_counted_beginning(automaton, rule)`.
         automaton: the automaton of L.
-        rule: what happens at the start of a text.
+        rule: what the decoder does at the start of a text.
         vocabulary: the tokens.
     """
     begin, edges = automaton.num_states, classes.edges
@@ -78,8 +79,8 @@ def with_counted_exceptions(
     return _move(classes, begin, moved) if moved else classes
 
 
-def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> CountedClasses:
-    """Make a class of each list of ranks: their old one, except for what it does at the beginning."""
+def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Configuration], list[int]]) -> CountedClasses:
+    """Make a new class of each list of ranks, with the edges of their old class except at the beginning."""
     edges, num_classes = [classes.edges], classes.num_classes
     new_class: dict[int, int] = {}
     for (old, reached), ranks in moved.items():
@@ -93,5 +94,5 @@ def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached],
         edges.append(own)
     run_end, run_class = moved_runs(classes, new_class)
     together = np.concatenate(edges)
-    # A class without tokens leads nowhere.
+    # Drop the edges of classes that have no tokens left.
     return CountedClasses(run_end, run_class, num_classes, together[np.isin(together[:, 0], run_class)])

@@ -1,7 +1,7 @@
-"""Token classes of a counted byte automaton: tokens with the same function on states and register are one letter.
+"""Token classes of a counted byte automaton: tokens with the same function on states and the register form a class.
 
-The walk over the vocabulary's trie is that of `tokenfst.finite.classes`, carrying functions with guards in place of
-plain ones (`native/tokenfst/counted/register_functions.h`).
+The walk over the vocabulary's trie is that of `tokenfst.finite.classes`, with guarded functions
+(`native/tokenfst/counted/register_functions.h`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def counted_classes(automaton: CountedByteAutomaton, vocabulary: Vocabulary, work: Work) -> CountedClasses:
-    """Sorts the tokens of a vocabulary into classes.
+    """Sort the tokens of a vocabulary into classes.
 
     Raises:
         LimitExceeded: the classes take too much memory, or the time is up.
@@ -24,4 +24,4 @@ def counted_classes(automaton: CountedByteAutomaton, vocabulary: Vocabulary, wor
     try:
         return _native.counted_classes(automaton.tables, vocabulary.native, work.budget)
     except LimitExceeded as error:
-        raise error.of(f"what tokens do to {automaton.num_states:,} states that count") from None
+        raise error.of(f"the effect of tokens on {automaton.num_states:,} states with a register") from None

@@ -1,4 +1,4 @@
-"""Counted automata over tokens as arrays of a file."""
+"""Load counted automata over tokens from the arrays of a file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def from_saved(saved: Saved, vocabulary: Vocabulary) -> FiniteTokenAutomaton:
-    """Return the automaton that a file holds.
+    """Return the automaton in a file.
 
     Raises:
-        AutomatonFileError: the tables do not fit together.
+        AutomatonFileError: the tables are inconsistent.
     """
     numbers = saved.number("max_register"), saved.number("num_classes")
     transitions = Counted(*numbers, *map(saved.array, COUNTED_COLUMNS))

@@ -1,10 +1,10 @@
-"""Finite automata over tokens: tables of what each class of tokens does in each state.
+"""Finite automata over tokens, as tables of the transitions of each class of tokens.
 
-classes       tokens with the same function on byte states are one letter
-terminals     labels, which stand for whole tokens
-beginning     tokens that are a text of their own, not the continuation of one
-trimming      states that tokens cannot reach or leave
-transitions   the tables: dense, sparse, or with guards on a count
+classes       classes of tokens with the same function on the states of a byte automaton
+terminals     labels, which stand for sets of tokens
+beginning     the start of a text
+transitions   the tables: dense, sparse, or with guards on a register
 automaton     FiniteTokenAutomaton
-compile       from a byte automaton to all of this
+compile       the pipeline from a byte automaton
+storage       loading from files
 """

@@ -1,13 +1,13 @@
 """FiniteTokenAutomaton: an automaton over tokens as tables over states.
 
-    state 0 .. Q - 2     where a text can stand between two tokens
+    state 0 .. Q - 2     states between two tokens of a text
     state Q - 1          the end of the sequence, after an end token
     class 0, NEVER       tokens that no state allows
     class 1, END         the end tokens
-    class 2 ..           tokens that no state tells apart (`tokenfst.finite.classes`)
+    class 2 ..           tokens with equal transitions in every state (`tokenfst.finite.classes`)
 
-The native core holds the tables and steps through them (`native/tokenfst/finite_automaton.h`). They never change, and
-masks that were asked for are kept in a bounded cache, so automata may be shared by threads.
+The native core holds the tables and steps through them (`native/tokenfst/finite_automaton.h`). The tables are
+immutable, and masks are kept in a bounded cache, so threads may share an automaton.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
 from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
-# Of files.
+# The kind of automaton in the header of a file.
 KIND = "finite"
-# Masks kept for states that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
+# The number of cached masks; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
 
 
@@ -39,7 +39,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
     Attributes:
         vocabulary: the tokens.
         start: the state before the first token.
-        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+        at_text_start: whether the tokens begin a text, and do not continue one (`tokenfst.compile`).
         core: the automaton of the native core.
     """
 
@@ -62,15 +62,15 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         *,
         at_text_start: bool = False,
     ) -> FiniteTokenAutomaton:
-        """The automaton of the classes of a vocabulary, with one more state after the end.
+        """Build the automaton from token classes, adding the state after the end.
 
         Args:
             vocabulary: the tokens.
             start: the state before the first token.
-            final: `[Q - 1]`, where the text may end.
-            classes: what the tokens do; each state reaches an end.
-            work: the compilation that it is part of.
-            at_text_start: as of the class.
+            final: `[Q - 1]` bool, whether the text may end in each state.
+            classes: the classes of the tokens and their transitions; an end can be reached from every state.
+            work: the compilation that this is part of.
+            at_text_start: as for the class.
 
         Raises:
             LimitExceeded: the tables take too much memory.
@@ -91,19 +91,19 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         *,
         at_text_start: bool = False,
     ) -> FiniteTokenAutomaton:
-        """The automaton of some tables.
+        """Build the automaton from its tables.
 
         Args:
             vocabulary: the tokens.
             start: the state before the first token.
-            final: `[Q]`, where the text may end; the last state, after the end, is final too.
-            transitions: state and class to state.
-            run_end, run_class: `[R]` each, one past the last rank of each run and its class; runs cover all ranks in
-                order.
-            at_text_start: as of the class.
+            final: `[Q]` bool, whether the text may end in each state; the last one, after the end, is final too.
+            transitions: the transitions by state and class.
+            run_end, run_class: `[R]` int32 each, one past the last rank of each run and its class; runs cover all ranks
+                in order.
+            at_text_start: as for the class.
 
         Raises:
-            TypeError, ValueError: the tables do not fit together.
+            TypeError, ValueError: the tables are inconsistent.
         """
         runs = np.stack([run_end, run_class], axis=1)
         common, room = (vocabulary.native, start, final, runs), (MAX_CACHED_MASKS, DEFAULT_LIMITS.memory)
@@ -146,12 +146,12 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def num_states(self) -> int:
-        """Q, the state after the end included."""
+        """Q, the number of states, including the one after the end."""
         return self.core.num_states
 
     @property
     def num_classes(self) -> int:
-        """K, NEVER and END included."""
+        """K, the number of classes, including NEVER and END."""
         return self.core.num_classes
 
     @property
@@ -162,23 +162,26 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
     # Classes
 
     def moves(self, state: int) -> tuple[IntArray, npt.NDArray[np.int64]]:
-        """The classes that a state allows, ascending, and the states that they lead to, `[n]` each."""
+        """Return the classes that a state allows, ascending, and the states that they lead to, `[n]` each."""
         return self.core.successors(state)
 
     def alike(self, state: int) -> int:
-        """One state for all that have the same mask for the same reason: the same place, and the same edges open."""
+        """Return the representative of the states with the same control state and the same open guards.
+
+        These states have equal masks. Without a register, every state represents itself.
+        """
         return self.core.alike(state)
 
     # Whole tables
 
     @property
     def final(self) -> BoolArray:
-        """`[Q]`, where the text may end; the last state, after the end, is final too."""
+        """Whether the text may end in each state, `[Q]` bool; the last state, after the end, is final too."""
         return self.core.final
 
     @cached_property
     def transitions(self) -> Transitions:
-        """State and class to state."""
+        """The transitions by state and class."""
         arrays = self.core.transitions
         if len(arrays) == 1:
             return Dense(*arrays)
@@ -188,12 +191,12 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
 
     @cached_property
     def run_end(self) -> IntArray:
-        """`[R]`, one past the last rank of each run of ranks that share a class; runs cover all ranks in order."""
+        """One past the last rank of each run of ranks with one class, `[R]` int32; runs cover all ranks in order."""
         return np.ascontiguousarray(self.core.runs[:, 0])
 
     @cached_property
     def run_class(self) -> IntArray:
-        """`[R]`, the class of each run."""
+        """The class of each run, `[R]` int32."""
         return np.ascontiguousarray(self.core.runs[:, 1])
 
     @cached_property

@@ -1,8 +1,8 @@
 """The start of a text in a byte automaton (`tokenfst.text_beginning`).
 
-A label that is taken by a token without text, such as a marker, leaves the text still to begin. So every state that
-labels alone lead to from the start, its *origins*, has a twin that begins as well; and each label is two, one for the
-tokens of its set that begin the text and one for those that do not.
+A token that is taken by name and writes nothing, such as a marker, does not begin the text. Therefore every state that
+the start leads to by labels alone (an *origin*) gets a twin in which the text has not begun, and every label is split
+into two: one for the tokens of its set that begin the text, and one for those that do not.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
-# Before the name of a label, for its tokens that do not begin the text.
+# The prefix of the name of a label for its tokens that do not begin the text.
 _SILENT = "\0"
 
 
-def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
-    """Return the automaton of L', and the P states of `automaton` whose twins are its last P states, start first."""
+def with_finite_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
+    """Return the automaton of L', and the P origins in `automaton`, the start first.
+
+    The last P states of the new automaton are their twins, in the same order; the first of these is its start.
+    """
     origins = _origins(automaton)
     final = np.concatenate([automaton.final, automaton.final[origins]])
     by_label, labels = _twice(automaton, origins)
@@ -36,7 +39,7 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
     table, byte_class = automaton.next, automaton.byte_class
     space = byte_class[SPACE[0]]
     if (byte_class == space).sum() > 1:
-        # At the beginning a space is like no other byte.
+        # At the beginning, the space has a class of its own.
         table = np.concatenate([table, table[:, space : space + 1]], axis=1)
         byte_class = byte_class.copy()
         byte_class[SPACE[0]] = space = table.shape[1] - 1
@@ -50,14 +53,14 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
 
 
 def _rows_of_arcs(automaton: ByteAutomaton, rule: TextStart, origins: list[int]) -> tuple[IntArray, IntArray]:
-    """Return the offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with a row for each twin."""
+    """Return the offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with its twins."""
     space, offsets, rows = SPACE[0], automaton.offsets.tolist(), []
     for origin in origins:
         after_prefix = automaton.step(origin, rule.prefix)
         row = [[space, space, origin]]
         if after_prefix >= 0:
             for low, high, target in automaton.arcs[offsets[after_prefix] : offsets[after_prefix + 1]].tolist():
-                # An arc over the space is cut in two around it.
+                # Leave the space out of an arc that covers it.
                 pieces = ([low, min(high, space - 1), target], [max(low, space + 1), high, target])
                 row += [piece for piece in pieces if piece[0] <= piece[1]]
         rows.append(sorted(row))
@@ -67,7 +70,7 @@ def _rows_of_arcs(automaton: ByteAutomaton, rule: TextStart, origins: list[int])
 
 
 def _origins(automaton: ByteAutomaton) -> list[int]:
-    """Return the states that labels alone lead to, the start first."""
+    """Return the states that the start leads to by labels alone, beginning with the start itself."""
     origins = [automaton.start]
     for origin in origins:
         origins += sorted({*automaton.by_label[origin].tolist()} - {-1, *origins})
@@ -75,8 +78,7 @@ def _origins(automaton: ByteAutomaton) -> list[int]:
 
 
 def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[IntArray, tuple[str, ...]]:
-    """Return the transitions by label, and the labels, each of them for tokens that begin the text and for those that
-    do not."""
+    """Return the transitions by the split labels, `[Q + P, 2 L]`, and the names of these labels."""
     twin = np.full(automaton.num_states + 1, -1, np.int32)
     twin[origins] = np.arange(automaton.num_states, automaton.num_states + len(origins))
     inside = automaton.by_label
@@ -88,10 +90,16 @@ def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[IntArray, tupl
 def split_terminals(
     labels: Iterable[str], vocabulary: Vocabulary, terminals: Terminals, rule: TextStart
 ) -> dict[str, list[int]]:
-    """Return the sets of the labels of `with_beginning`, from the labels before.
+    """Return the token ids of each split label of `with_finite_beginning`, by name.
+
+    Args:
+        labels: the labels before they are split.
+        vocabulary: the tokens.
+        terminals: the token ids of labels, by name.
+        rule: what the decoder does at the start of a text.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
+        UnknownTerminal, VocabularyError: as for `tokenfst.finite.terminals.token_set`.
     """
     split: dict[str, list[int]] = {}
     for name in labels:
@@ -102,16 +110,16 @@ def split_terminals(
     return split
 
 
-def with_exceptions(
+def with_finite_exceptions(
     classes: TokenClasses, automaton: ByteAutomaton, origins: list[int], rule: TextStart, vocabulary: Vocabulary
 ) -> TokenClasses:
-    """Return the classes of L' in which the exceptions to the rule do the right thing at the beginning.
+    """Correct the classes of the tokens that are exceptions to the rule.
 
     Args:
-        classes: the classes under `with_beginning(automaton, rule)`.
+        classes: the classes over `with_finite_beginning(automaton, rule)`.
         automaton: the automaton of L.
-        origins: P of its states, which have twins.
-        rule: what happens at the start of a text.
+        origins: its P states that have twins.
+        rule: what the decoder does at the start of a text.
         vocabulary: the tokens.
     """
     begin, num_twins = automaton.num_states, len(origins)
@@ -130,7 +138,7 @@ def with_exceptions(
 
 
 def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, ...]], list[int]]) -> TokenClasses:
-    """Make a class of each list of ranks: their old one, except for the transitions from `begin` on."""
+    """Make a new class of each list of ranks, with the transitions of their old class except from state `begin` on."""
     source, edge_class, target = classes.source, classes.edge_class, classes.target
     edges = np.stack([source, edge_class, target])
     added, new_class = [edges], dict[int, int]()
@@ -146,7 +154,7 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, .
         added.append(own)
     run_end, run_class = moved_runs(classes, new_class)
     edges = np.concatenate(added, axis=1)
-    # A class without tokens leads nowhere.
+    # Drop the transitions of classes that have no tokens left.
     taken: BoolArray = np.zeros(num_classes, np.bool_)
     taken[run_class] = True
     source, edge_class, target = np.ascontiguousarray(edges[:, taken[edges[1]]])

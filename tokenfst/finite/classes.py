@@ -1,10 +1,10 @@
-"""Token classes: the composition of a constraint with a detokenizer, fast and exact.
+"""Token classes: the composition of a byte automaton with the detokenizer.
 
-A byte automaton gives every byte string a partial function on its states. Two tokens with the same function are one
-letter to the automaton, so the vocabulary's trie is walked once, carrying the function of the prefix
-(`native/tokenfst/walk.h`, `state_functions.h`). The result is the minimal-alphabet form of `determinize(A o T)` (Koo,
-Liu & He 2024, Algorithm 2): a class for each token and the transitions of each class, kilobytes in place of a mask for
-each state. `tokenfst.reference` is the definition that this is tested against.
+A byte string defines a partial function on the states of a byte automaton. Two tokens with the same function are
+equivalent. One walk over the vocabulary's trie computes all functions, extending that of the prefix byte by byte
+(`native/tokenfst/walk.h`, `state_functions.h`). The result is `determinize(A o T)` (Koo, Liu & He 2024, Algorithm 2)
+over the smallest alphabet: the class of each token and the transitions of each class, kilobytes instead of one mask per
+state. Tests compare it with the definition in `tokenfst.reference`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.vocabulary import Vocabulary
 
-# Class 0 is every token that no state allows; class 1 is the end of the sequence.
+# Class 0 contains the tokens that no state allows, class 1 the end tokens.
 NEVER, END, FIRST_CLASS = 0, 1, 2
 
 
@@ -30,4 +30,4 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary, work: Work) 
     try:
         return _native.token_classes(automaton.tables, vocabulary.native, work.budget)
     except LimitExceeded as error:
-        raise error.of(f"what tokens do to {automaton.num_states:,} states") from None
+        raise error.of(f"the effect of tokens on {automaton.num_states:,} states") from None

@@ -1,11 +1,10 @@
-"""From a byte automaton to one over the tokens of a vocabulary.
+"""Compile a byte automaton to one over the tokens of a vocabulary.
 
     ByteAutomaton -> with a beginning -> TokenClasses -> with terminals -> trimmed -> FiniteTokenAutomaton
 
-Each state of the byte automaton can be reached and reaches an end. Over tokens that need not hold. Where every byte
-that the automaton reads is a token, as in every byte-level vocabulary, it does; otherwise states that no sequence of
-tokens reaches, or from which none reaches an end, are removed, and with them the transitions into them and the
-differences between classes that only those made.
+A byte automaton is trim: every state is reachable and coaccessible. Over tokens this holds too if there is a token for
+every single byte that the automaton reads, as in byte-level vocabularies. Otherwise, states that are not reachable or
+not coaccessible by tokens are removed with their transitions, and classes that become equal are merged.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
-from tokenfst.finite.beginning import split_terminals, with_beginning, with_exceptions
+from tokenfst.finite.beginning import split_terminals, with_finite_beginning, with_finite_exceptions
 from tokenfst.finite.classes import END, FIRST_CLASS, NEVER, token_classes
 from tokenfst.finite.terminals import Terminals, with_terminals
 from tokenfst.vocabulary import Vocabulary
@@ -41,12 +40,12 @@ def from_bytes(
     rule = vocabulary.text_start if at_text_start else None
     raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:
-        raw, origins = with_beginning(automaton, rule)
+        raw, origins = with_finite_beginning(automaton, rule)
         token_bytes = vocabulary.is_first_byte
     start, final = raw.start, raw.final
     classes = token_classes(raw, vocabulary, work)
     if rule:
-        classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
+        classes = with_finite_exceptions(classes, automaton, origins, rule, vocabulary)
     if raw.labels:
         sets = terminals or {}
         if rule:
@@ -58,7 +57,7 @@ def from_bytes(
 
 
 def _trim(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, BoolArray, TokenClasses]:
-    """Keep the states that tokens reach and from which tokens reach an end; classes without a difference merge.
+    """Keep the states that are reachable and coaccessible by tokens, and merge classes that become equal.
 
     Raises:
         EmptyLanguage: no sequence of tokens spells a text of the language.
@@ -74,7 +73,7 @@ def _trim(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, Boo
     source, number, target = state[source[edges]], number[edges], state[target[edges]]
     merged, num_classes = _merge_classes(classes.num_classes, source, number, target)
     together = merged[number]
-    # Of classes that have become one, the edges of the first stay.
+    # Of merged classes, keep the edges of the first one.
     owner = np.full(num_classes, -1, np.int32)
     owner[together[::-1]] = number[::-1]
     first = owner[together] == number
@@ -84,7 +83,10 @@ def _trim(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, Boo
 
 
 def _merge_classes(num_classes: int, source: IntArray, number: IntArray, target: IntArray) -> tuple[IntArray, int]:
-    """Return the new number of every class `[K]`, equal for equal transitions, NEVER for none; and their count."""
+    """Return the new number of each class, `[K]` int32, and the number of new classes.
+
+    Classes with equal transitions get the same number, those without transitions NEVER.
+    """
     merged = np.full(num_classes, NEVER, np.int32)
     merged[END] = END
     known: dict[bytes, int] = {}

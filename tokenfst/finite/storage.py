@@ -1,4 +1,4 @@
-"""Finite automata over tokens as arrays of a file."""
+"""Load finite automata over tokens from the arrays of a file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def from_saved(saved: Saved, vocabulary: Vocabulary) -> FiniteTokenAutomaton:
-    """Return the automaton that a file holds.
+    """Return the automaton in a file.
 
     Raises:
-        AutomatonFileError: the tables do not fit together.
+        AutomatonFileError: the tables are inconsistent.
     """
     if "next" in saved.arrays:
         return with_transitions(FiniteTokenAutomaton, Dense(saved.array("next")), saved, vocabulary)
@@ -25,10 +25,10 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> FiniteTokenAutomaton:
 def with_transitions(
     kind: type[FiniteTokenAutomaton], transitions: Transitions, saved: Saved, vocabulary: Vocabulary
 ) -> FiniteTokenAutomaton:
-    """Return the automaton of some transitions and of what else a file holds.
+    """Return the automaton with given transitions and the other tables of a file.
 
     Raises:
-        AutomatonFileError: the tables do not fit together.
+        AutomatonFileError: the tables are inconsistent.
     """
     start, final, runs = saved.number("start"), saved.flags("final"), (saved.array("run_end"), saved.array("run_class"))
     is_text = saved.at_text_start

@@ -1,17 +1,17 @@
 """Terminals: labels of an automaton that stand for whole tokens (Koo, Liu & He 2024, section 2.5.1).
 
-A label names a set of tokens, and its arc is taken by one token of the set, between two tokens and never inside one,
-whatever bytes the token writes. So special tokens, which write nothing, can be asked for, and "any token without a line
-break" is one arc.
+A label names a set of tokens. One token of the set takes the arc of the label, between two tokens of a text, whatever
+bytes it writes. A constraint can thus refer to special tokens, which write nothing, and one arc can stand for "any
+token without a line break".
 
-    token_set       what a label means: given by the caller, a special token, by number, or a set of every vocabulary
-    refined         classes split by membership in the sets, so that a class is in a set wholly or not at all
-    edges           of a class: what its bytes do, and the arcs of the labels whose sets hold it
-    determinized    a token may both spell bytes and be in a set; states are sets of states then
+    token_set         the tokens of a label: given by the caller, by number, by special token, or a predefined set
+    members           the sets that each token belongs to
+    refined           classes split by membership, so that each set contains a class completely or not at all
+    with_terminals    the classes with the arcs of labels added to those of bytes, made deterministic
 
-The paper leaves a token that matches two ways to a heuristic: ordinary arcs first. That loses texts: after
-`(?P<TEXT_TOKEN>)+end` has taken the token `end` as the ending, it cannot go on. Here both ways are kept, by the subset
-construction over classes, and the automaton is exact, with labels as without.
+A token may match both by its bytes and by name. The paper resolves this by a heuristic, ordinary arcs first, which
+loses texts: once `(?P<TEXT_TOKEN>)+end` has taken the token `end` by its bytes, the text cannot continue. Here the
+subset construction over classes follows both arcs, so automata with labels are exact too.
 """
 
 from __future__ import annotations
@@ -37,11 +37,21 @@ Terminals: TypeAlias = Mapping[str, Iterable[int]]
 
 
 def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArray:
-    """The ids that a label stands for, ascending. `!<name>` is every token but those of `<name>`.
+    """Return the ids of the tokens that a label stands for, ascending, `[n]` int32.
+
+    >>> vocabulary = Vocabulary([b"a", b"b", b"\\n", b"", b""], eos_ids=4, special_tokens={"<|call|>": 3})
+    >>> [token_set(name, vocabulary, {"ab": [1, 0]}).tolist() for name in ("ab", "<|call|>", "<[^0-1]>")]
+    [[0, 1], [3], [2, 3]]
+
+    Args:
+        name: a key of `terminals`; numbers (`tokenfst.vocabulary.token_ids`); `!<name>` for all tokens that are not in
+            the set `<name>`; a special token; or one of the predefined sets, `TEXT_TOKEN` and `PARAGRAPH_TOKEN`.
+        vocabulary: the tokens.
+        terminals: the token ids of labels, by name.
 
     Raises:
-        UnknownTerminal: nobody says what the label stands for.
-        VocabularyError: an id that is outside the vocabulary, or ends a sequence.
+        UnknownTerminal: the name is unknown.
+        VocabularyError: an id is outside the vocabulary, or ends a sequence.
     """
     numbered = ids_by_number(name, vocabulary)
     if name in terminals:
@@ -71,12 +81,23 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArr
 def with_terminals(
     automaton: ByteAutomaton, vocabulary: Vocabulary, classes: TokenClasses, terminals: Terminals, work: Work
 ) -> tuple[int, BoolArray, TokenClasses]:
-    """The start state, the final states and the classes of an automaton whose labels are sets of tokens.
+    """Add the arcs of labels to the transitions of token classes.
+
+    Args:
+        automaton: the automaton over bytes and labels.
+        vocabulary: the tokens.
+        classes: the classes of the tokens by their bytes.
+        terminals: the token ids of labels, by name.
+        work: the compilation that this is part of.
+
+    Returns:
+        The start, the final states `[Q]`, and the classes of the automaton over tokens.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `token_set`.
+        UnknownTerminal, VocabularyError: as for `token_set`.
         EmptyLanguage: no sequence of tokens reaches an end.
-        LimitExceeded, Cancelled: telling the ways apart takes too many states, or too long.
+        LimitExceeded: the subset construction exceeds a limit.
+        Cancelled: another thread cancelled the compilation.
     """
     member = members(automaton.labels, vocabulary, terminals)
     run_end, run_class, bytes_of, sets_of = refined(classes.run_end, classes.run_class, member)
@@ -91,10 +112,10 @@ def with_terminals(
 
 
 def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> BoolArray:
-    """Which ranks are in the sets that labels stand for, `[R, L]`.
+    """Return whether each rank is in the set of each label, `[R, L]` bool.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `token_set`.
+        UnknownTerminal, VocabularyError: as for `token_set`.
     """
     member = np.zeros((len(vocabulary.token_of_rank), len(labels)), np.bool_)
     for column, name in enumerate(labels):
@@ -105,13 +126,20 @@ def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals)
 def refined(
     run_end: IntArray, run_class: IntArray, member: BoolArray
 ) -> tuple[IntArray, IntArray, npt.NDArray[np.int64], BoolArray]:
-    """Runs of the split classes, from runs of classes and what sets each rank is in; and of each of these the class
-    that its bytes make `[K]` and its sets `[K, L]`."""
+    """Split classes so that each set contains a class completely or not at all.
+
+    Args:
+        run_end, run_class: the runs of the classes before, `[R]` int32 each.
+        member: whether each rank is in the set of each label, as `members` returns it.
+
+    Returns:
+        The runs of the K new classes, the old class of each new one `[K]`, and whether it is in each set `[K, L]`.
+    """
     lengths = np.diff(run_end, prepend=0)
     class_of_rank = np.repeat(run_class, lengths).astype(np.int64)
     sets, set_of_rank = np.unique(member, axis=0, return_inverse=True)
     keys = class_of_rank * len(sets) + set_of_rank.reshape(-1)
-    # Tokens that no bytes and no set allow stay NEVER, which comes before all others.
+    # Tokens that neither bytes nor a set allow stay in class NEVER, which is the first.
     keys[(class_of_rank == NEVER) & ~member.any(axis=1)] = -1
     distinct, class_of_rank = np.unique(keys, return_inverse=True)
     kept = distinct >= 0
@@ -130,7 +158,7 @@ def _edges(
     bytes_of: npt.NDArray[np.int64],
     sets_of: BoolArray,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Source, class and target of every edge, `[E]` each, without repetition; classes as refined."""
+    """Return source, class and target of every edge of the split classes, `[E]` int32 each, without duplicates."""
     bounds = np.searchsorted(classes.edge_class, np.arange(classes.num_classes + 1))
     parts = []
     for number in range(FIRST_CLASS, len(bytes_of)):
@@ -154,8 +182,8 @@ def _determinized(
     target: IntArray,
     work: Work,
 ) -> tuple[int, BoolArray, IntArray, IntArray, IntArray]:
-    """The minimal deterministic automaton over classes."""
-    # The construction starts in state 0 and ends in one state: two states more, and ways without a symbol.
+    """Return start, final states and edges of the minimal deterministic automaton over classes."""
+    # The construction expects start 0 and one final state: two more states, connected by epsilon arcs.
     ends = np.flatnonzero(final)
     epsilon = np.concatenate([[[0, start + 2]], np.stack([ends + 2, np.ones_like(ends)], axis=1)]).astype(np.int32)
     arcs = np.stack([source + 2, number, target + 2], axis=1)
@@ -164,7 +192,7 @@ def _determinized(
             len(final) + 2, num_classes, arcs, epsilon, work.limits.states, work.budget
         )
     except LimitExceeded as error:
-        raise error.of("the automaton of tokens that match a label and bytes as well") from None
+        raise error.of("the automaton of tokens that match both a label and bytes") from None
     if start < 0:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     return start, final, *np.ascontiguousarray(arcs.T)

@@ -1,23 +1,23 @@
-"""Vocabularies from the formats that tokenizers are kept in, one file per source.
+"""Load vocabularies from tokenizers and their files; one module per format.
 
     huggingface.py     from_transformers    a fast tokenizer of transformers, or a tokenizers.Tokenizer
     tiktoken.py        from_tiktoken        a .tiktoken file of ranks, or a tiktoken.Encoding
     sentencepiece.py   from_sentencepiece   a SentencePiece .model file
     tekken.py          from_tekken          Mistral's tekken.json
-    files.py           load                 any of these files, recognised by what is in it
+    files.py           load_vocabulary      any of these files, recognized by its content
+    byte_level.py      the encoder of a byte-level BPE, for canonical tokenization
+    common.py          assembling a vocabulary, and comparing it with the decoder
 
-Every loader answers two questions: which bytes does this token add to a text that has begun, and what is
-different at the start of a text (`Vocabulary.text_start`)? The answers have to be exact, because a token
-automaton promises that what it allows is what the decoder will write. So a tokenizer whose decoder does
-more than write tokens side by side is refused with `UnsupportedTokenizer` and the reason; nothing is
-approximated. Tokens that write nothing (special, unknown, unused, padding, holes
-between ids) become `b""`.
+Every loader determines two things: the bytes that each token adds to earlier text, and how the start of a text differs
+(`Vocabulary.text_start`). Both have to be exact, because a token automaton guarantees that the tokens it allows decode
+to texts of its language. A tokenizer whose decoder does more than concatenate the bytes of tokens is refused with
+`UnsupportedTokenizer` and the reason; nothing is approximated. Tokens that write nothing (special, unknown, unused and
+padding tokens, and ids without a token) become `b""`.
 
-Every loader takes `eos_ids`. Several end-of-sequence ids are one end, as in the generation configurations
-of chat models. When given, they are the ids, all of them; when left out, the source's own is used, if it
-has one.
+Every loader takes `eos_ids`, one end-of-sequence id or several, as in the generation configuration of a chat model.
+Given ids replace those of the source. By default the source's own are used.
 
-The libraries that a source needs are imported when its loader is called, not before.
+A loader imports the library that it needs when it is called.
 """
 
 from tokenfst.loaders.files import load_vocabulary

@@ -1,27 +1,26 @@
-"""How a byte-level BPE of `tokenizers` cuts a text into tokens, read from its definition.
+"""Read the encoder of a byte-level BPE from the definition of a `tokenizers.Tokenizer`.
 
-The encoder normalizes the text, takes the added tokens out, cuts the rest into pieces, spells the pieces in characters
-that stand for bytes, and merges. What is modelled (`tokenfst.vocabulary.bpe`): no normalizer; no added tokens but
-special ones; pieces by one regular expression, or the one that `ByteLevel` has built in, or a text as one piece; and
-merges without dropout. Names of special tokens in a text are text, as with `encode_special_tokens = True`
-(`split_special_tokens` in transformers). Whatever else a definition says is a `NotBPE` with the reason.
+Such an encoder normalizes the text, cuts out added tokens, cuts the rest into pieces, writes each piece in characters
+that stand for bytes, and merges them. The model of an encoder (`tokenfst.vocabulary.bpe`) covers definitions without a
+normalizer, without added tokens other than special ones, and without dropout. Pieces are the matches of one regular
+expression, possibly the one built into `ByteLevel`, or the whole text is one piece. The name of a special token in a
+text is ordinary text, as with `encode_special_tokens = True` (`split_special_tokens` in transformers). For any other
+definition the result is a `NotBPE` with the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from tokenfst.loaders.common import Json, flattened
 from tokenfst.vocabulary.bpe import BPE, GPT2_PATTERN, NotBPE
-
-Json = dict[str, Any]
 
 
 def _byte_table() -> dict[str, int]:
-    """GPT-2's table, from character to byte.
+    """Return GPT-2's table from characters to bytes.
 
-    Bytes that are visible characters of Latin-1 stand for themselves. The others, in order, are the
-    characters from U+0100 on, so that no piece contains a space or a control character.
+    Bytes that are visible characters of Latin-1 are written as these. The others are written, in order, as the
+    characters from U+0100, so that no piece contains a space or a control character.
     """
     visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = [byte for byte in range(256) if byte not in visible]
@@ -32,11 +31,11 @@ BYTE_OF = _byte_table()
 
 
 def bpe_of(definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
-    """The encoder in a definition.
+    """Return the encoder of a definition, or why it is not modelled.
 
     Args:
-        definition: a `tokenizer.json`.
-        silent: the tokens that write nothing.
+        definition: the content of a `tokenizer.json`.
+        silent: the ids of tokens that write nothing.
     """
     model, without_text = definition["model"], set(silent)
     if model["type"] != "BPE" or (definition["decoder"] or {}).get("type") != "ByteLevel":
@@ -51,24 +50,14 @@ def bpe_of(definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
     for piece, token in model["vocab"].items():
         if token not in without_text and not BYTE_OF.keys() >= set(piece):
             return NotBPE(f"token {token} ({piece!r}) is not spelled in the characters that stand for bytes")
-    stages = _stages(definition["pre_tokenizer"])
-    pattern = _pattern(stages)
+    pattern = _pattern(flattened(definition["pre_tokenizer"], "pretokenizers"))
     if isinstance(pattern, NotBPE):
         return pattern
     return BPE(_merges(model), pattern, whole_pieces=bool(model.get("ignore_merges")))
 
 
-def _stages(pre_tokenizer: Json | None) -> list[Json]:
-    """The pre-tokenizers in order, sequences within sequences laid flat."""
-    if pre_tokenizer is None:
-        return []
-    if pre_tokenizer["type"] == "Sequence":
-        return [stage for inner in pre_tokenizer["pretokenizers"] for stage in _stages(inner)]
-    return [pre_tokenizer]
-
-
 def _pattern(stages: list[Json]) -> str | NotBPE | None:
-    """The regular expression of the pieces, None where a text is one piece."""
+    """Return the regular expression that matches pieces, None if a text is one piece."""
     kinds = [stage["type"] for stage in stages]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
         return NotBPE(f"the pre-tokenizer {' + '.join(kinds) or 'none'} is not modelled")
@@ -80,14 +69,15 @@ def _pattern(stages: list[Json]) -> str | NotBPE | None:
     first = stages[0]
     if last.get("use_regex", True) or "Regex" not in first["pattern"]:
         return NotBPE("its pre-tokenizer cuts twice, or at a string")
-    # Pieces are the matches; what lies between them, of which there is nothing, would be kept or not.
+    # Both settings make the matches the pieces. They differ in text between matches, of which there is none.
     if (first["behavior"], bool(first["invert"])) not in (("Isolated", False), ("Removed", True)):
         return NotBPE(f"its pre-tokenizer joins pieces (Split, {first['behavior']})")
     return str(first["pattern"]["Regex"])
 
 
 def _merges(model: Json) -> tuple[tuple[int, int, int], ...]:
+    """Return the ids of left, right and merged token for each merge, in order of precedence."""
     vocab: dict[str, int] = model["vocab"]
-    # Older files have both halves in one string.
+    # Older files write both halves as one string.
     pairs = [tuple(merge.split(" ", 1)) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
     return tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in pairs)

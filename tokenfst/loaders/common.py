@@ -1,49 +1,57 @@
-"""What all loaders end with: tokens put in their places, and compared with the decoder they were read from.
+"""Assemble a vocabulary, and compare it with the decoder that it was read from.
 
-The comparison is what makes a loader exact rather than plausible. Reading a decoder's definition gives the
-bytes of every token; then each token is decoded by the decoder itself, at the start of a text and again
-after an ordinary token. A rule that was misunderstood, or that another version of the library applies
-differently, is found here and refused.
+A loader derives the bytes of every token from the definition of a decoder. The comparison then decodes every token with
+the decoder itself, at the start of a text and again after an ordinary token. It refuses tokenizers whose definition was
+misunderstood, or is applied differently by the installed version of the library.
 
-Exact means: if the bytes that tokens write are valid UTF-8, they are the text. Where they are not, the
-libraries show replacement characters, each in its own way, and there is no text to be exact about.
+The comparison holds where the bytes of tokens are valid UTF-8. Otherwise the libraries insert replacement characters,
+each in its own way, and no text is correct.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.arguments import id_tuple
 from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.text_start import TextStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-# Far above any vocabulary in use. One damaged id must not become a list of a billion empty tokens.
+Json: TypeAlias = dict[str, Any]
+
+# Far above the size of any vocabulary in use: a single damaged id must not make a list of a billion empty tokens.
 MAX_TOKENS = 1 << 24
 
 
 def assemble(
     written: Mapping[int, bytes],
     silent: Mapping[str, int],
-    eos_ids: Iterable[int],
+    eos_ids: int | Iterable[int],
     source: str,
     start: TextStart | None = None,
     *,
     bpe: BPE | NotBPE = NotBPE("it is no byte-level BPE"),  # noqa: B008 (immutable)
 ) -> Vocabulary:
-    """The vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
+    """Return the vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
 
-    Tokens in `silent` or `eos_ids` write nothing, even if they have bytes in `written`.
+    Args:
+        written: the bytes of each token, by id.
+        silent: the ids of tokens that write nothing, by name, even if they have bytes in `written`.
+        eos_ids: the id or ids that end a sequence; they write nothing.
+        source: the name of the tokenizer in messages.
+        start: what the decoder does differently at the start of a text.
+        bpe: how the encoder cuts a text.
 
     Raises:
-        VocabularyError: there is no token, or an id is negative or larger than any vocabulary's.
+        VocabularyError: no token writes any bytes, or an id is negative or `MAX_TOKENS` or more.
     """
-    eos = tuple(eos_ids)
+    eos = id_tuple(eos_ids)
     ids = {*written, *silent.values(), *eos}
     if not written:
         raise VocabularyError(f"{source}: no token writes any text")
@@ -54,15 +62,15 @@ def assemble(
     return Vocabulary(tokens, eos, special_tokens=silent, text_start=start, bpe=bpe)
 
 
-def text_start(
+def text_start_rule(
     written: Mapping[int, bytes], first: Mapping[int, bytes], *, prefix: bytes = b"", ignored: Iterable[int] = ()
 ) -> TextStart:
-    """The rule with a prefix under which every token writes `first[i]` at the start of a text.
+    """Return the rule by which every token writes `first[i]` at the start of a text.
 
     Args:
         written: the bytes that each token writes inside a text.
-        first: the bytes that it writes as the first of a text.
-        prefix, ignored: as in `TextStart`.
+        first: the bytes that each token writes as the first one of a text.
+        prefix, ignored: as for `TextStart`.
     """
     rule = TextStart(prefix)
     exceptions = {
@@ -71,8 +79,14 @@ def text_start(
     return TextStart(prefix, exceptions, frozenset(ignored))
 
 
-def ranked(ranks: Iterable[int], eos_ids: Iterable[int], pattern: str) -> BPE | NotBPE:
-    """The encoder of tiktoken, whose ranks are token ids."""
+def ranked_bpe(ranks: Iterable[int], eos_ids: Iterable[int], pattern: str) -> BPE | NotBPE:
+    """Return the encoder of a vocabulary in which the id of a token is its rank, as in tiktoken and Tekken.
+
+    Args:
+        ranks: the ids of the tokens that the encoder merges.
+        eos_ids: the ids that end a sequence.
+        pattern: the regular expression that matches pieces.
+    """
     ends = set(eos_ids) & set(ranks)
     if ends:
         return NotBPE(f"token {min(ends)} ends a sequence, and the encoder writes it in texts as well")
@@ -86,26 +100,26 @@ def require_agreement(
     source: str,
     start: TextStart | None = None,
 ) -> None:
-    """Decode every token before and after an ordinary token, and refuse the tokenizer if one does not write its bytes.
+    """Decode every token before and after an ordinary token, and raise if one of them does not write its bytes.
 
-    Half a character decodes to U+FFFD on both sides.
+    An incomplete character decodes to U+FFFD both in the expected text and in the decoder's.
 
     Args:
         written: the bytes that each token should write.
-        is_byte: whether a token is a byte piece, which is decoded together with its neighbours.
-        decode: from token ids to text.
-        source: what the tokenizer is called in messages.
-        start: what should be different at the start of a text.
+        is_byte: whether a token is a byte piece, which is decoded together with its neighbors.
+        decode: the function from token ids to text.
+        source: the name of the tokenizer in messages.
+        start: what the decoder should do differently at the start of a text.
 
     Raises:
-        UnsupportedTokenizer: with the first token that differs.
+        UnsupportedTokenizer: a token decodes to another text; the message names the first one.
     """
     ordinary = (t for t, piece in written.items() if not is_byte(t) and _is_ordinary(piece))
     anchor = next(ordinary, None)
     if anchor is None:
         raise UnsupportedTokenizer(f"{source}: no token is ordinary text, to compare the others with")
     for token, piece in written.items():
-        # One that writes nothing inside a text is never allowed, and so is never the first.
+        # A token that writes nothing inside a text is never allowed, so it is never the first one.
         ids = [token, anchor, token] if piece else [anchor, token]
         expected = start.detokenize(ids, written) if start else b"".join(written[i] for i in ids)
         text = decode(ids)
@@ -121,10 +135,10 @@ def _is_ordinary(piece: bytes) -> bool:
 
 
 def base64_bytes(text: str | bytes) -> bytes:
-    """The bytes that strict base64 text stands for.
+    """Decode strict base64.
 
     Raises:
-        ValueError: `text` is not base64, or stands for no bytes.
+        ValueError: `text` is not base64, or is empty.
     """
     try:
         piece = base64.b64decode(text, validate=True)
@@ -133,3 +147,17 @@ def base64_bytes(text: str | bytes) -> bytes:
     if not piece:
         raise ValueError("a token without bytes")
     return piece
+
+
+def flattened(component: Json | None, parts: str) -> list[Json]:
+    """Return the components of a tokenizer's definition in order, with nested sequences flattened.
+
+    Args:
+        component: a decoder or a pre-tokenizer, None for none.
+        parts: the key under which a sequence lists its parts.
+    """
+    if component is None:
+        return []
+    if component["type"] == "Sequence":
+        return [stage for inner in component[parts] for stage in flattened(inner, parts)]
+    return [component]

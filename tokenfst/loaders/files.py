@@ -1,10 +1,10 @@
-"""One function for all vocabulary files: `load`.
+"""Load a vocabulary from a file of any supported format.
 
-It looks at what is in the file, and at its name only when that is not enough: a `tokenizer.model` may be
-SentencePiece or tiktoken. What is not recognised is refused, with the list of what is read.
+The format is recognized by the content of the file, and by its name only where the content is not enough: a
+`tokenizer.model` may be a file of SentencePiece or of tiktoken. Other files are refused with a list of the formats.
 
-A `vocab.txt` has one WordPiece a line and nothing else. It is read as BERT's tokenizer reads it: with that
-tokenizer's special tokens, and its decoder, which joins pieces marked ## and cleans up before punctuation.
+A `vocab.txt` has one WordPiece per line and nothing else. It is read as BERT's tokenizer reads it: with the special
+tokens of that tokenizer, and with its decoder, which joins pieces marked with ## and removes spaces before punctuation.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from automata.errors import VocabularyError
+from tokenfst.loaders.common import Json
 from tokenfst.loaders.huggingface import from_transformers
 from tokenfst.loaders.sentencepiece import from_sentencepiece
 from tokenfst.loaders.tekken import from_tekken
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from tokenfst.vocabulary import Vocabulary
 
-Json = dict[str, Any]
-
 _IN_DIRECTORY = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.txt")
 _READS = (
     "a Hugging Face tokenizer.json or a directory with one, a .tiktoken file (lines of base64 and rank), "
@@ -38,7 +37,7 @@ _READS = (
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+(\s|$)")
 _BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _SENTENCEPIECE_NAME = re.compile(r"\.model(\.|$)")
-# Names that mean the end of a text or a turn. Where there are two of them, neither is certain.
+# Usual names of tokens that end a text or a turn. If a vocabulary has two of them, neither is certain.
 _COMMON_EOS = (
     "</s>",
     "<eos>",
@@ -52,17 +51,29 @@ _COMMON_EOS = (
 )
 
 
-def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
-    """The vocabulary in a file of any kind that the loaders read, or in a directory that holds one.
+def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int] | None = None) -> Vocabulary:
+    """Return the vocabulary in a file, or in a directory that contains one.
 
-    Without `eos_ids`, the end is the source's own. For a `tokenizer.json` or `vocab.txt` that is what
-    `generation_config.json` or `tokenizer_config.json` beside it say, or else a special token with a
-    customary name, if there is just one.
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "small.tiktoken")
+    ...     _ = path.write_text("YQ== 0\\nYg== 1\\nYWI= 2\\n")
+    ...     vocabulary = load_vocabulary(path, eos_ids=3)
+    >>> vocabulary.tokens
+    (b'a', b'b', b'ab', b'')
+
+    Args:
+        path: a Hugging Face `tokenizer.json`, a `.tiktoken` file, a Tekken `.json`, a SentencePiece `.model`, BERT's
+            `vocab.txt`, or a directory with one of them.
+        eos_ids: the id or ids that end a sequence. By default they are those of the source: for a `tokenizer.json` or
+            a `vocab.txt`, those that `generation_config.json` or `tokenizer_config.json` in the same directory names,
+            or else the one special token with a usual name such as `</s>`.
 
     Raises:
-        VocabularyError: the file is of no known kind (the message lists the kinds), or is damaged.
-        UnsupportedTokenizer: its tokenizer cannot be modelled exactly.
-        ImportError: a SentencePiece model, without the sentencepiece package.
+        VocabularyError: the file has no known format (the message lists the formats), or is damaged; or it is a
+            `.tiktoken` file, and `eos_ids` is not given.
+        UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
+        ImportError: the file is a SentencePiece model, and the sentencepiece package is missing.
         OSError: the file cannot be read.
     """
     file = _in_directory(Path(path))
@@ -80,6 +91,7 @@ def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | No
 
 
 def _in_directory(path: Path) -> Path:
+    """Return the vocabulary file in a directory, or the path itself if it is not a directory."""
     if not path.is_dir():
         return path
     for name in _IN_DIRECTORY:
@@ -88,7 +100,7 @@ def _in_directory(path: Path) -> Path:
     raise VocabularyError(f"{path}: a directory without any of {', '.join(_IN_DIRECTORY)}")
 
 
-def _load_json(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
+def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
     data = _read_json(file)
     if "config" in data and "vocab" in data:
         return from_tekken(file, eos_ids=eos_ids)
@@ -103,7 +115,7 @@ def _load_json(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
     return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
 
 
-def _load_word_pieces(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
+def _load_word_pieces(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
     from tokenizers import Tokenizer, decoders, models
 
     try:
@@ -118,7 +130,10 @@ def _load_word_pieces(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
 
 
 def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
-    """The end-of-sequence ids that the files beside a tokenizer.json name, or else a customary name does."""
+    """Return the end-of-sequence ids named in the configuration files next to a tokenizer.json.
+
+    Without such files, return the id of the only special token with a usual name; empty if there is no such token.
+    """
     ids = _read_json(file.with_name("generation_config.json"), missing={}).get("eos_token_id")
     if ids is not None:
         return list(ids) if isinstance(ids, list) else [ids]
@@ -132,6 +147,7 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
 
 
 def _read_json(file: Path, missing: Json | None = None) -> Json:
+    """Return the object in a JSON file; `missing`, unless None, if there is no file."""
     if missing is not None and not file.is_file():
         return missing
     try:

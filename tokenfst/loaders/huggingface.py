@@ -1,30 +1,30 @@
-"""Fast tokenizers of transformers, and the `tokenizers.Tokenizer` inside them.
+"""Load vocabularies from fast tokenizers of transformers, and from the `tokenizers.Tokenizer` inside them.
 
-A fast tokenizer decodes in two steps: ids become pieces (strings), then a pipeline of decoders turns the
-list of pieces into text. Both are read from the tokenizer's own JSON. Three families of pipelines write their
-pieces side by side, so that a piece has bytes of its own:
+A fast tokenizer decodes in two steps: ids become pieces (strings), and a pipeline of decoders turns the list of pieces
+into text. The loader reads both from the tokenizer's own JSON. Three families of pipelines concatenate pieces, so that
+each piece has bytes of its own:
 
-* **ByteLevel** (GPT-2, Llama 3, Qwen): every character of a piece is one byte, by a table of 256
-  characters. A piece with a character outside the table, as added tokens may have, is written as it is.
-* **SentencePiece** (Llama 2, Mistral, Gemma, T5): `Replace` or `Metaspace` writes ▁ as a space,
-  `ByteFallback` writes `<0x0A>` as one byte, `Fuse` joins.
-* **WordPiece** (BERT): a piece with the prefix `##` is written without it, any other after a space. Its
-  clean-up (no space before a full stop) looks at one piece at a time, and so it is part of the piece's bytes. A
-  piece that is the prefix and no more writes nothing.
+* **ByteLevel** (GPT-2, Llama 3, Qwen): every character of a piece is one byte, by a table of 256 characters. A piece
+  with a character outside the table, such as an added token, is written as it is.
+* **SentencePiece** (Llama 2, Mistral, Gemma, T5): `Replace` or `Metaspace` writes ▁ as a space, `ByteFallback` writes
+  `<0x0A>` as one byte, `Fuse` joins.
+* **WordPiece** (BERT): a piece with the prefix `##` is written without the prefix, any other piece after a space. The
+  clean-up, which removes spaces before punctuation, looks at one piece at a time, so its result is part of the bytes of
+  the piece. A piece that is only the prefix writes nothing.
 
-At the start of a text, the first token of `WordPiece` is written as it is, and that of `Metaspace` (unless
-its scheme is "never") without any ▁; a `Strip` after `Fuse` drops one space of the joined text. That is the
-vocabulary's `text_start`.
+At the start of a text, `WordPiece` writes the first piece as it is, and `Metaspace` (unless its scheme is "never")
+writes it without any ▁; a `Strip` after `Fuse` drops one space of the joined text. This becomes the `text_start` of the
+vocabulary.
 
-It is the decoder that decides, not the model: `<0x0A>` is one byte exactly if the pipeline has
-`ByteFallback`, which the models with byte fallback have, and is six characters otherwise. And a model that
-marks continued words needs a decoder that knows the mark.
+The decoder determines the bytes, not the model: `<0x0A>` is one byte if the pipeline has `ByteFallback`, as it does for
+models with byte fallback, and six characters otherwise. A model that marks pieces inside a word needs a decoder for the
+mark.
 
-Refused, because a piece's text depends on its neighbours or is rewritten afterwards: BPEDecoder and CTC
-decoders, end-of-word suffixes, patterns that are replaced across pieces, no decoder at all (pieces joined by
-spaces), and classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
+Some pipelines are refused because the text of a piece depends on its neighbors or is rewritten afterwards: BPEDecoder
+and CTC decoders, end-of-word suffixes, replacements across pieces, no decoder at all (pieces are joined by spaces), and
+classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
 
-Normalizers and pre-tokenizers choose among tokenizations; they do not touch what a token writes.
+Normalizers and pre-tokenizers determine which tokenization the encoder chooses, but not what a token writes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, NamedTuple
 
 from automata.errors import UnsupportedTokenizer
 from tokenfst.loaders.byte_level import BYTE_OF, bpe_of
-from tokenfst.loaders.common import assemble, require_agreement, text_start
+from tokenfst.loaders.common import Json, assemble, flattened, require_agreement, text_start_rule
+from tokenfst.vocabulary.arguments import id_tuple
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -46,19 +48,17 @@ if TYPE_CHECKING:
 
     from tokenfst.vocabulary import Vocabulary
 
-Json = dict[str, Any]
-
 _WHY_NOT = {
     "WordPiece": "its marks inside of words need the decoder WordPiece",
     "BPEDecoder": "an end-of-word suffix is a space, except at the end of a text",
     "CTC": "it merges repeated tokens",
 }
-# Where a decoder may stand in the SentencePiece pipeline; one of a later stage sees more than single pieces.
+# The position of each decoder in a SentencePiece pipeline; those at position 1 and later see several pieces at once.
 _STAGE = {"Replace": 0, "Metaspace": 0, "WordPiece": 0, "ByteFallback": 1, "Fuse": 2, "Strip": 3}
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-# These classes' own `decode` does nothing more unless it is given a pattern to truncate at.
+# The `decode` methods of these classes add nothing unless they are given a pattern to truncate at.
 _DECODE_AS_USUAL = {"CodeGenTokenizer", "CodeGenTokenizerFast"}
-# What the clean-up of WordPiece replaces, in this order (tokenizers, `decoders/wordpiece.rs`).
+# The replacements of WordPiece's clean-up, in this order (tokenizers, `decoders/wordpiece.rs`).
 _CLEAN_UP = [
     *[(" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")],
     *[(" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")],
@@ -66,12 +66,12 @@ _CLEAN_UP = [
 
 
 class Spelling(NamedTuple):
-    """What a pipeline of decoders makes of a piece.
+    """The bytes that a pipeline of decoders writes for a piece.
 
     Attributes:
-        inside: the bytes of a piece inside a text.
-        first: those at the start of a text, None where that is no different.
-        mark: the prefix of pieces that continue a word.
+        inside: returns the bytes of a piece inside a text.
+        first: returns the bytes of a piece at the start of a text; None if they are the same.
+        mark: the prefix of pieces that continue a word, empty if there is none.
     """
 
     inside: Callable[[str], bytes]
@@ -80,27 +80,45 @@ class Spelling(NamedTuple):
 
 
 def from_transformers(
-    tokenizer: PreTrainedTokenizerFast | Tokenizer, *, eos_ids: Iterable[int] | None = None
+    tokenizer: PreTrainedTokenizerFast | Tokenizer, *, eos_ids: int | Iterable[int] | None = None
 ) -> Vocabulary:
-    """The vocabulary of a fast tokenizer, or of a `tokenizers.Tokenizer`.
+    """Return the vocabulary of a fast tokenizer, or of a `tokenizers.Tokenizer`.
 
-    Special tokens (those that `skip_special_tokens` skips) and the unknown token write nothing. Other added
-    tokens write their text. The start of a text is as `decode` has it when it skips the special tokens before it.
-    `eos_ids` is the list of a generation configuration; without it, the id is `tokenizer.eos_token_id`, and a
-    `tokenizers.Tokenizer` has none.
+    >>> from tokenizers import Tokenizer, decoders, models
+    >>> tokenizer = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    >>> tokenizer.decoder = decoders.ByteLevel()
+    >>> tokenizer.add_special_tokens(["</s>"])
+    1
+    >>> vocabulary = from_transformers(tokenizer, eos_ids=3)
+    >>> vocabulary.tokens
+    (b'a', b'b', b'ab', b'')
 
-    `clean_up_tokenization_spaces` is no part of the vocabulary: it is a rewriting of finished text by
-    `tokenizer.decode`, and off in serving engines. A tokenizer that has it on is read with a warning.
+    Special tokens (those that `skip_special_tokens` skips) and the unknown token write nothing. Other added tokens
+    write their text. `text_start` describes what `decode` does after it has skipped special tokens.
+
+    `clean_up_tokenization_spaces` is not modelled: with it, `tokenizer.decode` rewrites the finished text, and serving
+    engines have it off. A tokenizer that has it on is read with a warning.
+
+    Args:
+        tokenizer: the tokenizer.
+        eos_ids: the id or ids that end a sequence, as in a generation configuration. By default
+            `tokenizer.eos_token_id`; a `tokenizers.Tokenizer` has none, so give them.
 
     Raises:
-        UnsupportedTokenizer: it cannot be modelled exactly; the message has the class or decoder, and the
-        reason.
+        UnsupportedTokenizer: the tokenizer cannot be modelled exactly; the message names the class or the decoder, and
+            the reason.
         VocabularyError: an id in `eos_ids` is not a token id.
+        TypeError: `tokenizer` is a name or a path, or `eos_ids` are not integers.
     """
+    if isinstance(tokenizer, str | PathLike):
+        raise TypeError(
+            f"from_transformers takes a tokenizer, not the name {str(tokenizer)!r}: load it first with "
+            f"transformers.AutoTokenizer.from_pretrained({str(tokenizer)!r}), or a file with tokenfst.load_vocabulary"
+        )
     name = type(tokenizer).__name__
     backend = _backend(tokenizer, name)
     definition = _definition(backend, name)
-    spell = _spelling(_stages(definition["decoder"]), name)
+    spell = _spelling(flattened(definition["decoder"], "decoders"), name)
     _check_model(definition["model"], spell.mark, name)
     _warn_of_clean_up(tokenizer, definition["model"]["type"])
     pieces, silent = _pieces(definition, backend)
@@ -108,16 +126,20 @@ def from_transformers(
     start = None
     if spell.first:
         first = {token: spell.first(piece) for token, piece in pieces.items()}
-        start = text_start(written, first, prefix=spell.mark.encode())
+        start = text_start_rule(written, first, prefix=spell.mark.encode())
     decode = partial(backend.decode, skip_special_tokens=False)
     require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name, start)
-    ends = _own_eos(tokenizer) if eos_ids is None else list(eos_ids)
+    ends = _own_eos(tokenizer) if eos_ids is None else id_tuple(eos_ids)
     silent |= {piece: token for token, piece in pieces.items() if token in ends}
     return assemble(written, silent, ends, name, start, bpe=bpe_of(definition, silent.values()))
 
 
 def _backend(tokenizer: object, name: str) -> Tokenizer:
-    """The tokenizer that does the decoding, if nothing but it decodes."""
+    """Return the `tokenizers.Tokenizer` that decodes for a tokenizer.
+
+    Raises:
+        UnsupportedTokenizer: the tokenizer decodes, at least in part, with Python code.
+    """
     from tokenizers import Tokenizer
 
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
@@ -144,6 +166,7 @@ def _definition(backend: Tokenizer, name: str) -> Json:
 
 
 def _check_model(model: Json, mark: str, name: str) -> None:
+    """Raise if a model writes marks into its pieces that the decoder does not remove."""
     if model["type"] not in {"BPE", "Unigram", "WordLevel"} and not (model["type"] == "WordPiece" and mark):
         raise UnsupportedTokenizer(f"{name}: model {model['type']}: {_WHY_NOT.get(model['type'], 'unknown')}")
     for affix in ("end_of_word_suffix", "continuing_subword_prefix"):
@@ -165,17 +188,8 @@ def _warn_of_clean_up(tokenizer: object, model_type: str) -> None:
         )
 
 
-def _stages(decoder: Json | None) -> list[Json]:
-    """The decoders of a pipeline in order, sequences within sequences laid flat."""
-    if decoder is None:
-        return []
-    if decoder["type"] == "Sequence":
-        return [stage for inner in decoder["decoders"] for stage in _stages(inner)]
-    return [decoder]
-
-
 def _spelling(stages: list[Json], name: str) -> Spelling:
-    """The functions from a piece to its bytes."""
+    """Return the functions from a piece to its bytes, for the decoders of a pipeline."""
     kinds = [stage["type"] for stage in stages]
     if not kinds:
         raise UnsupportedTokenizer(f"{name}: no decoder, so pieces are joined by spaces that no token writes")
@@ -189,6 +203,11 @@ def _spelling(stages: list[Json], name: str) -> Spelling:
 
 
 def _by_piece(stages: list[Json], name: str) -> Spelling:
+    """Return the functions for a pipeline of SentencePiece or WordPiece.
+
+    Raises:
+        UnsupportedTokenizer: the text of a piece depends on other pieces.
+    """
     kinds = [stage["type"] for stage in stages]
     rewriting = [stage for stage in stages if _STAGE[stage["type"]] == 0]
     later = [_STAGE[kind] for kind in kinds[len(rewriting) :]]
@@ -227,7 +246,7 @@ def _treats_the_first_apart(stage: Json) -> bool:
 
 
 def _rewrite(stage: Json, is_first: bool, name: str) -> Callable[[str], str]:
-    """What a decoder that sees one piece at a time makes of the first one of a text, or of a later one."""
+    """Return the function by which a decoder rewrites one piece: the first one of a text, or a later one."""
     if stage["type"] == "WordPiece":
         return partial(_word_piece, stage["prefix"], stage["cleanup"], is_first)
     if stage["type"] == "Metaspace":
@@ -257,29 +276,27 @@ def _byte_level(piece: str) -> bytes:
 
 
 def _pieces(definition: Json, backend: Tokenizer) -> tuple[dict[int, str], dict[str, int]]:
-    """The pieces that write text, by id, and the tokens that do not, by name."""
+    """Return the pieces that write text, by id, and the ids of tokens that do not, by name."""
     pieces, unknown = _model_pieces(definition["model"])
     silent = {piece: token for token, piece in pieces.items() if piece == unknown}
     for added in definition["added_tokens"]:
         if added["special"]:
             silent[added["content"]] = added["id"]
         else:
-            # The decoder may be given the normalized content; which one is up to the library's version.
+            # Depending on the version of the library, the decoder is given the content or its normalized form.
             pieces[added["id"]] = backend.id_to_token(added["id"]) or added["content"]
     without_text = set(silent.values())
     return {token: piece for token, piece in pieces.items() if token not in without_text}, silent
 
 
 def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:
-    """All pieces of the model, by id, and the one that stands for what it cannot spell."""
+    """Return all pieces of a model, by id, and the piece for unknown text, None if there is none."""
     if model["type"] != "Unigram":
         return {token: piece for piece, token in model["vocab"].items()}, model.get("unk_token")
     pieces = dict(enumerate(piece for piece, _ in model["vocab"]))
     return pieces, None if model["unk_id"] is None else pieces[model["unk_id"]]
 
 
-def _own_eos(tokenizer: object) -> list[int]:
+def _own_eos(tokenizer: object) -> tuple[int, ...]:
     own = getattr(tokenizer, "eos_token_id", None)
-    if own is None:
-        return []
-    return [own] if isinstance(own, int) else list(own)
+    return () if own is None else id_tuple(own)

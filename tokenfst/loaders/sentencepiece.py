@@ -1,16 +1,16 @@
-"""SentencePiece `.model` files, through the sentencepiece package.
+"""Load vocabularies from SentencePiece `.model` files, with the sentencepiece package.
 
-The decoder writes pieces side by side, with ▁ as a space; byte pieces (`<0x0A>`) are one byte. Only the
-start of a text is different: there, a piece loses its first ▁, since encoding adds one (`add_dummy_prefix`), and
-where encoding drops leading spaces (`remove_extra_whitespaces`) so do all further pieces until one has written
-something. A model with neither setting writes every ▁. A space from the byte piece <0x20> is never dropped.
-This is the vocabulary's `text_start`.
+The decoder concatenates pieces and writes ▁ as a space; byte pieces (`<0x0A>`) are one byte. Only the start of a text
+differs. There the first piece loses its first ▁, because the encoder adds one (`add_dummy_prefix`). If the encoder
+drops leading spaces (`remove_extra_whitespaces`), later pieces lose theirs too, up to the first piece that writes
+something. A model with neither setting writes every ▁. The space of the byte piece <0x20> is never dropped. This
+becomes the `text_start` of the vocabulary.
 
-Control and unused pieces write nothing. Neither does the unknown piece: it would decode to ` ⁇ `, which
-stands for text that is lost.
+Control and unused pieces write nothing. Neither does the unknown piece, which would decode to ` ⁇ ` in place of text
+that is lost.
 
-Refused: models with white space as a suffix, whose dummy space belongs to the end of a text, which no token
-can know; and models with denormalization rules, which rewrite the text after decoding.
+Two kinds of models are refused: those that treat white space as a suffix, because their additional space is at the end
+of a text, which a token cannot know; and those with denormalization rules, which rewrite the text after decoding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.loaders.common import assemble, require_agreement, text_start
+from tokenfst.loaders.common import assemble, require_agreement, text_start_rule
 
 if TYPE_CHECKING:
     import os
@@ -38,14 +38,26 @@ _NORMALIZER_SPEC, _DUMMY_PREFIX, _REMOVE_EXTRA = 3, 3, 4
 _DENORMALIZER_SPEC, _CHARACTER_MAP = 5, 2
 
 
-def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
-    """The vocabulary of a SentencePiece model file.
+def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int] | None = None) -> Vocabulary:
+    """Return the vocabulary of a SentencePiece model file.
 
-    Without `eos_ids`, the end is the model's own `</s>`, if it has one.
+    >>> from tempfile import TemporaryDirectory
+    >>> from sentencepiece import SentencePieceTrainer
+    >>> with TemporaryDirectory() as folder, Path(folder, "small.model").open("wb") as file:
+    ...     texts = iter(["a b ab ba"] * 4)
+    ...     SentencePieceTrainer.train(sentence_iterator=texts, model_writer=file, vocab_size=7, minloglevel=2)
+    ...     file.flush()
+    ...     vocabulary = from_sentencepiece(file.name)
+    >>> vocabulary.tokens, vocabulary.eos_ids
+    ((b'', b'', b'', b' a', b'b', b'a', b' '), (2,))
+
+    Args:
+        path: the `.model` file.
+        eos_ids: the id or ids that end a sequence; by default that of the model's own `</s>`, if it has one.
 
     Raises:
         ImportError: the sentencepiece package is missing.
-        UnsupportedTokenizer: the model cannot be modelled exactly; the message has the reason.
+        UnsupportedTokenizer: the model cannot be modelled exactly; the message gives the reason.
         VocabularyError: the file is not a SentencePiece model, or an id in `eos_ids` is not a token id.
         OSError: the file cannot be read.
     """
@@ -81,6 +93,7 @@ def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
 
 
 def _text(processor: SentencePieceProcessor, token: int) -> bytes:
+    """Return the bytes that a token writes inside a text."""
     piece: str = processor.id_to_piece(token)
     if processor.is_byte(token):
         return bytes([int(piece[3:5], 16)])
@@ -90,17 +103,24 @@ def _text(processor: SentencePieceProcessor, token: int) -> bytes:
 def _text_start(
     processor: SentencePieceProcessor, written: Mapping[int, bytes], normalizer: Fields
 ) -> TextStart | None:
-    # Both settings are on if the file does not mention them.
+    """Return what the decoder does differently at the start of a text, None for nothing.
+
+    Args:
+        processor: the model.
+        written: the bytes that each token writes inside a text.
+        normalizer: the settings of the normalizer.
+    """
+    # A setting that the file does not contain is on.
     if not normalizer.get(_DUMMY_PREFIX, 1) and not normalizer.get(_REMOVE_EXTRA, 1):
         return None
     meta = [token for token in written if not processor.is_byte(token) and processor.id_to_piece(token)[:1] == "▁"]
     first = {**written, **{token: written[token][1:] for token in meta}}
     spaces = [token for token in meta if not first[token]] if normalizer.get(_REMOVE_EXTRA, 1) else []
-    return text_start(written, first, ignored=spaces)
+    return text_start_rule(written, first, ignored=spaces)
 
 
 def _specs(model: bytes) -> dict[int, Fields]:
-    """The settings of the file, read from itself because the package does not tell them."""
+    """Return the settings in a model file, which the sentencepiece package does not give access to."""
     specs: dict[int, Fields] = {number: {} for number in (_TRAINER_SPEC, _NORMALIZER_SPEC, _DENORMALIZER_SPEC)}
     for number, value in _fields(model):
         if number in specs and isinstance(value, bytes):
@@ -116,7 +136,7 @@ def _check_specs(specs: dict[int, Fields], file: Path) -> None:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protobuf message: their numbers, and their integers or uninterpreted bytes."""
+    """Yield the number of each field of a protobuf message, and its integer or its uninterpreted bytes."""
     position = 0
     while position < len(message):
         key, position = _varint(message, position)
@@ -125,14 +145,14 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             value, position = _varint(message, position)
             yield number, value
             continue
-        # Kind 2 is a length and as many bytes; 1 and 5 are fixed.
+        # Wire type 2 is a length followed by this number of bytes; types 1 and 5 have fixed sizes.
         size, position = _varint(message, position) if kind == 2 else ({1: 8, 5: 4}[kind], position)
         yield number, message[position : position + size]
         position += size
 
 
 def _varint(message: bytes, position: int) -> tuple[int, int]:
-    """A protobuf integer, seven bits to the byte, lowest first; and the position after it."""
+    """Return the variable-length integer at a position of a protobuf message, and the position after it."""
     value = shift = 0
     while True:
         byte = message[position]

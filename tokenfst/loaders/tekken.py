@@ -1,27 +1,26 @@
-"""Tekken: Mistral's byte-level BPE vocabulary in one JSON file.
+"""Load vocabularies from Tekken files, Mistral's byte-level BPE vocabularies in JSON.
 
-The special tokens have the first ids, `default_num_special_tokens` of them; then come the ranks, each with
-its bytes, as many as fit into `default_vocab_size` (a file may hold more). Special tokens write nothing.
-Files of the first versions do not list them: the names are then Mistral's, and the ids that are left over
-are `<SPECIAL_20>` and so on.
+The first `default_num_special_tokens` ids are special tokens, which write nothing. The ranks follow, each with its
+bytes, up to a total of `default_vocab_size` (a file may contain more). Files of the first versions do not list the
+special tokens; they then have the names that Mistral gave them, and the remaining ids are called `<SPECIAL_20>` and so
+on.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from automata.errors import VocabularyError
-from tokenfst.loaders.common import MAX_TOKENS, assemble, base64_bytes, ranked
+from tokenfst.loaders.common import MAX_TOKENS, Json, assemble, base64_bytes, ranked_bpe
+from tokenfst.vocabulary.arguments import id_tuple
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
     from tokenfst.vocabulary import Vocabulary
-
-Json = dict[str, Any]
 
 _VERSIONS_WITHOUT_LIST = {"v1", "v2", "v3", "v7"}
 _UNLISTED = [
@@ -31,14 +30,29 @@ _UNLISTED = [
 ]
 
 
-def from_tekken(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
-    """The vocabulary of a Tekken file.
+def from_tekken(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int] | None = None) -> Vocabulary:
+    """Return the vocabulary of a Tekken file.
 
-    Without `eos_ids`, the end is `</s>`, if the file has it.
+    >>> import json
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> config = {"pattern": "[^a]|a+", "default_num_special_tokens": 1, "default_vocab_size": 3}
+    >>> ranks = [{"rank": 0, "token_bytes": "YQ=="}, {"rank": 1, "token_bytes": "Yg=="}]
+    >>> special = [{"rank": 0, "token_str": "</s>"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "tekken.json")
+    ...     _ = path.write_text(json.dumps({"config": config, "vocab": ranks, "special_tokens": special}))
+    ...     vocabulary = from_tekken(path)
+    >>> vocabulary.tokens, vocabulary.eos_ids
+    ((b'', b'a', b'b'), (0,))
+
+    Args:
+        path: the JSON file.
+        eos_ids: the id or ids that end a sequence; by default that of `</s>`, if the file has it.
 
     Raises:
-        VocabularyError: the file is not a Tekken vocabulary, or contradicts itself (with the entry); an id in
-            `eos_ids` is not a token id.
+        VocabularyError: the file is not a Tekken vocabulary, or contradicts itself (the message has the entry); or an
+            id in `eos_ids` is not a token id.
         OSError: the file cannot be read.
     """
     file = Path(path)
@@ -52,11 +66,12 @@ def from_tekken(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None =
         raise VocabularyError(f"{file}: not a Tekken vocabulary ({type(error).__name__}: {error})") from error
     if eos_ids is None:
         eos_ids = [special["</s>"]] if "</s>" in special else []
-    ends = tuple(eos_ids)
-    return assemble(written, special, ends, str(file), bpe=ranked(written, ends, pattern))
+    ends = id_tuple(eos_ids)
+    return assemble(written, special, ends, str(file), bpe=ranked_bpe(written, ends, pattern))
 
 
 def _counts(config: Json) -> tuple[int, int]:
+    """Return the number of special tokens, and of all tokens."""
     special_count, size = config["default_num_special_tokens"], config["default_vocab_size"]
     if not 0 <= special_count < size <= MAX_TOKENS:
         raise ValueError(f"{special_count} special tokens in a vocabulary of {size}")
@@ -64,6 +79,7 @@ def _counts(config: Json) -> tuple[int, int]:
 
 
 def _special_tokens(data: Json, count: int) -> dict[str, int]:
+    """Return the ids of the special tokens by name."""
     listed = data.get("special_tokens")
     if listed is None and data["config"].get("version") not in _VERSIONS_WITHOUT_LIST:
         raise ValueError("no special tokens are listed")
@@ -77,6 +93,7 @@ def _special_tokens(data: Json, count: int) -> dict[str, int]:
 
 
 def _written(entries: list[Json], special_count: int, size: int) -> dict[int, bytes]:
+    """Return the bytes of each token that is not special, by id."""
     used = entries[: size - special_count]
     if len(used) != size - special_count:
         raise ValueError(f"{len(used)} tokens where {size - special_count} are announced")

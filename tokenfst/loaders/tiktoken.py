@@ -1,9 +1,8 @@
-"""tiktoken: a file of `base64 rank` lines, or a `tiktoken.Encoding`.
+"""Load vocabularies from tiktoken: from a file of `base64 rank` lines, or from a `tiktoken.Encoding`.
 
-Byte-level BPE in its plainest form: a token's id is its rank, and its bytes are given, so nothing is
-refused but damage. A file has no special tokens. They follow the ranks, by convention of the model: name
-those that end a text in `eos_ids`, and the vocabulary is extended as far. The tiktoken package is not
-needed for a file.
+The format is byte-level BPE: the id of a token is its rank, and its bytes are given. Every valid source can be modelled
+exactly. A file has no special tokens; their ids usually follow the ranks, and the caller gives them as `special_tokens`
+or `eos_ids`. Reading a file does not need the tiktoken package.
 """
 
 from __future__ import annotations
@@ -13,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.loaders.common import assemble, base64_bytes, ranked
+from tokenfst.loaders.common import assemble, base64_bytes, ranked_bpe
+from tokenfst.vocabulary.arguments import id_tuple, special_ids
 from tokenfst.vocabulary.bpe import NotBPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import tiktoken
 
@@ -27,42 +27,79 @@ if TYPE_CHECKING:
 def from_tiktoken(
     source: str | os.PathLike[str] | tiktoken.Encoding,
     *,
-    eos_ids: Iterable[int] | None = None,
+    eos_ids: int | Iterable[int] | None = None,
+    special_tokens: Mapping[str, int] | None = None,
     pattern: str | None = None,
 ) -> Vocabulary:
-    """The vocabulary of a `.tiktoken` file, or of a `tiktoken.Encoding`.
+    """Return the vocabulary of a `.tiktoken` file or of a `tiktoken.Encoding`.
 
-    Without `eos_ids`, an encoding's end is its `<|endoftext|>`, if it has one, and a file has no end. A file does
-    not have the pattern that cuts texts into pieces either, which canonical tokenization needs: `pattern` is it, and an
-    encoding brings its own.
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "small.tiktoken")
+    ...     _ = path.write_text("YQ== 0\\nYg== 1\\nYWI= 2\\n")
+    ...     vocabulary = from_tiktoken(path, special_tokens={"<|endoftext|>": 3})
+    >>> vocabulary.tokens, vocabulary.eos_ids
+    ((b'a', b'b', b'ab', b''), (3,))
+
+    Args:
+        source: the path of the file, or the encoding.
+        eos_ids: the id or ids that end a sequence; by default that of the special token `<|endoftext|>`. Pass `()` for
+            a vocabulary in which no token ends a sequence.
+        special_tokens: ids of tokens that write nothing, by name; an encoding has its own, and these are added.
+        pattern: the regular expression that cuts a text into pieces, which canonical tokenization needs. A file does
+            not have one; an encoding has its own.
 
     Raises:
-        VocabularyError: a line is not `base64 rank`, or repeats a token or a rank (with the file and line
-            number); an id in `eos_ids` is not a token id.
+        VocabularyError: no token ends a sequence, and `eos_ids` is not given; a line of the file is not `base64 rank`,
+            or repeats a token or a rank (the message has the line number); the id of a special token is the rank of
+            another token; or an id is not a token id.
         UnsupportedTokenizer: `source` is neither a path nor an encoding.
+        TypeError: `eos_ids` or `special_tokens` is of another type.
         ValueError: a pattern is given for an encoding.
         OSError: the file cannot be read.
     """
+    special = special_ids(special_tokens)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        ranks, ends = _ranks(path), () if eos_ids is None else tuple(eos_ids)
-        missing = NotBPE("a .tiktoken file does not say how texts are cut into pieces; pass `pattern` to from_tiktoken")
-        return assemble(ranks, {}, ends, str(path), bpe=missing if pattern is None else ranked(ranks, ends, pattern))
-    if not hasattr(source, "decode_single_token_bytes"):
+        name, ranks = str(path), _ranks(path)
+    elif not hasattr(source, "decode_single_token_bytes"):
         raise UnsupportedTokenizer(f"{type(source).__name__}: neither the path of a .tiktoken file nor an Encoding")
-    if pattern is not None:
+    elif pattern is not None:
         raise ValueError("an encoding has a pattern of its own")
-    special = {name: source.encode_single_token(name) for name in sorted(source.special_tokens_set)}
-    if eos_ids is None:
-        eos_ids = [special["<|endoftext|>"]] if "<|endoftext|>" in special else []
-    written, ends = _token_bytes(source), tuple(eos_ids)
-    bpe = ranked(written.keys() - special.values(), ends, source._pat_str)
-    return assemble(written, special, ends, repr(source), bpe=bpe)
+    else:
+        name, pattern = repr(source), source._pat_str
+        own = {special_name: source.encode_single_token(special_name) for special_name in source.special_tokens_set}
+        special, ranks = {**own, **special}, _ranks_of_encoding(source, set(own.values()))
+    _check_special(special, ranks, name)
+    ends = _end_ids(special, name) if eos_ids is None else id_tuple(eos_ids)
+    missing = NotBPE("a .tiktoken file does not say how texts are cut into pieces; pass `pattern` to from_tiktoken")
+    bpe = missing if pattern is None else ranked_bpe(ranks, ends, pattern)
+    return assemble(ranks, special, ends, name, bpe=bpe)
 
 
-def _token_bytes(encoding: tiktoken.Encoding) -> dict[int, bytes]:
+def _check_special(special: Mapping[str, int], ranks: Mapping[int, bytes], source: str) -> None:
+    for name, token in special.items():
+        if token in ranks:
+            raise VocabularyError(
+                f"{source}: the special token {name!r} has the id {token} of the token {ranks[token]!r}"
+            )
+
+
+def _end_ids(special: Mapping[str, int], source: str) -> tuple[int, ...]:
+    """Return the id that ends a sequence by convention."""
+    if "<|endoftext|>" not in special:
+        raise VocabularyError(
+            f"{source}: no special token is named <|endoftext|>, so it is not known which token ends a sequence; give "
+            "eos_ids, or eos_ids=() if none does"
+        )
+    return (special["<|endoftext|>"],)
+
+
+def _ranks_of_encoding(encoding: tiktoken.Encoding, special: set[int]) -> dict[int, bytes]:
+    """Return the bytes of each token that is not special."""
     written: dict[int, bytes] = {}
-    for token in range(encoding.n_vocab):
+    for token in sorted({*range(encoding.n_vocab)} - special):
         try:
             written[token] = encoding.decode_single_token_bytes(token)
         except KeyError:  # ids between the last rank and the special tokens may be unused
@@ -71,6 +108,7 @@ def _token_bytes(encoding: tiktoken.Encoding) -> dict[int, bytes]:
 
 
 def _ranks(path: Path) -> dict[int, bytes]:
+    """Return the bytes of each token in a file."""
     ranks: dict[int, bytes] = {}
     seen: set[bytes] = set()
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
@@ -88,6 +126,7 @@ def _ranks(path: Path) -> dict[int, bytes]:
 
 
 def _rank_and_piece(line: bytes) -> tuple[int, bytes]:
+    """Return the id and the bytes in a line of a file."""
     fields = line.split()
     if len(fields) != 2 or not fields[1].isdigit():
         raise ValueError(f"{line!r} is not a token in base64 and its rank")

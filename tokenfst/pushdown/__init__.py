@@ -1,26 +1,26 @@
-"""Pushdown automata over tokens: what each token does to a state and a stack, in one look-up.
+"""Pushdown automata over tokens: one table look-up gives the effect of a token on a state and a stack.
 
-The native core does the work (`native/tokenfst/pushdown/`); in the order in which things are made:
+The native core builds and runs them (`native/tokenfst/pushdown/`). Its parts, in the order of construction:
 
-    trees            what a text does to a state and a stack: trees of what is popped, shared
-    stack_effects    what prefixes of tokens do: functions from states to trees
+    trees            the effects of texts on a state and a stack, as shared trees over the popped symbols
+    stack_effects    the effects of prefixes of tokens, as functions from states to trees
     token_effects    the walk over the vocabulary: classes of tokens with equal effects
-    trim             what is left where the vocabulary lacks bytes
-    contexts         context trees: the trees of all classes side by side
-    tables           the effects of all classes of tokens, as context trees
-    stack, state     stacks that are never changed, and states of an automaton
-    ways, saturation how many tokens it takes to pop a symbol
-    distance         the fewest tokens to the end, whatever is on the stack
-    stack_distance   the same for stacks at hand
+    trim             the removal of dead ends, for vocabularies that lack bytes
+    contexts         context trees, which combine the trees of all classes
+    tables           the tables of the context trees
+    stack, state     immutable stacks, and the states of an automaton
+    ways, saturation the least number of tokens that pop a symbol
+    distance         the least number of tokens to the end, by context of the stack
+    stack_distance   the same for a given stack
     automaton        masks and steps
 
-and here is what surrounds it:
+This package adds:
 
-    terminals   labels, which are tokens taken by name
-    beginning   tokens that are a text by themselves
+    terminals   labels, which stand for sets of tokens
+    beginning   the start of a text
     tables      PushdownTables
-    distance    distances as tensors want them
+    distance    distances by context, as arrays
     automaton   PushdownTokenAutomaton
-    compile     from a pushdown automaton over bytes to one over tokens
-    storage     files
+    compile     the pipeline from a pushdown automaton over bytes
+    storage     loading from files
 """

@@ -1,11 +1,11 @@
 """PushdownTokenAutomaton: an exact automaton over tokens with a stack.
 
-A state of it, to whoever uses it, is opaque: configurations, each of them a state of the tables and a stack, one where
-the automaton is deterministic. States are immutable, hashable and cheap to keep, so rewinding and branching are
-nothing but going on from an old one.
+Its states are opaque: each is a set of configurations, that is, pairs of a state of the tables and a stack; a
+deterministic automaton has one. States are immutable, hashable and share their stacks, so keeping a state is cheap, and
+to rewind or to branch is to continue from an earlier one.
 
-The native core holds the tables and steps through them (`native/tokenfst/pushdown/automaton.h`). They never change,
-and masks that were asked for are kept in a bounded cache, so automata may be shared by threads.
+The native core holds the tables and steps through them (`native/tokenfst/pushdown/automaton.h`). The tables are
+immutable, and masks are kept in a bounded cache, so threads may share an automaton.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from tokenfst.pushdown.tables import SIZES, arrays_of
 from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
-# Of files.
+# The kind of automaton in the header of a file.
 KIND = "pushdown"
-# Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
+# The number of cached masks; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
 
-# In files, and to the native core.
+# A stack of any height, in files and for the native core.
 _NO_MAX_DEPTH = -1
 
 
 class PushdownTokenAutomaton(NativeTokenAutomaton):
-    """An automaton over tokens with a stack, with complete tables.
+    """An automaton over tokens with a stack and complete tables.
 
     Attributes:
         vocabulary: the tokens.
         start: the state before the first token.
-        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
-        max_depth: how many symbols the stack may hold, None for any number. What could not be completed within it is
-            not allowed.
-        lacks_bytes: whether some byte of the grammar's texts is no token by itself. Then how high a stack has to become
-            is not known, for that is found byte by byte.
+        at_text_start: whether the tokens begin a text, and do not continue one (`tokenfst.compile`).
+        max_depth: the greatest number of symbols on the stack, None for no limit. Tokens after which the text could not
+            be completed within it are not allowed.
+        lacks_bytes: whether the grammar reads a byte for which there is no token of this byte alone. The height that a
+            stack needs is then unknown, because it is determined byte by byte.
         core: the automaton of the native core.
     """
 
@@ -61,16 +61,16 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         max_depth: int | None = None,
         lacks_bytes: bool = False,
     ) -> None:
-        """Put the parts together.
+        """Initialize the automaton.
 
         Args:
             vocabulary: the tokens.
             core: the automaton of the native core, with a stack of any height.
-            at_text_start, max_depth, lacks_bytes: as of the class.
+            at_text_start, max_depth, lacks_bytes: as for the class.
 
         Raises:
             EmptyLanguage: every text needs a higher stack than `max_depth`.
-            VocabularyError: `max_depth` for a vocabulary that lacks bytes.
+            VocabularyError: `max_depth` is given for a vocabulary that lacks bytes.
         """
         if lacks_bytes and max_depth is not None:
             raise VocabularyError(
@@ -98,18 +98,18 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         lacks_bytes: bool = False,
         max_bytes: int = DEFAULT_LIMITS.memory,
     ) -> PushdownTokenAutomaton:
-        """The automaton of some tables.
+        """Build the automaton from its tables.
 
         Args:
             vocabulary: the tokens.
-            tables: what each class of tokens does.
-            run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.finite.classes.TokenClasses`).
-            at_text_start, max_depth, lacks_bytes: as of the class.
-            max_bytes: what distances may take when they are first asked for.
+            tables: the effect of each class of tokens.
+            run_end, run_class: `[R]` int32 each, the class of every rank as runs (`TokenClasses`).
+            at_text_start, max_depth, lacks_bytes: as for the class.
+            max_bytes: the memory that computing distances may take, in bytes.
 
         Raises:
-            EmptyLanguage, VocabularyError: as of the class.
-            ValueError: the tables do not fit together.
+            EmptyLanguage, VocabularyError: as for the constructor.
+            ValueError: the tables are inconsistent.
         """
         parts = vocabulary.native, tables, run_end, run_class, stack_distance(tables, max_bytes)
         core = _native.PushdownCore(*parts, _NO_MAX_DEPTH, MAX_CACHED_MASKS)
@@ -120,10 +120,13 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         return f"<PushdownTokenAutomaton of {sizes}, {self.nbytes:,} bytes>"
 
     def within(self, max_depth: int | None) -> PushdownTokenAutomaton:
-        """The same automaton with a stack of at most so many symbols: exactly the texts that need no more.
+        """Return the same automaton restricted to the texts that need a stack of at most `max_depth` symbols.
+
+        Args:
+            max_depth: the greatest number of symbols, None for no limit.
 
         Raises:
-            EmptyLanguage: every text needs more.
+            EmptyLanguage: every text needs more symbols.
             VocabularyError: the vocabulary lacks bytes.
         """
         core = self.core if self.max_depth is None else self.core.within(_NO_MAX_DEPTH)
@@ -136,12 +139,12 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def num_states(self) -> int:
-        """Q, the states of the tables, the one after the end included; with their stacks there are infinitely many."""
+        """Q, the number of states of the tables, including the one after the end; stacks are not counted."""
         return self.tables.num_states
 
     @property
     def num_classes(self) -> int:
-        """K, NEVER and END included."""
+        """K, the number of classes of tokens, including NEVER and END."""
         return self.tables.num_classes
 
     @property
@@ -152,25 +155,24 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     # Steps
 
     def min_tokens(self, state: State) -> int:
-        """Return the least number of tokens from a state to the end of the text, the end token included, however high
-        the stack may become on the way (`max_depth` is not looked at)."""
+        """Return the least number of tokens to the end, ignoring `max_depth`; see `TokenAutomaton.min_tokens`."""
         return self.core.min_tokens(state)
 
     # Whole tables
 
     @cached_property
     def tables(self) -> PushdownTables:
-        """What each class of tokens does."""
+        """The effect of each class of tokens."""
         return self.core.tables
 
     @cached_property
     def run_end(self) -> IntArray:
-        """`[R]`, one past the last rank of each run of ranks that share a class; runs cover all ranks in order."""
+        """One past the last rank of each run of ranks with one class, `[R]` int32; runs cover all ranks in order."""
         return self.core.run_end
 
     @cached_property
     def run_class(self) -> IntArray:
-        """`[R]`, the class of each run."""
+        """The class of each run, `[R]` int32."""
         return self.core.run_class
 
     @cached_property
@@ -180,10 +182,10 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
 
     @cached_property
     def distances(self) -> PushdownDistance:
-        """The least numbers of tokens by all contexts that stacks come to, as tensors want them; found once.
+        """The least numbers of tokens to the end by all contexts of stacks, computed once.
 
         Raises:
-            LimitExceeded: as `tokenfst.pushdown.distance.distances`.
+            LimitExceeded: as for `tokenfst.pushdown.distance.distances`.
         """
         return distances(self.core.distance)
 

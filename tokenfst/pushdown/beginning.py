@@ -1,10 +1,10 @@
 """The start of a text in a pushdown automaton (`tokenfst.text_beginning`).
 
-In the state that is added the stack is empty. A space leads from there to the start, and any other byte to where the
-decoder's prefix and that byte lead from the start, with the symbols that they push.
+The construction adds one state, with an empty stack. From it, a space leads to the start state. Any other byte leads to
+the configurations that the decoder's prefix and this byte lead to from the start.
 
-A named token that writes nothing would leave the text still to begin. A grammar whose texts can begin with one is
-refused: the text after it could begin anywhere.
+A token that is taken by name and writes nothing does not begin the text. A grammar whose texts can begin with such a
+token is refused, because the text after it could begin in any configuration.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
-_Reached: TypeAlias = frozenset[Configuration]
+_Configurations: TypeAlias = frozenset[Configuration]
 
 
-def with_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
-    """Return the automaton that starts where the text has not begun, in its last state but one.
+def with_pushdown_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
+    """Return the automaton of L', whose start is the added state, the last but one.
 
     Raises:
-        UnsupportedTokenizer: a text may begin with a named token.
+        UnsupportedTokenizer: a text may begin with a token that is taken by name.
     """
     start, num_classes = (automaton.start, ()), automaton.num_classes
     for label, name in enumerate(automaton.labels, num_classes + 1):
@@ -46,7 +46,7 @@ def with_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAut
     space = int(automaton.byte_class[SPACE[0]])
     byte_class, columns = automaton.byte_class.copy(), list(range(automaton.num_columns))
     if (byte_class == space).sum() > 1:
-        # At the beginning a space is like no other byte.
+        # At the beginning, the space has a class of its own.
         columns.insert(num_classes, space)
         byte_class[SPACE[0]] = num_classes
     after_prefix = _read(automaton, [start], rule.prefix)
@@ -72,7 +72,14 @@ def _read(automaton: PushdownAutomaton, configurations: list[Configuration], tex
 def _with_state(
     automaton: PushdownAutomaton, byte_class: np.ndarray, columns: list[int], own: list[list[Configuration]]
 ) -> PushdownAutomaton:
-    """Return the automaton over other columns, with one more state before the last, whose steps are given by column."""
+    """Return an automaton with another choice of columns, and with one more state before the last.
+
+    Args:
+        automaton: the automaton.
+        byte_class: `[256]`, the new column of each byte.
+        columns: the old column that each new one copies.
+        own: the configurations that each new column leads to from the added state.
+    """
     last, num_columns = automaton.num_states - 1, automaton.num_columns
     begins = automaton.step_offsets[:-1].reshape(-1, num_columns)[:-1, columns].ravel()
     counts = np.diff(automaton.step_offsets).reshape(-1, num_columns)[:-1, columns].ravel()
@@ -97,13 +104,18 @@ def _with_state(
 
 
 class _Sequences:
-    """Sequences of symbols, to which some are added."""
+    """The sequences of pushed symbols, as a trie to which sequences can be added.
+
+    Attributes:
+        parent, symbol: for each sequence, the sequence without its last symbol, and this symbol.
+    """
 
     def __init__(self, parent: IntArray, symbol: IntArray) -> None:
         self.parent, self.symbol = parent.tolist(), symbol.tolist()
         self.known = {both: number for number, both in enumerate(zip(self.parent, self.symbol, strict=True)) if number}
 
     def number(self, symbols: Iterable[int]) -> int:
+        """Return the index of a sequence, added if it is new."""
         found = 0
         for symbol in symbols:
             if (found, symbol) not in self.known:
@@ -114,22 +126,22 @@ class _Sequences:
         return found
 
 
-def with_exceptions(
+def with_pushdown_exceptions(
     effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary, work: Work
 ) -> TokenEffects:
-    """Return the effects under `with_beginning` in which the exceptions to the rule do the right thing.
+    """Correct the effects of the tokens that are exceptions to the rule.
 
     Args:
-        effects: the effects.
-        automaton: the automaton without a beginning.
-        rule: what happens at the start of a text.
+        effects: the effects over `with_pushdown_beginning(automaton, rule)`.
+        automaton: the automaton of L.
+        rule: what the decoder does at the start of a text.
         vocabulary: the tokens.
-        work: the compilation that it is part of.
+        work: the compilation that this is part of.
     """
     begin = automaton.num_states - 1
     leads_to = _from_beginning(effects, begin, work)
-    nowhere: _Reached = frozenset()
-    still: _Reached = frozenset([(begin, ())])
+    nowhere: _Configurations = frozenset()
+    still: _Configurations = frozenset([(begin, ())])
     moved = moved_ranks(
         effects,
         rule,
@@ -141,8 +153,8 @@ def with_exceptions(
     return _move(effects, begin, moved, work) if moved else effects
 
 
-def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Reached]:
-    """Return where each class leads from the beginning, with an empty stack."""
+def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Configurations]:
+    """Return the configurations that each class leads to from the beginning, with an empty stack."""
     found: dict[int, set[Configuration]] = {}
     entries = effects.entries
     for number, _, tree in entries[entries[:, SOURCE] == begin].tolist():
@@ -152,11 +164,13 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
     return {number: frozenset(reached) for number, reached in found.items() if reached}
 
 
-def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
-    """Make a class of each list of ranks: their old one, except for the entries from the beginning."""
-    said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
-    trees, planted = effects.trees.build(said, work.budget)
-    tree = iter(planted)
+def _move(
+    effects: TokenEffects, begin: int, moved: dict[tuple[int, _Configurations], list[int]], work: Work
+) -> TokenEffects:
+    """Make a new class of each list of ranks, with the effects of their old class except at the beginning."""
+    paths = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
+    trees, built = effects.trees.build(paths, work.budget)
+    tree = iter(built)
     parts, new_class, num_classes = [effects.entries], dict[int, int](), effects.num_classes
     for (old, reached), ranks in moved.items():
         own = parts[0][parts[0][:, CLASS] == old]
@@ -169,7 +183,7 @@ def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], l
         parts.append(own)
         work.check()
     run_end, run_class = moved_runs(effects, new_class)
-    # A class without tokens does nothing.
+    # Drop the entries of classes that have no tokens left.
     entries = np.concatenate(parts)
     entries = entries[np.isin(entries[:, CLASS], run_class)]
     return TokenEffects(run_end, run_class, num_classes, entries, trees, effects.column_trees)

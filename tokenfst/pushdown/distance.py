@@ -1,9 +1,9 @@
-"""The least number of tokens to the end of the text, whatever is on the stack.
+"""The least number of tokens to the end of the text, for any stack.
 
-What a stack means for the distance is a context (`native/tokenfst/pushdown/distance.h`): a vector, the least number of
-tokens from each node of the context trees if this stack is what lies below; what lies deep in a stack costs the same
-whatever is done above it, so there are few of them. On the host contexts are found as they are asked for, and there is
-no limit to them; tensors want all of them at once.
+The distance depends on the stack only through its context (`native/tokenfst/pushdown/distance.h`): the vector of the
+least numbers of tokens from each node of the context trees if this stack lies below. The lower part of a stack costs
+the same whatever happens above it, and its costs are subtracted, so there are few contexts. On the host, contexts are
+computed when they are needed, without a limit. Tensors need all of them in advance.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from automata.limits import DEFAULT_LIMITS, Work
 from tokenfst import _native
 from tokenfst._native import PushdownTables, StackDistance
 
-# Contexts that tensors may have.
+# The greatest number of contexts for tensors.
 MAX_CONTEXTS = 1 << 12
-# Bytes of contexts on the host, before all are forgotten and found anew.
+# The greatest size of the contexts on the host, in bytes; a full cache is emptied.
 MAX_BYTES = 1 << 26
-# More than any distance; two of them still fit.
-FAR = 1 << 29
+# Greater than any distance; the sum of two still fits into 32 bits.
+UNREACHABLE = 1 << 29
 
 
 class PushdownDistance(NamedTuple):
-    """Distances by context; H contexts, S symbols, M moves, Q states.
+    """Distances for H contexts, S symbols and M moves, in tokens.
 
     Attributes:
-        next: `[H, S]` int32, the context of the stack with one symbol more; context 0 is that of the empty stack.
-        cost: `[H, S]` int32, how many tokens are counted for that symbol.
-        rest: `[H, M]` int32, how many tokens follow a move onto a stack of a context, beyond those counted for it;
-            `FAR` and more where the end cannot be reached.
-        first: how many tokens there are from the start.
+        next: `[H, S]` int32, the context after a symbol is pushed; context 0 is that of the empty stack.
+        cost: `[H, S]` int32, the cost of this symbol.
+        rest: `[H, M]` int32, the distance after a move onto a stack with this context, without the costs of its
+            symbols; at least `UNREACHABLE` if the end cannot be reached.
+        first: the distance from the start.
     """
 
     next: IntArray
@@ -42,15 +42,20 @@ class PushdownDistance(NamedTuple):
 
 
 def stack_distance(tables: PushdownTables, max_bytes: int = DEFAULT_LIMITS.memory) -> StackDistance:
-    """The distances of some tables, which are found when they are first asked for, in so many bytes."""
+    """Return the distances of an automaton, which are computed on first use.
+
+    Args:
+        tables: the tables of the automaton.
+        max_bytes: the memory that the computation may take, in bytes.
+    """
     return StackDistance(tables, max_bytes, MAX_BYTES)
 
 
 def distances(distance: StackDistance) -> PushdownDistance:
-    """The distances by all contexts that stacks come to.
+    """Return the distances for all contexts of stacks.
 
     Raises:
-        LimitExceeded: they are more than `MAX_CONTEXTS`, or take too much memory.
+        LimitExceeded: there are more than `MAX_CONTEXTS`, or they take too much memory.
     """
     found = distance.by_context(MAX_CONTEXTS)
     if found is None:
@@ -58,22 +63,23 @@ def distances(distance: StackDistance) -> PushdownDistance:
     return PushdownDistance(*found)
 
 
-class Ways:
-    """How many tokens it takes from a node until a symbol has been popped, written out; to look at, and to test.
+class PopDistances:
+    """The least number of tokens from each node until a symbol has been popped, in full, for inspection and tests.
 
     Attributes:
-        tables: the tables.
-        across: `[N, J + 1]` int32, by node; columns are pairs of a symbol and a node that it is popped into, by symbol,
-            and the last one is the end of the sequence, if nothing below is needed.
-        nodes: `[J]`, the nodes of the columns.
-        offsets: `[S + 1]`, where the columns of each symbol begin.
+        tables: the tables of the automaton.
+        across: `[N, J + 1]` int32, by node and column. A column is a pair of a symbol and the node after popping it, in
+            order of symbols; the last column is the end of the sequence without popping anything.
+        nodes: `[J]` int32, the node of each column.
+        offsets: `[S + 1]` int32, the index of the first column of each symbol.
     """
 
     def __init__(self, tables: PushdownTables, work: Work | None = None) -> None:
-        """Find them.
+        """Compute the numbers.
 
         Raises:
-            LimitExceeded, Cancelled: as of any compilation.
+            LimitExceeded: the computation exceeds a limit.
+            Cancelled: another thread cancelled it.
         """
         self.tables = tables
         self.across, self.nodes, self.offsets = _native.pop_distances(tables, (work or Work()).budget)

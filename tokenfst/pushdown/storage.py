@@ -1,4 +1,4 @@
-"""Pushdown automata over tokens as arrays of a file."""
+"""Load pushdown automata over tokens from the arrays of a file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def from_saved(saved: Saved, vocabulary: Vocabulary) -> PushdownTokenAutomaton:
-    """Return the automaton that a file holds.
+    """Return the automaton in a file.
 
     Raises:
-        AutomatonFileError: the tables do not fit together.
+        AutomatonFileError: the tables are inconsistent.
+        EmptyLanguage: the automaton accepts no text.
     """
     sizes, runs = saved.array("sizes"), (saved.array("run_end"), saved.array("run_class"))
     max_depth, lacks_bytes = saved.number("max_depth"), bool(saved.number("lacks_bytes"))

@@ -1,35 +1,34 @@
-"""PushdownTables: what each class of tokens does to a state and a stack.
+"""PushdownTables: the effect of each class of tokens on a state and a stack.
 
-A token's effect depends on the state and on the symbols that it pops. For each state, the symbols popped form a tree,
-the context tree: its root is the state, and a child is one more symbol read from the top of the stack down. The stack
-at hand picks one path from the root; a class is allowed where a node of the path has an edge for it.
+The effect of a token depends on the state and on the symbols that it pops. The context tree of a state holds these
+symbols: its root is the state, and each child stands for one more symbol, from the top of the stack down. A given stack
+selects one path from the root. It allows a class if some node of the path has an edge for it.
 
-    node          a state with some symbols popped; nodes 0 .. Q - 1 are the roots, node q of state q. Equal subtrees
-                  are one node, so trees share them.
+    node          a state with some symbols popped; node q is the root of state q, for q < Q. Equal subtrees are shared.
     edge          (node, class) -> outcome
-    outcome       the moves that a class makes there: one in a deterministic automaton, where also at most one node of
-                  a path has an edge for a class; several otherwise, all of which count, from all nodes of the path
-    move          (pops, pushes, target): so many symbols are popped, these are pushed, and this state follows
+    outcome       the moves of a class at a node. A deterministic automaton has one move per outcome, and at most one
+                  node of a path has an edge for a class. Otherwise all moves of all nodes of the path are made
+    move          (pops, pushes, target): the number of symbols popped, the symbols pushed, and the next state
 
-The native core owns them (`native/tokenfst/pushdown/tables.h`) and checks those that are made from arrays; arrays are
-read-only views. Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves, P pushes:
+The native core owns the tables (`native/tokenfst/pushdown/tables.h`) and checks those that are built from arrays. The
+arrays are read-only views. With Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves and P sequences
+of pushed symbols:
 
-    num_states          Q; state Q - 1 is the end of the sequence: only class END leads there, and only END leads on, to
-                        it
+    num_states          Q; state Q - 1 is the end of the sequence, which only class END enters, and leaves to itself
     num_symbols         S
-    num_classes         K, NEVER (0) and END (1) included
+    num_classes         K, including NEVER (0) and END (1)
     start               the state of the empty text, with an empty stack
-    child               `[N, S]` int32, the node for one more symbol, or -1 where no deeper node has an edge
+    child               `[N, S]` int32, the node after one more symbol, or -1 if no deeper node has an edge
     max_pops            the depth of the deepest node
-    row_offsets         `[N + 1]` int32, where the node's own edges begin
-    edge_class, edge_outcome    `[E]` int32 each, by class ascending within a node
-    outcome_offsets     `[O + 1]` int32, an outcome's moves; all outcomes have one where `max_configurations` is 1
-    move_pops, move_push, move_target, move_room    `[M]` int32: how many symbols are popped, the number of the sequence
-                        pushed, the state that follows, and how many symbols beyond the height after popping must be
-                        free so that the text can be completed after this move without a higher stack
-    push_offsets, push_symbols  `[P + 1]`, `[..]` int32: sequences of pushed symbols, the last one on top. Number 0 is
-                        the empty sequence
-    max_configurations  1 where the automaton is deterministic, otherwise how many configurations are carried
+    row_offsets         `[N + 1]` int32, the index of the first edge of each node
+    edge_class, edge_outcome    `[E]` int32 each, ascending by class within a node
+    outcome_offsets     `[O + 1]` int32, the index of the first move of each outcome
+    move_pops, move_push, move_target, move_room    `[M]` int32 each: the number of symbols popped, the index of the
+                        sequence pushed, the next state, and the number of symbols that must fit above the height after
+                        popping so that the text can be completed
+    push_offsets, push_symbols  `[P + 1]`, `[..]` int32: sequences of pushed symbols, the last one on top; sequence 0 is
+                        empty
+    max_configurations  1 for a deterministic automaton, otherwise the greatest number of configurations of a state
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ from tokenfst._native import PushdownTables
 
 __all__ = ["ARRAYS", "SIZES", "PushdownTables", "arrays_of"]
 
-# The numbers of tables, in the order of the array `sizes` of a file.
+# The numbers of the tables, in the order of the array `sizes` of a file.
 SIZES = ("num_states", "num_symbols", "num_classes", "start", "max_pops", "max_configurations")
-# The arrays of tables.
+# The arrays of the tables.
 ARRAYS = (
     "child",
     "row_offsets",
@@ -58,5 +57,5 @@ ARRAYS = (
 
 
 def arrays_of(tables: PushdownTables) -> dict[str, IntArray]:
-    """The arrays of tables by name."""
+    """Return the arrays of the tables by name."""
     return {name: getattr(tables, name) for name in ARRAYS}

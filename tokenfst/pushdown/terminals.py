@@ -1,8 +1,9 @@
-"""Labels of a pushdown automaton: tokens that are taken by what they are called, and not by their bytes.
+"""Labels of a pushdown automaton, which match tokens by name and not by their bytes.
 
-As in `tokenfst.finite.terminals`, classes are split so that each is in a set wholly or not at all; what a label's
-column does comes to what the bytes do. A token that does something by its bytes and by its name in one configuration
-has two moves there. A deterministic automaton cannot make both, so it is refused; side by side they can be.
+As in `tokenfst.finite.terminals`, classes are split so that each set contains a class completely or not at all. The
+effects of a class are those of its bytes and of the labels whose sets contain it. A token that matches by its bytes and
+by name in one configuration has two moves. A deterministic automaton with such a token is refused; one that carries
+several configurations makes both moves.
 """
 
 from __future__ import annotations
@@ -19,17 +20,24 @@ from tokenfst.finite.classes import FIRST_CLASS
 from tokenfst.finite.terminals import Terminals, members, refined, token_set
 from tokenfst.vocabulary import Vocabulary
 
-# Columns of the entries of effects.
+# The columns of `TokenEffects.entries`.
 CLASS, SOURCE, TREE = range(3)
 
 
 def with_labels(
     automaton: PushdownAutomaton, effects: TokenEffects, vocabulary: Vocabulary, terminals: Terminals, work: Work
 ) -> TokenEffects:
-    """The effects of an automaton whose labels are sets of tokens.
+    """Return the effects of an automaton with those of its labels.
+
+    Args:
+        automaton: the automaton over bytes and labels.
+        effects: the effects of the tokens by their bytes.
+        vocabulary: the tokens.
+        terminals: the token ids of labels, by name.
+        work: the compilation that this is part of.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
+        UnknownTerminal, VocabularyError: as for `tokenfst.finite.terminals.token_set`.
     """
     member = members(automaton.labels, vocabulary, terminals)
     run_end, run_class, bytes_of, sets_of = refined(effects.run_end, effects.run_class, member)
@@ -48,23 +56,23 @@ def with_labels(
 
 
 def _entries_of(trees: IntArray) -> IntArray:
-    """What a column does in each state, as entries of no class."""
+    """Return the effects of a column in each state, as entries `[N, 3]` whose class is still 0."""
     source = np.flatnonzero(trees >= 0).astype(np.int32)
     return np.stack([np.zeros_like(source), source, trees[source]], axis=1)
 
 
 def all_have_tokens(labels: tuple[str, ...], vocabulary: Vocabulary, terminals: Terminals) -> bool:
-    """Whether no label's set is empty."""
+    """Return whether every label stands for at least one token."""
     return all(token_set(name, vocabulary, terminals).size for name in labels)
 
 
 def check_deterministic(
     tables: PushdownTables, run_end: IntArray, run_class: IntArray, vocabulary: Vocabulary, work: Work
 ) -> None:
-    """Raises if a token has two moves in one configuration, and the automaton carries but one.
+    """Raise if the automaton is deterministic and a token has two moves in one configuration.
 
     Raises:
-        NondeterministicGrammar: the message names the token.
+        NondeterministicGrammar: there is such a token; the message names it.
     """
     if tables.max_configurations > 1:
         return

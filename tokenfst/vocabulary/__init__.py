@@ -1,10 +1,11 @@
-"""Vocabularies: what each token writes, and what else a tokenizer says.
+"""Vocabularies: the bytes of each token, and how a tokenizer encodes and decodes them.
 
     vocabulary    Vocabulary: tokens as bytes, sorted into tries
     text_start    TextStart: what a decoder does differently at the start of a text
     bpe           BPE: how the encoder cuts a text, for canonical tokenization
     token_ids     sets of tokens by number or by exclusion
-    detokenizer   the transducer from tokens to bytes, as OpenFst holds it
+    detokenizer   the transducer from tokens to bytes, for OpenFst
+    arguments     checks of the arguments of Vocabulary
 
 `tokenfst.loaders` reads vocabularies from tokenizers and files.
 """

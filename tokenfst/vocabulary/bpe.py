@@ -1,16 +1,16 @@
-"""What a byte-pair encoder does with a text, as its file describes it.
+"""The encoder of a byte-level BPE vocabulary, as its file describes it.
 
-An encoder cuts a text into pieces (`pattern`), and each piece by itself into tokens: it begins with the bytes and
-merges neighbours, always the pair that comes first in the list of merges and of these the leftmost, until no pair is
-in it (Sennrich, Haddow & Birch 2016). Files give the merges in one of two forms:
+The encoder cuts a text into pieces (`pattern`) and tokenizes each piece separately. It starts with the bytes and merges
+neighbors, always the pair with the highest precedence and of these the leftmost, until no merge applies (Sennrich,
+Haddow & Birch 2016). Files give the merges in one of two forms:
 
-    a list       pairs of tokens and what they make, first to last: `tokenizers`
-    ranks        any two neighbours merge that spell a token, the token with the least id first: tiktoken, Tekken
+    a list       pairs of tokens and the token that they form, in order of precedence: `tokenizers`
+    ranks        two neighbors merge if together they are a token, the least id first: tiktoken, Tekken
 
-Some encoders look a piece up before they merge anything, and a piece that is a token is that token (`whole_pieces`).
-It matters for tokens that merges do not lead to.
+Some encoders first look up the whole piece, and if it is a token, produce this token without merging (`whole_pieces`).
+This matters for tokens that merges do not produce.
 
-A vocabulary whose encoder is not known, or is of another kind, has a `NotBPE` with the reason in place of a `BPE`.
+A vocabulary whose encoder is unknown, or is of another kind, has a `NotBPE` with the reason in place of a `BPE`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-# The pattern of GPT-2, which `ByteLevel` pre-tokenizers have built in.
+# The pattern of GPT-2, which is built into `ByteLevel` pre-tokenizers.
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
 @dataclass(frozen=True)
 class BPE:
-    """How an encoder of byte-level BPE cuts a text into tokens; immutable.
+    """The encoder of a byte-level BPE vocabulary; immutable.
 
     Attributes:
-        merges: left, right and what they make, as token ids, first to last; None where ids are the ranks.
-        pattern: the regular expression whose matches are the pieces; None where the text is one piece.
-        whole_pieces: whether a piece that is a token is that token, whatever merges would make of it.
+        merges: the ids of left, right and merged token of each merge, in order of precedence; None if ids are ranks.
+        pattern: the regular expression whose matches are the pieces; None if a text is one piece.
+        whole_pieces: whether a piece that is a token is encoded as this token, whatever merges would produce.
     """
 
     merges: tuple[tuple[int, int, int], ...] | None
@@ -38,16 +38,16 @@ class BPE:
 
     @property
     def digest(self) -> str:
-        """A fingerprint (SHA-256, hexadecimal)."""
+        """A fingerprint of the encoder (SHA-256, hexadecimal)."""
         return hashlib.sha256(repr((self.merges, self.pattern, self.whole_pieces)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class NotBPE:
-    """Why it is not known how a vocabulary's encoder cuts a text.
+    """The reason why the encoder of a vocabulary is unknown.
 
     Attributes:
-        reason: a clause for messages.
+        reason: a clause that completes a message.
     """
 
     reason: str

@@ -1,17 +1,17 @@
 """The detokenizer as a transducer from tokens to bytes (Koo, Liu & He 2024, Algorithm 1).
 
-Each token is a cycle through the root that writes the token's bytes and reads the token with the last of them, so
-a path through the transducer reads a sequence of tokens and writes its text.
+Each token is a cycle through the root. The cycle writes the bytes of the token, and reads the token together with the
+last byte. A path through the transducer reads a sequence of tokens and writes its text.
 
-    plain       a cycle for each token, as in Algorithm 1
-    compact     cycles share their prefixes, as in a trie: the paper's Figures 4 and 9
+    plain       one cycle for each token, as in Algorithm 1
+    compact     cycles share the arcs of common prefixes, as in a trie: the paper's Figures 4 and 9
 
-That is inside a text. At the start of one, some decoders write other bytes (`tokenfst.vocabulary.text_start`): then
-there is a state before the root, and what a token writes there is a path from it to the root, or back to itself where
-the token is ignored.
+Some decoders write other bytes at the start of a text (`tokenfst.vocabulary.text_start`). The transducer then has a
+start state before the root. The bytes of a token there are a path from the start state to the root, or back to the
+start state if the token is ignored.
 
-It is the definition that composition starts from (`tokenfst.reference`) and the thing to draw. The fast path
-(`tokenfst.finite.classes`) walks the same trie without ever building it.
+`tokenfst.reference` composes constraints with it, and `tokenfst.drawing` draws it. The fast path
+(`tokenfst.finite.classes`) walks the vocabulary's trie and does not build it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ROOT = 0
 
 
 def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: bool = False) -> Fst:
-    """The transducer of a vocabulary: input symbols are token ids, output symbols bytes.
+    """Return the transducer of a vocabulary, from token ids to bytes.
 
-    Tokens with equal bytes are parallel arcs; tokens that emit nothing have none.
+    Tokens with equal bytes have parallel arcs. Tokens that write nothing have no arcs.
 
     Args:
         vocabulary: the tokens.
         compact: whether tokens share the arcs of common prefixes.
-        at_text_start: whether the tokens are a text by themselves; False for the continuation of one.
+        at_text_start: whether the tokens begin a text; False if they continue one.
     """
     paths = _Paths(compact)
     for token_id, token in enumerate(vocabulary.tokens):
@@ -52,7 +52,13 @@ def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: 
 
 
 class _Paths:
-    """States, known by what has been written since which of them, and the arcs between them."""
+    """The states and arcs of a transducer, built path by path.
+
+    Attributes:
+        compact: whether paths share the arcs of common prefixes.
+        states: the number of each state by its name: the state in which a path begins, and the bytes written since.
+        arcs: source, input, output and target of each arc, in order and without duplicates.
+    """
 
     def __init__(self, compact: bool) -> None:
         self.compact = compact
@@ -60,10 +66,11 @@ class _Paths:
         self.arcs: dict[tuple[int, int, int, int], None] = {}
 
     def state(self, name: object) -> int:
+        """Return the number of a state, added if it is new."""
         return self.states.setdefault(name, len(self.states))
 
     def add(self, source: int, token_id: int, text: bytes, target: int) -> None:
-        """A path that writes a text and reads the token with its last byte."""
+        """Add a path that writes a text, and reads the token together with the last byte."""
         state = source
         for length, byte in enumerate(text[:-1], 1):
             prefix = text[:length] if self.compact else (token_id, length)

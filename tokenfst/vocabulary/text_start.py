@@ -1,24 +1,24 @@
-"""What a decoder does at the start of a text, where the tokens are not the end of an earlier one.
+"""The rule by which a decoder treats the start of a text differently.
 
-Most decoders do nothing there. Those that mark words do: a piece that begins a word writes a space in front of it, and
-the first of a text does not. They are one rule on the bytes that a text begins with, and a few tokens apart:
+Most decoders do not. In vocabularies that mark words, a piece that begins a word writes a space before it, except at
+the start of a text. All such decoders follow one rule on the first byte of a text, with a few exceptions:
 
-    rule         a leading space is dropped; in front of any other byte comes a prefix
-    exceptions   tokens that write something else as the first of a text
-    ignored      tokens that write nothing there, and after which the text has still to begin
+    rule         a leading space is dropped; a prefix is put before any other first byte
+    exceptions   tokens that write other bytes as the first token of a text
+    ignored      tokens that write nothing there, so that the text has not begun after them
 
-    SentencePiece      prefix "", and with `remove_extra_whitespaces` every leading piece that is one space is ignored;
-                       the byte piece <0x20> is an exception, for only ▁ is dropped
-    Strip (Llama 2)    prefix "", nothing else: the space is dropped from the finished text, whoever wrote it
-    Metaspace (T5)     prefix "", and a first token with several ▁ is an exception, since it loses them all
-    WordPiece (BERT)   prefix "##": a piece in the middle of a word is written as it is; what clean-up joins to the
-                       word before it (".", ",") is an exception, since it has neither a space nor a mark
+    SentencePiece      prefix "". With `remove_extra_whitespaces`, leading pieces of one space are ignored. The byte
+                       piece <0x20> is an exception, because only ▁ is dropped
+    Strip (Llama 2)    prefix "", no exceptions: one space is dropped from the finished text, whichever token wrote it
+    Metaspace (T5)     prefix "". A token with several ▁ is an exception, because it loses all of them
+    WordPiece (BERT)   prefix "##": a piece inside a word is written as it is. Tokens that clean-up joins to the word
+                       before them (".", ",") are exceptions, because they have neither a space nor a mark
 
-So the detokenizer has two states, "at the start" and "inside", and `tokenfst.text_beginning` makes the automaton
-that goes with it: the rule is one more state of the byte automaton, and the walk over the vocabulary knows nothing of
-it.
+The detokenizer thus has two states, at the start and inside a text. `tokenfst.text_beginning` constructs the automata:
+the rule adds one state to the byte automaton, and the walk over the vocabulary does not change.
 
-Rejected: the text of every token as the first one (twice the tokens, and a second walk for a handful of differences).
+Rejected: storing the bytes of every token at the start of a text (twice the tokens, and a second walk, for a few
+differences).
 """
 
 from __future__ import annotations
@@ -32,12 +32,18 @@ SPACE = b" "
 
 @dataclass(frozen=True, eq=False)
 class TextStart:
-    """The rule and its exceptions; immutable. Tokens that write nothing anywhere do not count.
+    """The rule of a decoder for the start of a text, and its exceptions; immutable.
+
+    >>> rule = TextStart(exceptions={2: b" "})
+    >>> rule.detokenize([0, 1], [b" a", b" b", b" "]), rule.detokenize([2, 0], [b" a", b" b", b" "])
+    (b'a b', b'  a')
+
+    Tokens that write nothing inside a text write nothing at its start either, and do not begin it.
 
     Attributes:
-        prefix: what comes in front of a text whose first byte is not a space; a space is dropped instead.
-        exceptions: what tokens write as the first of a text, where it is not what the rule says.
-        ignored: tokens that write nothing at the start, and after which the text has still to begin.
+        prefix: the bytes before a text whose first byte is not a space; a leading space is dropped.
+        exceptions: the bytes of tokens that write something else as the first token, by id.
+        ignored: the ids of tokens that write nothing at the start, so that the text has not begun after them.
     """
 
     prefix: bytes = b""
@@ -48,11 +54,11 @@ class TextStart:
         object.__setattr__(self, "exceptions", MappingProxyType(dict(self.exceptions)))
 
     def is_plain(self, token_id: int) -> bool:
-        """Whether the rule alone says what a token does."""
+        """Return whether the rule applies to a token without exception."""
         return token_id not in self.exceptions and token_id not in self.ignored
 
     def first(self, token_id: int, token: bytes) -> bytes:
-        """What a token writes as the first of a text.
+        """Return the bytes that a token writes as the first one of a text.
 
         Args:
             token_id: the token.
@@ -63,19 +69,19 @@ class TextStart:
         return self.exceptions.get(token_id, self.by_rule(token))
 
     def by_rule(self, token: bytes) -> bytes:
-        """What a token writes as the first of a text if it is no exception."""
+        """Return the bytes that a token writes as the first one of a text if it is not an exception."""
         return token[len(SPACE) :] if token.startswith(SPACE) else self.prefix + token
 
     def fingerprint(self) -> bytes:
-        """Bytes that are the same for the same rule and exceptions."""
+        """Return bytes that are equal for equal rules."""
         return repr((self.prefix, sorted(self.exceptions.items()), sorted(self.ignored))).encode()
 
     def detokenize(self, token_ids: Iterable[int], tokens: Sequence[bytes] | Mapping[int, bytes]) -> bytes:
-        """The text that tokens write by themselves.
+        """Return the text that tokens write if the first one begins it.
 
         Args:
             token_ids: the tokens.
-            tokens: the bytes that each of them adds to earlier text.
+            tokens: the bytes that each token adds to earlier text.
         """
         written = bytearray()
         begun = False

@@ -1,11 +1,11 @@
-"""Sets of tokens by number, as grammars write them.
+"""Sets of tokens by number, in the syntax of grammars.
 
     <[7]>           token 7
-    <[7,10-19]>     several tokens, ranges with both ends
-    <[^7,10-19]>    all others
-    <[*]>           all
+    <[7,10-19]>     several tokens; ranges include both ends
+    <[^7,10-19]>    all other tokens
+    <[*]>           all tokens
 
-Tokens that end a sequence are in none of the last two, since nothing could follow them.
+The last two do not include end tokens, because nothing can follow them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NUMBERS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-
 
 
 def ids_by_number(name: str, vocabulary: Vocabulary) -> list[int] | None:
-    """The ids that such a name stands for, ascending; None for other names.
+    """Return the ids that a name in this syntax stands for, ascending; None for any other name.
 
     Raises:
-        VocabularyError: a number that is no token's.
+        VocabularyError: a number is not a token id.
     """
     if name == "<[*]>":
         return others(set(), vocabulary)
@@ -40,5 +40,5 @@ def ids_by_number(name: str, vocabulary: Vocabulary) -> list[int] | None:
 
 
 def others(ids: set[int], vocabulary: Vocabulary) -> list[int]:
-    """All ids but these, and but those that end a sequence."""
+    """Return all ids except the given ones and those of end tokens, ascending."""
     return [token for token in range(len(vocabulary)) if token not in ids and token not in vocabulary.eos_ids]

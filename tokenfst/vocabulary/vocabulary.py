@@ -1,14 +1,13 @@
-"""Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
+"""Vocabulary: the tokens of a model as bytes, prepared once for all constraints that are compiled over it.
 
-A token's bytes are what it adds to a text that is already under way; what is different for the first token of a text
-is said apart (`tokenfst.vocabulary.text_start`). Tokens that add nothing (special tokens, padding rows, holes in the
-numbering) are the empty string: they are allowed only where a constraint asks for them by name
-(`tokenfst.finite.terminals`), since they would not advance, and the end-of-sequence ids among them exactly where a
-text may end.
+The bytes of a token are those that it adds to earlier text; `tokenfst.vocabulary.text_start` describes where the first
+token of a text differs. Tokens that write nothing (special tokens, padding, unused ids) are the empty string. They make
+no progress, so a constraint allows them only by name (`tokenfst.finite.terminals`). End-of-sequence tokens are allowed
+exactly where a text may end.
 
-Preparing sorts the tokens into tries (`native/tokenfst/trie.h`); everything after that works on ranks, positions in
-sorted order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole
-UTF-8 characters, other tokens, and those that emit nothing. End tokens are not ranked at all.
+The constructor sorts the tokens into tries (`native/tokenfst/trie.h`). Compilation works on ranks, positions in the
+sorted order, because the tokens with a common prefix have consecutive ranks. Tokens of whole UTF-8 characters come
+first, then other tokens that write bytes, then those that write nothing. End tokens have no rank.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray
 from automata.errors import VocabularyError
 from tokenfst import _native as native
+from tokenfst.vocabulary.arguments import check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.text_start import TextStart
 
@@ -30,40 +30,49 @@ from tokenfst.vocabulary.text_start import TextStart
 class Vocabulary:
     """The tokens of a model; immutable, safe to share between threads.
 
+    >>> vocabulary = Vocabulary([b"un", b"do", b"ne", b""], eos_ids=3)
+    >>> len(vocabulary), vocabulary.eos_ids
+    (4, (3,))
+    >>> vocabulary.detokenize([0, 1, 2])
+    b'undone'
+
     Attributes:
-        tokens: V byte strings; a token's id is its position, and b"" emits nothing.
-        eos_ids: the ids that end a sequence; several are one end.
-        special_tokens: names of tokens that emit nothing.
-        bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
-        text_start: what the decoder does at the start of a text, None where it does nothing.
-        native: the same for the native core, sorted into tries.
-        is_token_byte, is_first_byte: `[256]`, the bytes that are tokens by themselves, and those of them that are so at
-            the start of a text too.
+        tokens: V byte strings; the id of a token is its index, and b"" writes nothing.
+        eos_ids: the ids that end a sequence, ascending; any of them may end it.
+        special_tokens: the ids of named tokens that write nothing, by name.
+        bpe: how the encoder of the vocabulary cuts a text into tokens, or why that is unknown. Not part of the digest.
+        text_start: what the decoder does differently at the start of a text, None for nothing.
+        native: the tries of the native core.
+        is_token_byte: `[256]` bool, the bytes for which there is a token of this byte alone.
+        is_first_byte: `[256]` bool, the bytes for which there is such a token at the start of a text too.
     """
 
     def __init__(
         self,
         tokens: Sequence[bytes],
-        eos_ids: Iterable[int] = (),
+        eos_ids: int | Iterable[int] = (),
         *,
         special_tokens: Mapping[str, int] | None = None,
         bpe: BPE | NotBPE = NotBPE("none was given"),  # noqa: B008 (immutable)
         text_start: TextStart | None = None,
     ) -> None:
-        """Prepares a vocabulary.
+        """Sort the tokens into tries.
 
         Args:
-            tokens: the bytes that each token adds to earlier text; b"" for tokens that are never to be written.
-            eos_ids: the ids that end a sequence. They emit nothing, whatever their bytes are.
-            special_tokens: names of further tokens that emit nothing.
-            bpe: how the encoder cuts a text, for canonical tokenization.
-            text_start: what the decoder does at the start of a text, if it does anything there.
+            tokens: the bytes that each token adds to earlier text; b"" for tokens that must not be written.
+            eos_ids: the id, or the ids, that end a sequence. These tokens write nothing, whatever their bytes. Without
+                any, no sequence can end: automata still accept texts, but generation refuses the vocabulary.
+            special_tokens: the ids of further tokens that write nothing, by name.
+            bpe: how the encoder cuts a text into tokens, for canonical tokenization.
+            text_start: what the decoder does differently at the start of a text, if anything.
 
         Raises:
-            VocabularyError: no tokens, something that is not bytes, or an id outside `tokens`.
+            TypeError: `tokens` is not a sequence of tokens, but for example a tokenizer; or an id is not an integer.
+            VocabularyError: there are no tokens, a token is not bytes, or an id is outside `tokens`.
         """
-        self.eos_ids = tuple(sorted(set(eos_ids)))
-        self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens or {}))
+        check_tokens(tokens)
+        self.eos_ids = tuple(sorted(set(id_tuple(eos_ids))))
+        self.special_tokens: Mapping[str, int] = MappingProxyType(special_ids(special_tokens))
         self.bpe = bpe
         self.text_start = text_start
         silent = {*self.eos_ids, *self.special_tokens.values()}
@@ -76,7 +85,6 @@ class Vocabulary:
             written[token_id] = b""
         self.tokens: tuple[bytes, ...] = tuple(written)
         self.native = self._prepared()
-        # [256] each, the bytes that are tokens by themselves, and those of them that are so at the start of a text too.
         self.is_token_byte: BoolArray = np.zeros(256, np.bool_)
         self.is_first_byte: BoolArray = np.zeros(256, np.bool_)
         for token_id in self.native.byte_tokens.tolist():
@@ -87,47 +95,43 @@ class Vocabulary:
             array.setflags(write=False)
 
     def _prepared(self) -> native.VocabularyTries:
-        if not self.tokens:
-            raise VocabularyError("a vocabulary needs at least one token")
         try:
             return native.VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
         except TypeError:
-            wrong = next(token_id for token_id, token in enumerate(self.tokens) if not isinstance(token, bytes))
-            kind = type(self.tokens[wrong]).__name__
-            raise VocabularyError(f"token {wrong} is a {kind}, not bytes") from None
+            raise not_bytes(self.tokens) from None
 
     @cached_property
     def texts(self) -> native.TextLibrary:
-        """What lazy automata over this vocabulary share."""
+        """The cache that all lazy automata over this vocabulary share."""
         return native.TextLibrary(self.native)
 
     @property
     def num_whole(self) -> int:
-        """How many tokens are whole UTF-8 characters; theirs are the first ranks."""
+        """The number of tokens that consist of whole UTF-8 characters; they have the first ranks."""
         return self.native.num_whole
 
     @cached_property
     def token_of_rank(self) -> IntArray:
-        """`[R]`, the token id of each rank: all tokens but those that end a sequence."""
+        """The token id of each rank, `[R]` int32; end tokens have no rank."""
         return self.native.token_of_rank
 
     @cached_property
     def rank_of_token(self) -> IntArray:
-        """`[V]`, the rank of each token, R for end tokens."""
+        """The rank of each token, `[V]` int32; R for end tokens."""
         return self.native.rank_of_token
 
     @cached_property
     def all_words(self) -> IntArray:
-        """`[W]` packed, the mask of every token that has a rank."""
+        """The mask of all tokens that have a rank, `[W]` int32, packed."""
         return self.native.all_words
 
     @cached_property
     def eos_words(self) -> IntArray:
-        """`[W]` packed, the mask of every end token."""
+        """The mask of all end tokens, `[W]` int32, packed."""
         return self.native.eos_words
 
     def __len__(self) -> int:
-        """V."""
+        """Return V, the number of token ids."""
         return len(self.tokens)
 
     def __repr__(self) -> str:
@@ -135,8 +139,10 @@ class Vocabulary:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the tokens, their names, the end ids and the start of a text (SHA-256, hexadecimal): equal
-        ones have equal automata."""
+        """A fingerprint of the tokens, their names, the end ids and `text_start` (SHA-256, hexadecimal).
+
+        Vocabularies with equal digests have equal automata.
+        """
         state = hashlib.sha256()
         state.update(np.array([len(self.tokens), *self.eos_ids], "<i8").tobytes())
         state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
@@ -148,18 +154,23 @@ class Vocabulary:
         return state.hexdigest()
 
     def detokenize(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
-        """The bytes that tokens add to earlier text, or with `at_text_start` the text that they write by themselves."""
+        """Return the bytes that tokens add to earlier text, or with `at_text_start` the text that they are decoded to.
+
+        Args:
+            token_ids: the tokens.
+            at_text_start: whether the first of them begins a text.
+        """
         if at_text_start and self.text_start:
             return self.text_start.detokenize(token_ids, self.tokens)
         return b"".join([self.tokens[token_id] for token_id in token_ids])
 
     def tokens_at(self, text: bytes, begin: int, *, at_text_start: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield the tokens that write what stands at a place of a text, and how many bytes each writes.
+        """Yield the tokens whose bytes occur at an offset of a text, and the number of bytes of each.
 
         Args:
             text: the text.
-            begin: the place.
-            at_text_start: whether the token is the first of a text of its own.
+            begin: the offset, in bytes.
+            at_text_start: whether the token is the first one of a text.
         """
         if at_text_start and self.text_start:
             for token_id, token in enumerate(self.tokens):

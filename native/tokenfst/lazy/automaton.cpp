@@ -18,23 +18,23 @@ LazyAutomaton::Parts made(const LazyAutomaton::MakeParts& make_parts, Budget& bu
 }  // namespace
 
 LazyAutomaton::Hold::Hold(LazyAutomaton& automaton, std::try_to_lock_t) : automaton_(automaton) {
-  if (automaton.owner_ == std::this_thread::get_id() || !automaton.mutex_.try_lock()) return;
-  automaton.owner_ = std::this_thread::get_id();
+  if (automaton.is_held_by_this_thread() || !automaton.mutex_.try_lock()) return;
+  automaton.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   holds_ = true;
 }
 
 LazyAutomaton::Hold::Hold(LazyAutomaton& automaton) : automaton_(automaton) {
-  if (automaton.owner_ == std::this_thread::get_id()) {
+  if (automaton.is_held_by_this_thread()) {
     throw std::runtime_error("this thread is at work on the automaton, which a signal handler cannot use meanwhile");
   }
   automaton.mutex_.lock();
-  automaton.owner_ = std::this_thread::get_id();
+  automaton.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   holds_ = true;
 }
 
 LazyAutomaton::Hold::~Hold() {
   if (!holds_) return;
-  automaton_.owner_ = std::thread::id();
+  automaton_.owner_.store(std::thread::id(), std::memory_order_relaxed);
   automaton_.mutex_.unlock();
 }
 
@@ -90,7 +90,7 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
   if (state == kEndState) return kNotAllowed;
   const int64_t reached = target(state, id);
-  if (reached != kNotAllowed) keep_predecessor(reached, {state, id});
+  if (reached != kNotAllowed && reached != state) keep_predecessor(reached, {state, id});
   return reached;
 }
 
@@ -154,14 +154,19 @@ RowPointer LazyAutomaton::with_beginnings(const Row& row) const {
 void LazyAutomaton::forget() {
   cache_.clear();
   writer_.clear();
+  last_row_ = nullptr;
   if (masks_within_) masks_within_->clear();
 }
 
 bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) {
   if (remaining != kUnlimited) return false;
-  const RowPointer known = cache_.find(state);
-  if (known) writer_.write(known, out);
-  return known != nullptr;
+  if (!last_row_ || state != last_state_) {
+    const Row* known = cache_.find(state).get();
+    if (!known) return false;
+    last_state_ = state, last_row_ = known;
+  }
+  writer_.write(*last_row_, out);
+  return true;
 }
 
 bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> out) {
@@ -175,7 +180,7 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
   }
   const RowPointer own = row(state);
   if (remaining == kUnlimited) {
-    writer_.write(own, out);
+    writer_.write(*own, out);
     return true;
   }
   Configuration at = Configuration::of(state);

@@ -97,6 +97,10 @@ class LazyAutomaton : public Automaton {
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:
+  // Only the thread itself can have made this true, so no order with other memory is needed.
+  bool is_held_by_this_thread() const {
+    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
   Configuration configuration(int64_t state) const;
   int64_t read(std::span<const uint8_t> text, int64_t state);
   int64_t target(int64_t state, int32_t token);
@@ -120,6 +124,9 @@ class LazyAutomaton : public Automaton {
   RowFinder finder_;
   RowWriter writer_;
   RowCache cache_;
+  // The state whose mask was written last, and its row, if it is kept: in text, states repeat.
+  int64_t last_state_ = 0;
+  const Row* last_row_ = nullptr;
   support::Map<int64_t, Predecessor, support::Hash> predecessors_;
   std::vector<FirstToken> first_;  // ascending
   std::optional<MasksWithin> masks_within_;

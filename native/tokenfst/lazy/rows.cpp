@@ -35,12 +35,12 @@ bool Row::allows(int32_t token) const {
   return (base && support::has_bit(*base, token)) != (std::ranges::count(flips, token) % 2 != 0);
 }
 
-void RowWriter::write(const RowPointer& row, std::span<uint32_t> out) {
-  if (!row->words.empty()) return copy_mask(row->words, out);
-  row->write(out);
-  const bool is_hot = std::exchange(row->was_written, true) && row->flips.size() > kFewFlips;
+void RowWriter::write(const Row& row, std::span<uint32_t> out) {
+  if (!row.words.empty()) return copy_mask(row.words, out);
+  row.write(out);
+  const bool is_hot = std::exchange(row.was_written, true) && row.flips.size() > kFewFlips;
   if (!is_hot || num_hot_ >= kMostHot) return;
-  row->words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
+  row.words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
   ++num_hot_;
 }
 
@@ -172,9 +172,10 @@ RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
 
 // Stored rows.
 
-RowPointer RowCache::find(int64_t state) const {
+const RowPointer& RowCache::find(int64_t state) const {
+  static const RowPointer kNoRow;
   const auto found = rows_.find(state);
-  return found == rows_.end() ? nullptr : found->second;
+  return found == rows_.end() ? kNoRow : found->second;
 }
 
 RowPointer RowCache::find_context(const Configuration& at, const Stacks& stacks) const {

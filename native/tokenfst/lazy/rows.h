@@ -102,7 +102,7 @@ class RowWriter {
  public:
   explicit RowWriter(size_t words_per_mask) : words_per_mask_(words_per_mask) {}
 
-  void write(const RowPointer& row, std::span<uint32_t> out);
+  void write(const Row& row, std::span<uint32_t> out);
   // Forgets the rows, which have been dropped.
   void clear() { num_hot_ = 0; }
 
@@ -116,7 +116,7 @@ class RowCache {
   explicit RowCache(Budget& budget) : rows_(budget), contexts_(budget), deeper_(budget) {}
 
   // The row of a state; null if it is not kept.
-  RowPointer find(int64_t state) const;
+  const RowPointer& find(int64_t state) const;
   RowPointer find_context(const Configuration& at, const Stacks& stacks) const;
   void keep(int64_t state, RowPointer row);
   void keep_context(const Configuration& at, const Stacks& stacks, RowPointer row);
