@@ -188,7 +188,7 @@ def tokens_of(path: str | None) -> tuple[list[bytes], int]:
 
     from tokenfst.loaders import load_vocabulary
 
-    vocabulary = load_vocabulary(path or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    vocabulary = load_vocabulary(path or str(files("mistral_common") / "data" / "tekken_240911.json"), eos_ids=())
     return [*vocabulary.tokens, b""], len(vocabulary)
 
 

@@ -307,7 +307,7 @@ def vocabulary_of(size: int, path: str | None) -> Vocabulary:
     """The first tokens of a vocabulary, with those that stand for single bytes, and an end token; more where there are
     not so many."""
     real = (
-        tokenfst.load_vocabulary(path)
+        tokenfst.load_vocabulary(path, eos_ids=() if str(path).endswith(".tiktoken") else None)
         if path
         else tokenfst.from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
     )

@@ -199,7 +199,7 @@ def load_vocabulary(path: str | None) -> list[bytes]:
 
     if path is None:
         return list(from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json")).tokens)
-    return list(tokenfst.load_vocabulary(path).tokens)
+    return list(tokenfst.load_vocabulary(path, eos_ids=()).tokens)
 
 
 def _longest_match(vocab: list[bytes]) -> Any:

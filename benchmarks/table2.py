@@ -72,7 +72,7 @@ def _vocabulary(path: Path | None) -> Vocabulary:
         import mistral_common
 
         path = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
-    vocabulary = load_vocabulary(path)
+    vocabulary = load_vocabulary(path, eos_ids=() if str(path).endswith(".tiktoken") else None)
     if vocabulary.eos_ids:
         return vocabulary
     # A file of ranks names no end: give it one.

@@ -94,7 +94,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path, help="where all times go")
     options = parser.parse_args()
-    vocabulary = tokenfst.load_vocabulary(options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    vocabulary = tokenfst.load_vocabulary(
+        options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"), eos_ids=()
+    )
     runs: dict[str, list[tuple[float, float]]] = {"calls": [], "batch": []}
     for _ in range(options.rounds):
         for way, times in runs.items():

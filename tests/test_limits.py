@@ -78,7 +78,7 @@ def test_memory_is_a_limit() -> None:
     with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `memory`\)"):
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(memory=1_000_000))
     vocabulary = Vocabulary([b"a" * length for length in range(1, 65)])
-    with pytest.raises(LimitExceeded, match=r"what tokens do to 5,001 states takes more than 1,000,000 bytes"):
+    with pytest.raises(LimitExceeded, match=r"the effect of tokens on 5,001 states takes more than 1,000,000 bytes"):
         tokenfst.compile("a" * 5000, vocabulary, limits=Limits(memory=1_000_000)).complete()
 
 

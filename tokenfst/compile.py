@@ -38,6 +38,9 @@ from tokenfst.vocabulary import Vocabulary
 
 Constraint: TypeAlias = str | Expr | ByteAutomaton | Grammar | PushdownAutomaton | Compilable
 
+# Checking for a protocol takes as long as compiling a short pattern, so these kinds are told apart first.
+_ORDINARY = (str, Expr, ByteAutomaton, Grammar, PushdownAutomaton)
+
 _Language: TypeAlias = ByteAutomaton | CountedByteAutomaton | PushdownAutomaton
 
 
@@ -96,7 +99,7 @@ def compile(  # noqa: A001
     with Work(limits, cancellation).current() as work:
         if tokenization == "canonical":
             return _canonical(constraint, vocabulary, terminals, work)
-        if isinstance(constraint, SupportsLazy):
+        if not isinstance(constraint, _ORDINARY) and isinstance(constraint, SupportsLazy):
             network, supported = constraint.to_network(), constraint
             tables = lambda work: _tables(_language(supported, work), vocabulary, at_text_start, terminals, work)  # noqa: E731
             lazy = lazy_from_network(network, vocabulary, tables, work, at_text_start=at_text_start)
@@ -130,8 +133,7 @@ def _tables(
 def _language(constraint: Constraint, work: Work, *, may_count: bool = True) -> _Language:
     """Return the automaton over bytes of a constraint, with a register only if `may_count`."""
     made = constraint
-    # Checking for the protocol takes as long as compiling a short pattern, so the usual kinds come first.
-    if not isinstance(made, str | Expr) and isinstance(made, Compilable):
+    if not isinstance(made, _ORDINARY) and isinstance(made, Compilable):
         made = made.to_automaton(work)
     if isinstance(made, Grammar):
         return compile_grammar(made, work=work)

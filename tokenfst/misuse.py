@@ -37,9 +37,7 @@ def check_constraint(constraint: Any, protocol: type) -> None:
         ValueError: it is a string that cannot be meant as a pattern.
     """
     if isinstance(constraint, str):
-        # Most patterns are none of these, and short.
-        is_suspicious = constraint[:1] in ("{", " ", "\n") or "\n" in constraint or "." in constraint[-12:]
-        meant = _meant_by_text(constraint) if is_suspicious else None
+        meant = _meant_by_text(constraint)
         if meant:
             raise ValueError(f"a string is a regular expression here, and this one is {meant}")
         return
@@ -77,7 +75,7 @@ def _meant_by_text(text: str) -> str | None:
         return "the text of a JSON Schema: write constraints.json_schema(json.loads(text))"
     if "\n" in text and _RULE.search(text):
         return "the text of a grammar: write constraints.grammar(text)"
-    if len(text) < _MAX_PATH and Path(text).suffix in _SUFFIXES and "\n" not in text and _is_file(text):
+    if len(text) < _MAX_PATH and text[text.rfind(".") :] in _SUFFIXES and "\n" not in text and _is_file(text):
         return "the path of a file: read it, and say what it holds by constraints.json_schema or constraints.grammar"
     return None
 

@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument(
         "--vocab", required=True, type=Path, help="tokenizer.json, .tiktoken, Tekken or SentencePiece"
     )
+    compile_.add_argument(
+        "--eos-id", type=int, action="append", metavar="ID", help="a token that ends a text, where the file names none"
+    )
     compile_.add_argument("--output", type=Path, help="where to save the automaton (safetensors)")
     compile_.set_defaults(run=_compile)
 
@@ -174,7 +177,7 @@ def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> Non
 
     source.constraint(read)
     with progress("reading the vocabulary"):
-        vocabulary = load_vocabulary(options.vocab)
+        vocabulary = load_vocabulary(options.vocab, eos_ids=options.eos_id)
     with progress("compiling"):
         # Any: states are numbers, or configurations where there is a stack.
         first: Any = compile_tokens(source.compiled(read), vocabulary)
