@@ -2,14 +2,15 @@
 
     constraint -> automaton over bytes, or visibly pushdown grammar -> LazyTokenAutomaton -> on demand, its tables
 
-    pattern, Expr                 ByteAutomaton            automata.compile             tables: tokenfst.finite.compile
+    constraint                    over bytes               made by                      tables
+    pattern, Expr                 ByteAutomaton            automata.compile             tokenfst.finite.compile
     pattern with large bounds     CountedByteAutomaton     automata.counted             tokenfst.counted.automaton
     Grammar                       PushdownAutomaton        automata.pushdown            tokenfst.pushdown.compile
-    JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    the first or the third
+    JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    as for a pattern or a grammar
 
 The result is lazy wherever a lazy automaton is exact, so that the first mask is available early. In the other cases the
-tables are built at once: for automata with a register, with labels or with several configurations per state, and for
-vocabularies that lack tokens for single bytes.
+tables are built at once: for automata with a register, with labels or with several configurations per state, for
+canonical tokenization, and for automata that read a byte which is not a token.
 """
 
 from __future__ import annotations

@@ -158,6 +158,13 @@ def _generate(options: argparse.Namespace, source: Source[Any], read: Any) -> No
     print(texts[0])
 
 
+def _eos_ids(options: argparse.Namespace) -> list[int] | tuple[()] | None:
+    """Return the end tokens that are given; none for a file of ranks, which names none; otherwise None."""
+    if options.eos_id is not None:
+        return list(options.eos_id)
+    return () if options.vocab.suffix == ".tiktoken" else None
+
+
 def _load_model(name: str | None) -> tuple[Any, Any]:
     if name is None:
         from decoding.bundled import bundled_model
@@ -177,7 +184,7 @@ def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> Non
 
     source.constraint(read)
     with progress("reading the vocabulary"):
-        vocabulary = load_vocabulary(options.vocab, eos_ids=options.eos_id)
+        vocabulary = load_vocabulary(options.vocab, eos_ids=_eos_ids(options))
     with progress("compiling"):
         # Any: states are numbers, or configurations where there is a stack.
         first: Any = compile_tokens(source.compiled(read), vocabulary)

@@ -12,8 +12,7 @@ the last lengths, and a row that continues one of those rows starts from its sta
 A row is found among the earlier ones by a hash of its tokens, and then compared with it, so a collision cannot go
 unnoticed. On an accelerator nothing waits for the outcome in the usual case, a call whose rows are one token longer
 than those of the call before: everything is computed there, and what may be wrong is noted on the device and read
-every `CHECKED_EVERY` calls and by `check`. A row that continues none of the earlier ones allows nothing but an end
-token until then. On the CPU, and in any other case, the host looks at once.
+every `CHECKED_EVERY` calls and by `check`. Until then, a row that continues no earlier row may write only an end token. On the CPU, and in any other case, the host looks at once.
 
 Rejected: states in a table by the tokens of the row (the tokens would have to be read from the device at each step).
 """
@@ -38,7 +37,7 @@ from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host
 KEPT: Final = 64
 # The calls between two looks at what was noted on a device.
 CHECKED_EVERY: Final = 32
-# Seconds that making the tables of an automaton may take before its rows are written.
+# Seconds for building the tables of an automaton; beyond that it stays on the host.
 MAX_COMPLETING: Final = 0.25
 # Models pad their logits beyond the vocabulary, but none by this factor.
 _MOST_PADDING: Final = 2
@@ -54,7 +53,7 @@ class BatchStates(NamedTuple):
         device: the states of the rows on the device; other rows stand in the slot that allows everything. None if no
             row is on the device.
         host: by row, the state of a row on the host, None for the others.
-        lost: `[B]` bool, the rows that continue none of the rows before; None if all are known to.
+        lost: `[B]` bool, the rows that continue no earlier row; None if every row is known to continue one.
     """
 
     tokens: Tensor
@@ -110,7 +109,7 @@ class BatchTracker:
         self._all_held, self._held = all(held), torch.tensor(held, device=device)
         self._by_byte = tokens_of_byte(device)
         self._first = torch.arange(0, len(prompts), times, device=prompts.device)
-        # States on the host take the tokens there in any case.
+        # Rows on the host read their tokens there anyway, so deferring gains nothing.
         self._defers = not _is_host(device) and not self._has_host
         self._noted: Tensor | None = None
         self._unchecked: list[tuple[BatchStates, int | None]] = []
