@@ -47,7 +47,7 @@ def test_compile_reports_sizes_and_stages_and_saves(
     assert main(["compile", "--regex", "Yes|No", "--vocab", str(vocabulary_file), "--output", str(saved)]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"vocabulary +259 tokens", printed)
-    vocabulary = tokenfst.load_vocabulary(vocabulary_file)
+    vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
     automaton = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts([256])
     assert automaton.accepts([ord("Y"), 258])
@@ -200,7 +200,7 @@ def test_compile_reports_the_sizes_of_a_grammar_and_saves(
     arguments = ["--grammar", str(sums), "--vocab", str(vocabulary_file), "--output", str(saved)]
     assert main(["compile", *arguments]) == 0
     printed = capsys.readouterr().out
-    vocabulary = tokenfst.load_vocabulary(vocabulary_file)
+    vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
     automaton = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts(b"1+(2+33)")
     assert not automaton.accepts(b"1+(2+33")
@@ -349,7 +349,7 @@ def test_compile_reports_the_sizes_of_a_schema_and_saves(
     arguments = ["--json-schema", schema_file(schema), "--vocab", str(vocabulary_file), "--output", str(saved)]
     assert main(["compile", *arguments]) == 0
     printed = capsys.readouterr().out
-    vocabulary = tokenfst.load_vocabulary(vocabulary_file)
+    vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
     assert ("symbols on the stack" in printed) == has_stack
     assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
     if has_stack:
@@ -379,7 +379,7 @@ def test_properties_may_come_in_any_order(
     accepted = []
     for order in ("schema", "any"):
         assert main([*arguments, "--output", str(saved), "--property-order", order]) == 0
-        automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file))
+        automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
         accepted.append(automaton.accepts(list(b'{"age": 36, "name": "Ada"}')))
     assert accepted == [False, True]
 
@@ -434,7 +434,7 @@ def test_numbers_of_a_schema_file_are_not_rounded(
     saved = tmp_path / "schema.safetensors"
     name = schema_file('{"type": "number", "minimum": 0.10000000000000000001, "maximum": 0.2}')
     assert main(["compile", "--json-schema", name, "--vocab", str(vocabulary_file), "--output", str(saved)]) == 0
-    automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file))
+    automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
     assert [automaton.accepts(list(text)) for text in (b"0.1", b"0.10000000000000000001")] == [False, True]
 
 

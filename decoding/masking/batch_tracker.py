@@ -12,7 +12,8 @@ the last lengths, and a row that continues one of those rows starts from its sta
 A row is found among the earlier ones by a hash of its tokens, and then compared with it, so a collision cannot go
 unnoticed. On an accelerator nothing waits for the outcome in the usual case, a call whose rows are one token longer
 than those of the call before: everything is computed there, and what may be wrong is noted on the device and read
-every `CHECKED_EVERY` calls and by `check`. Until then, a row that continues no earlier row may write only an end token. On the CPU, and in any other case, the host looks at once.
+every `CHECKED_EVERY` calls and by `check`. Until then, a row that continues no earlier row may write only an end
+token. On the CPU, and in any other case, the host looks at once.
 
 Rejected: states in a table by the tokens of the row (the tokens would have to be read from the device at each step).
 """
