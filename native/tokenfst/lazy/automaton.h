@@ -98,9 +98,7 @@ class LazyAutomaton : public Automaton {
 
  private:
   // Only the thread itself can have made this true, so no order with other memory is needed.
-  bool is_held_by_this_thread() const {
-    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
+  bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   Configuration configuration(int64_t state) const;
   int64_t read(std::span<const uint8_t> text, int64_t state);
   int64_t target(int64_t state, int32_t token);
