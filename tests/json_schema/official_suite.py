@@ -95,7 +95,8 @@ def _fetch() -> None:
         if digest != DIGEST:
             raise RuntimeError(f"{archive.name} has the digest {digest}, not {DIGEST}")
         with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
+            # The filter is the default from 3.14 on, and is not known before 3.11.4.
+            tar.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         try:
             (Path(folder) / name).rename(CACHE / name)
         except OSError:
