@@ -121,6 +121,12 @@ def test_tables_are_made_in_the_background() -> None:
         assert found.accepts("00123")
 
 
+def test_composed_constraints_are_known_by_their_content() -> None:
+    made = [constraints.sequence("a: ", constraints.json()) for _ in range(2)]
+    assert content_of(made[0]) == content_of(made[1])
+    assert content_of(made[0]) != content_of(constraints.sequence("b: ", constraints.json()))
+
+
 def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompiler) -> None:
     palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
     carried = replace(palindromes, ambiguity="parallel", max_configurations=16)

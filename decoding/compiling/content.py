@@ -14,12 +14,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
+from automata.pushdown.grammar import Grammar
 from tokenfst.lazy import SupportsLazy
 
 # What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
@@ -28,11 +29,22 @@ _Form: TypeAlias = Any
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
 
 
+@runtime_checkable
+class _HasGrammar(Protocol):
+    """A constraint that is a grammar, such as one composed of grammars."""
+
+    def to_grammar(self) -> Grammar: ...
+
+
 def content_of(constraint: object) -> Hashable:
     """Return the key of a constraint: a fingerprint (SHA-256), or the constraint itself."""
-    known = ["network", constraint.to_network()] if isinstance(constraint, SupportsLazy) else ["itself", constraint]
+    kind, content = "itself", constraint
+    if isinstance(constraint, SupportsLazy):
+        kind, content = "network", constraint.to_network()
+    elif isinstance(constraint, _HasGrammar):
+        kind, content = "grammar", constraint.to_grammar()
     try:
-        return _digest([known[0], _Forms().of(known[1])])
+        return _digest([kind, _Forms().of(content)])
     except _Opaque:
         return constraint
 
