@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from automata._native import Budget
 
@@ -75,7 +75,27 @@ class Cancellation:
                 work.budget.cancel()
 
 
-_current: ContextVar[Work | None] = ContextVar("current", default=None)
+class _Scope:
+    """The extent of a `with work.current()`; only the frame of that statement holds it.
+
+    Ctrl-C may come between any two instructions, so also after the compilation was made current and before anything is
+    sure to undo that. The scope dies with the frame in any case, and with it the compilation is no longer current.
+    """
+
+    __slots__ = ("__weakref__", "work")
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+
+
+_current: ContextVar[ref[_Scope] | None] = ContextVar("current", default=None)
+
+
+def _current_or_none() -> Work | None:
+    """Return the compilation that is current in this thread."""
+    found = _current.get()
+    scope = None if found is None else found()
+    return None if scope is None else scope.work
 
 
 class Work:
@@ -90,7 +110,7 @@ class Work:
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
         self.limits = limits
         self.cancellation = cancellation
-        outer = _current.get()
+        outer = _current_or_none()
         self.budget: Budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
         if cancellation is not None:
             cancellation.adopt(self)
@@ -103,9 +123,10 @@ class Work:
             Cancelled: it was cancelled before it began.
         """
         self.check()
-        token = _current.set(self)
+        scope = _Scope(self)
+        token = _current.set(ref(scope))
         try:
-            yield self
+            yield scope.work
         finally:
             _current.reset(token)
 
@@ -137,7 +158,7 @@ class Work:
 def current_work(work: Work | None = None) -> Work:
     """Return the compilation that a step belongs to: the one given, the current one, or a new one with default
     limits."""
-    return work or _current.get() or Work()
+    return work or _current_or_none() or Work()
 
 
 def spend(steps: int) -> None:
@@ -145,6 +166,6 @@ def spend(steps: int) -> None:
 
     Raises: as `Work.check`.
     """
-    work = _current.get()
+    work = _current_or_none()
     if work is not None:
         work.budget.spend(100 * steps)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -23,7 +27,7 @@ from automata import (
     repeat,
 )
 from automata.compile.blame import MAX_EXCERPT, responsible
-from automata.limits import Work
+from automata.limits import Work, current_work
 from tokenfst import Vocabulary
 
 SMALL = Limits(states=2000, arcs=50_000)
@@ -143,3 +147,40 @@ def test_an_excerpt_is_short() -> None:
     with pytest.raises(LimitExceeded) as caught:
         compile_within(parse("|".join(f"word{number}" for number in range(20_000))), Limits(arcs=1000))
     assert len(str(caught.value)) < 4 * MAX_EXCERPT
+
+
+def interrupted_at(instruction: int) -> bool:
+    """Makes a compilation current, and raises KeyboardInterrupt at an instruction on the way; whether there was one."""
+    left = instruction
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal left
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_code.co_name in ("current", "work_within"):
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+        return trace
+
+    def work_within() -> None:
+        with Work(Limits(seconds=0.5)).current():
+            assert current_work().limits.seconds == 0.5
+
+    sys.settrace(trace)
+    try:
+        work_within()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_no_compilation_stays_current_after_an_interrupt() -> None:
+    instruction = 0
+    while interrupted_at(instruction):
+        gc.collect()
+        assert current_work().limits == Limits()
+        instruction += 1
+    assert instruction > 20
+    assert current_work().limits == Limits()
