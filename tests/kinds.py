@@ -48,10 +48,10 @@ def lazy_over(
         return made
 
     make: Any = lazy_from_network if isinstance(automaton, VisiblyPushdownGrammar) else lazy_from_automaton
-    found = make(automaton, vocabulary, tables, Work(limits), at_text_start=at_text_start)
+    found = make(automaton, vocabulary, {}, tables, Work(limits), at_text_start=at_text_start)
     if found is None and isinstance(automaton, VisiblyPushdownGrammar):
         over_bytes = compile_visibly_pushdown(automaton)
-        found = lazy_from_automaton(over_bytes, vocabulary, tables, Work(limits), at_text_start=at_text_start)
+        found = lazy_from_automaton(over_bytes, vocabulary, {}, tables, Work(limits), at_text_start=at_text_start)
     assert isinstance(found, LazyTokenAutomaton)
     return found
 

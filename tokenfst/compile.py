@@ -9,8 +9,9 @@
     JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    as for a pattern or a grammar
 
 The result is lazy wherever a lazy automaton is exact, so that the first mask is available early. In the other cases the
-tables are built at once: for automata with a register, with labels or with several configurations per state, for
-canonical tokenization, and for automata that read a byte which is not a token.
+tables are built at once: for automata with a register or with several configurations per state, for canonical
+tokenization, for automata that read a byte which is not a token, and where a label stands for a token that writes
+bytes.
 """
 
 from __future__ import annotations
@@ -98,30 +99,32 @@ def compile(  # noqa: A001
     check_vocabulary(vocabulary)
     check_constraint(constraint, Compilable)
     with Work(limits, cancellation).current() as work:
+        sets = terminals or {}
         if tokenization == "canonical":
             return _canonical(constraint, vocabulary, terminals, work)
         if not isinstance(constraint, _ORDINARY) and isinstance(constraint, SupportsLazy):
             network, supported = constraint.to_network(), constraint
-            tables = lambda work: _tables(_language(supported, work), vocabulary, at_text_start, terminals, work)  # noqa: E731
-            lazy = lazy_from_network(network, vocabulary, tables, work, at_text_start=at_text_start)
+            tables = lambda work: _tables(_language(supported, work), vocabulary, at_text_start, sets, work)  # noqa: E731
+            lazy = lazy_from_network(network, vocabulary, sets, tables, work, at_text_start=at_text_start)
             if lazy is not None:
                 return lazy
         language = _language(constraint, work)
-        return _lazily(language, vocabulary, at_text_start, work) or _tables(
-            language, vocabulary, at_text_start, terminals, work
-        )
+        lazy = _lazily(language, vocabulary, at_text_start, sets, work)
+        return lazy or _tables(language, vocabulary, at_text_start, sets, work)
 
 
-def _lazily(language: _Language, vocabulary: Vocabulary, at_text_start: bool, work: Work) -> LazyTokenAutomaton | None:
+def _lazily(
+    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
+) -> LazyTokenAutomaton | None:
     """Return the lazy automaton of an automaton over bytes, None where it would not be exact."""
     if isinstance(language, CountedByteAutomaton):
         return None
-    tables = lambda work: _tables(language, vocabulary, at_text_start, None, work)  # noqa: E731
-    return lazy_from_automaton(language, vocabulary, tables, work, at_text_start=at_text_start)
+    tables = lambda work: _tables(language, vocabulary, at_text_start, terminals, work)  # noqa: E731
+    return lazy_from_automaton(language, vocabulary, terminals, tables, work, at_text_start=at_text_start)
 
 
 def _tables(
-    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals | None, work: Work
+    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
 ) -> TokenAutomaton:
     """Return the automaton over tokens with complete tables."""
     if isinstance(language, CountedByteAutomaton):

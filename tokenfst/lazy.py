@@ -29,14 +29,19 @@ import numpy.typing as npt
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
+from automata.label_bytes import MARKER, without_labels
 from automata.limits import Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.label_bytes import without_labels as pushdown_without_labels
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls
 from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native
 from tokenfst.finite.beginning import with_finite_beginning
+from tokenfst.finite.terminals import Terminals
+from tokenfst.labels import label_numbers
 from tokenfst.pushdown.beginning import with_pushdown_beginning
+from tokenfst.pushdown.compile import spells_all as pushdown_spells_all
 from tokenfst.token_automaton import NativeTokenAutomaton, State, TokenAutomaton
 from tokenfst.vocabulary import TextStart, Vocabulary
 
@@ -193,32 +198,43 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
 
 def lazy_from_network(
-    network: VisiblyPushdownGrammar, vocabulary: Vocabulary, make_tables: MakeTables, work: Work, *, at_text_start: bool
+    network: VisiblyPushdownGrammar,
+    vocabulary: Vocabulary,
+    terminals: Terminals,
+    make_tables: MakeTables,
+    work: Work,
+    *,
+    at_text_start: bool,
 ) -> LazyTokenAutomaton | None:
     """Return the lazy automaton of a visibly pushdown grammar, None where it would not be exact.
 
-    It is not exact if the grammar has labels, if there is no token for some single byte, or at the start of a text that
-    the decoder treats differently.
+    It is not exact if there is no token for some single byte, at the start of a text that the decoder treats
+    differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`).
 
     Args:
         network: the grammar.
         vocabulary: the tokens.
+        terminals: the token ids of labels, by name.
         make_tables: builds the same automaton with complete tables.
         work: the compilation that this is part of.
         at_text_start: as for `tokenfst.compile`.
 
     Raises:
         EmptyLanguage: the grammar has no text.
-        LimitExceeded, Cancelled: as for `tokenfst.compile`.
+        UnknownTerminal, VocabularyError, LimitExceeded, Cancelled: as for `tokenfst.compile`.
     """
     if (at_text_start and vocabulary.text_start) or not vocabulary.is_token_byte.all():
         return None
     check_calls(network)
-    layout = lay_out(network, frozenset(), work, written=False)
+    layout, texts = lay_out(network, frozenset(), work, written=False), vocabulary.texts
     if layout.labels:
-        return None
+        numbers = label_numbers(layout.labels, vocabulary, terminals)
+        if numbers is None or layout.reads(MARKER):
+            return None
+        layout = lay_out(network, frozenset(), work, written=False, label_numbers=numbers)
+        texts = vocabulary.label_texts
     try:
-        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_CACHED_STATES, work.budget)
+        core = _native.LazyCore.from_network(texts, layout.tables, MAX_CACHED_STATES, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is None:
@@ -231,6 +247,7 @@ def lazy_from_network(
 def lazy_from_automaton(
     automaton: ByteAutomaton | PushdownAutomaton,
     vocabulary: Vocabulary,
+    terminals: Terminals,
     make_tables: MakeTables,
     work: Work,
     *,
@@ -238,41 +255,67 @@ def lazy_from_automaton(
 ) -> LazyTokenAutomaton | None:
     """Return the lazy automaton of an automaton over bytes, None where it would not be exact.
 
-    It is not exact if the automaton has labels, if its states have several configurations, or if there is no token for
-    some single byte that it reads: only complete tables then tell which tokens lead to an end.
+    It is not exact if the states of the automaton have several configurations, if it has labels that cannot be followed
+    as bytes (`tokenfst.labels`), or if there is no token for some single byte that it reads: only complete tables then
+    tell which tokens lead to an end.
 
     Args:
         automaton: the automaton over bytes.
-        vocabulary, make_tables, work, at_text_start: as for `lazy_from_network`.
+        vocabulary, terminals, make_tables, work, at_text_start: as for `lazy_from_network`.
 
     Raises:
         EmptyLanguage: the automaton accepts no text.
-        LimitExceeded, Cancelled: as for `tokenfst.compile`.
+        UnknownTerminal, VocabularyError, LimitExceeded, Cancelled: as for `tokenfst.compile`.
     """
-    if automaton.labels:
-        return None
     rule = vocabulary.text_start if at_text_start else None
-    room = MAX_CACHED_STATES, work.budget
     if isinstance(automaton, PushdownAutomaton):
         if automaton.max_configurations > 1:
             return None
-        stacked = with_pushdown_beginning(automaton, rule) if rule else automaton
-        core = _native.LazyCore.from_pushdown(vocabulary.texts, stacked.tables, *room)
+    elif automaton.is_empty:
+        raise EmptyLanguage("the constraint allows no text at all")
+    if not automaton.labels:
+        core = _core(automaton, vocabulary.texts, rule, work)
+        if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
+            return None
     else:
-        if automaton.is_empty:
-            raise EmptyLanguage("the constraint allows no text at all")
-        plain = with_finite_beginning(automaton, rule)[0] if rule else automaton
-        core = _native.LazyCore.from_bytes(vocabulary.texts, plain.tables, *room)
-    if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
-        return None
+        unlabelled = None if rule else _without_labels(automaton, vocabulary, terminals, work)
+        if unlabelled is None:
+            return None
+        core = _core(unlabelled, vocabulary.label_texts, None, work)
     if rule:
         core.set_beginnings(_beginnings(rule, vocabulary, core.start, automaton.start))
     return LazyTokenAutomaton(vocabulary, core, make_tables, work.limits, at_text_start=at_text_start)
 
 
+def _core(
+    automaton: ByteAutomaton | PushdownAutomaton, texts: _native.TextLibrary, rule: TextStart | None, work: Work
+) -> _native.LazyCore:
+    room = MAX_CACHED_STATES, work.budget
+    if isinstance(automaton, PushdownAutomaton):
+        stacked = with_pushdown_beginning(automaton, rule) if rule else automaton
+        return _native.LazyCore.from_pushdown(texts, stacked.tables, *room)
+    plain = with_finite_beginning(automaton, rule)[0] if rule else automaton
+    return _native.LazyCore.from_bytes(texts, plain.tables, *room)
+
+
 def _spells_all(core: _native.LazyCore, is_token_byte: BoolArray) -> bool:
     """Return whether there is a token for every single byte that the automaton reads."""
     return bool(is_token_byte.all()) or not (core.bytes_read & ~is_token_byte).any()
+
+
+def _without_labels(
+    automaton: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, terminals: Terminals, work: Work
+) -> ByteAutomaton | PushdownAutomaton | None:
+    """Return the automaton with its labels as bytes; None where it would not be exact."""
+    numbers = label_numbers(automaton.labels, vocabulary, terminals)
+    is_token_byte = vocabulary.is_token_byte & (np.arange(256) != MARKER)
+    if isinstance(automaton, PushdownAutomaton):
+        if numbers is None or not pushdown_spells_all(automaton, is_token_byte):
+            return None
+        return pushdown_without_labels(automaton, numbers, work)
+    if numbers is None or not _native.spells_all(automaton.tables, is_token_byte):
+        return None
+    return without_labels(automaton, numbers, work)
 
 
 def _beginnings(rule: TextStart, vocabulary: Vocabulary, start: int, inside: int) -> list[tuple[int, bytes, int]]:

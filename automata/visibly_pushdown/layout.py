@@ -16,6 +16,7 @@ from automata.arrays import IntArray, int_array, int_rows, offsets_of
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
+from automata.label_bytes import LabelNumbers, with_label_bytes
 from automata.limits import Work
 from automata.visibly_pushdown.fragments import CountedFragment, NfaFragment, counted_fragment, nfa_fragment
 from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
@@ -47,9 +48,19 @@ class GrammarLayout:
     labels: tuple[str, ...]
     tables: VisiblyPushdownLayout
 
+    def reads(self, byte: int) -> bool:
+        """Return whether some arc reads a byte."""
+        arcs = self.tables.fragment_arcs
+        return bool((self.tables.text == byte).any() or ((arcs[:, 1] <= byte) & (byte <= arcs[:, 2])).any())
+
 
 def lay_out(
-    grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, *, written: bool = True
+    grammar: VisiblyPushdownGrammar,
+    inlined: frozenset[int],
+    work: Work,
+    *,
+    written: bool = True,
+    label_numbers: LabelNumbers | None = None,
 ) -> GrammarLayout:
     """Lay out a grammar.
 
@@ -59,6 +70,7 @@ def lay_out(
         work: the limits, and how the compilation is stopped.
         written: whether counts are written out and the number of arcs is limited, for automata that are made at once;
             lazy automata need neither.
+        label_numbers: the numbers of all labels, to lay them as bytes.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
@@ -68,6 +80,8 @@ def lay_out(
     for rule in laying.rules:
         laying.lay(rule)
     try:
+        if label_numbers is not None:
+            laying.fragments = [_without_labels(fragment, label_numbers) for fragment in laying.fragments]
         return laying.layout()
     finally:
         work.budget.release(laying.num_charged)
@@ -270,6 +284,13 @@ def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, 
     if not labels:
         return [fragment.arcs for fragment in fragments], labels
     return [_renamed(fragment, labels) for fragment in fragments], labels
+
+
+def _without_labels(fragment: NfaFragment, numbers: LabelNumbers) -> NfaFragment:
+    if not fragment.labels:
+        return fragment
+    num_states, arcs = with_label_bytes(fragment.num_states, fragment.arcs, fragment.labels, numbers)
+    return NfaFragment(num_states, arcs, fragment.epsilon)
 
 
 def _renamed(fragment: NfaFragment, labels: tuple[str, ...]) -> IntArray:

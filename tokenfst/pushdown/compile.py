@@ -47,7 +47,7 @@ def from_pushdown(
     tables = _tables(automaton, effects, work)
     if automaton.labels:
         check_deterministic(tables, effects.run_end, effects.run_class, vocabulary, work)
-    lacks_bytes = not _spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
+    lacks_bytes = not spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
     if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, sets):
         effects = _trimmed(effects, tables, automaton.overflow_states(), work)
         tables = _tables(automaton, effects, work)
@@ -79,7 +79,7 @@ def _tables(automaton: PushdownAutomaton, effects: TokenEffects, work: Work) -> 
         raise error.of(f"the effect of {effects.num_classes:,} classes of tokens on stacks") from None
 
 
-def _spells_all(automaton: PushdownAutomaton, is_token_byte: BoolArray) -> bool:
+def spells_all(automaton: PushdownAutomaton, is_token_byte: BoolArray) -> bool:
     """Return whether there is a token for every single byte that the automaton reads."""
     num_steps = np.diff(automaton.step_offsets).reshape(-1, automaton.num_columns).sum(axis=0)
     return not num_steps[automaton.byte_class[~is_token_byte]].any()

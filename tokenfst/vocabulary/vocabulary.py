@@ -15,12 +15,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
 from automata.errors import VocabularyError
+from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
 from tokenfst.vocabulary.arguments import check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
@@ -104,6 +106,24 @@ class Vocabulary:
     def texts(self) -> native.TextLibrary:
         """The cache that all lazy automata over this vocabulary share."""
         return native.TextLibrary(self.native)
+
+    @cached_property
+    def silent_numbers(self) -> Mapping[int, int]:
+        """The numbers of the tokens that write nothing and do not end a sequence, in order of their ids.
+
+        Only as many as `automata.label_bytes` can spell.
+        """
+        silent = (token for token, text in enumerate(self.tokens) if not text and token not in self.eos_ids)
+        return {token: number for number, token in enumerate(islice(silent, MAX_NUMBERS))}
+
+    @cached_property
+    def label_texts(self) -> native.TextLibrary:
+        """The same as `texts` for automata whose labels are bytes (`automata.label_bytes`): tokens that write nothing
+        are spelled as their number, and tokens with the marker's byte write nothing."""
+        tokens = [b"" if MARKER in token else token for token in self.tokens]
+        for token, number in self.silent_numbers.items():
+            tokens[token] = label_bytes(number)
+        return native.TextLibrary(native.VocabularyTries(tokens, np.array(self.eos_ids, np.int32)))
 
     @property
     def num_whole(self) -> int:
