@@ -27,6 +27,7 @@ from automata.errors import (
     Cancelled,
     EmptyLanguage,
     ExpressionError,
+    FstError,
     GrammarError,
     IncompleteOutput,
     InfiniteLanguage,
@@ -44,6 +45,7 @@ from automata.errors import (
     UnsupportedSchema,
     UnsupportedTokenizer,
     VocabularyError,
+    WeightedLanguage,
 )
 from automata.expressions import (
     ANY_BYTES,
@@ -101,6 +103,7 @@ __all__ = [
     "EmptyLanguage",
     "Expr",
     "ExpressionError",
+    "FstError",
     "Grammar",
     "GrammarError",
     "IncompleteOutput",
@@ -123,6 +126,7 @@ __all__ = [
     "UnsupportedSchema",
     "UnsupportedTokenizer",
     "VocabularyError",
+    "WeightedLanguage",
     "alternation",
     "byte_set",
     "call",

@@ -12,6 +12,8 @@
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
     ├── LabelledLanguage (ValueError)      a question about texts, and the language has labels
+    ├── WeightedLanguage (ValueError)      a construction that would ignore weights, and the expression has some
+    ├── FstError (ValueError)              an FST that is not of the kind that is needed, or cannot be read
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
     ├── Cancelled (RuntimeError)           a compilation that another thread stopped
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
@@ -59,6 +61,15 @@ class PatternError(TokenfstError, ValueError):
 
 class ExpressionError(TokenfstError, ValueError):
     """Parts of an expression that cannot stand together; the message says which and why."""
+
+
+class WeightedLanguage(TokenfstError, ValueError):
+    """A construction that would ignore weights, and the expression has some; the message says what takes them."""
+
+
+class FstError(TokenfstError, ValueError):
+    """An FST that is not of the kind that is needed, or cannot be read; the message says what it is, and which
+    function takes it."""
 
 
 class GrammarError(TokenfstError, ValueError):

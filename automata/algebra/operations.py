@@ -135,4 +135,4 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
 ByteAutomaton.operations = Operations(
     (ByteAutomaton, Expr, str, bytes), concatenation, alternation, intersection, difference, complement, repetition
 )
-Expr.functions = ExprFunctions(to_pattern, lambda expr, title: compile_expr(expr).draw(title=title))
+Expr.functions = ExprFunctions(to_pattern, lambda expr, title: compile_expr(expr).draw(title=title), ex.weighted)

@@ -27,10 +27,11 @@ from automata.assertions import holds_assertion, lookaround, simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, numeral, responsible
 from automata.compile.constructions import determinized, product, word_list
-from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction
+from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction, acceptor_fragment
 from automata.compile.substring import substring_fragment
-from automata.errors import LimitExceeded, wrong_type
+from automata.errors import LimitExceeded, WeightedLanguage, wrong_type
 from automata.expressions import (
+    Acceptor,
     Alternation,
     ByteSet,
     CharSet,
@@ -43,6 +44,7 @@ from automata.expressions import (
     Repetition,
     Strings,
     Substring,
+    Weighted,
 )
 from automata.limits import Limits, Work, current_work
 
@@ -155,6 +157,10 @@ class Compiler:
             return self.made(expr, lambda: word_list(expr.values, self.work))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
+        if isinstance(expr, Weighted) or (isinstance(expr, Acceptor) and expr.tables.costs is not None):
+            raise WeightedLanguage(f"{excerpt(expr)} has weights, which an automaton over bytes does not carry")
+        if isinstance(expr, Acceptor):
+            return self.determinize(expr, acceptor_fragment(expr.tables))
         most = self.work.limits.states
         if expr.size >= most and (least := least_length(expr)) >= most:
             raise LimitExceeded(

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.acceptor_tables import AcceptorTables
 from automata.arrays import IntArray, int_rows
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.compile.blame import excerpt, largest, numeral
@@ -160,6 +161,13 @@ class NfaBuilder:
         for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
             target = int(automaton.by_label[source, number])
             self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
+
+
+def acceptor_fragment(tables: AcceptorTables) -> NfaBuilder:
+    """Return the NFA of an acceptor without weights."""
+    fragment = NfaBuilder(num_states=0, labels={name: FIRST_LABEL + at for at, name in enumerate(tables.labels)})
+    fragment.copy_arcs(tables.num_states, tables.arcs, tables.epsilon)
+    return fragment
 
 
 class ThompsonConstruction:

@@ -33,9 +33,11 @@ from automata.expressions.constructors import (
     lookbehind,
     repeat,
     strings,
+    weighted,
     whole,
 )
 from automata.expressions.nodes import (
+    Acceptor,
     Alternation,
     ByteSet,
     Call,
@@ -52,6 +54,7 @@ from automata.expressions.nodes import (
     Repetition,
     Strings,
     Substring,
+    Weighted,
 )
 
 __all__ = [
@@ -62,6 +65,7 @@ __all__ = [
     "EPSILON",
     "TEXT_END",
     "TEXT_START",
+    "Acceptor",
     "Alternation",
     "ByteSet",
     "Call",
@@ -78,6 +82,7 @@ __all__ = [
     "Repetition",
     "Strings",
     "Substring",
+    "Weighted",
     "alternation",
     "byte_ranges",
     "byte_set",
@@ -95,5 +100,6 @@ __all__ = [
     "lookbehind",
     "repeat",
     "strings",
+    "weighted",
     "whole",
 ]

@@ -11,7 +11,9 @@ Rejected: simplification beyond the normal form (determinization does it exactly
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 
+from automata.acceptor_tables import Semiring
 from automata.errors import ExpressionError, text_bytes, wrong_type
 from automata.expressions import ranges as rg
 from automata.expressions.nodes import (
@@ -29,6 +31,7 @@ from automata.expressions.nodes import (
     Lookbehind,
     Repetition,
     Strings,
+    Weighted,
 )
 from automata.expressions.operators import Operations
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
@@ -267,6 +270,20 @@ def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: b
 def whole(inner: Expr | str | bytes) -> Expr:
     """Return the same as a text of its own: assertions in it see what it matches and nothing around it."""
     return Difference(_expr(inner), EMPTY)
+
+
+def weighted(inner: Expr | str | bytes, cost: float, semiring: Semiring = "tropical") -> Expr:
+    """Return the same texts, each at an additional cost; see `Expr.weighted`."""
+    expr = _expr(inner)
+    if semiring not in ("tropical", "log"):
+        raise ValueError(f"a semiring is 'tropical' or 'log', not {semiring!r}")
+    if not isfinite(cost):
+        raise ValueError(f"a cost is finite, not {cost}")
+    if is_empty(expr):
+        return expr
+    if isinstance(expr, Weighted) and expr.semiring == semiring:
+        return Weighted(expr.inner, expr.cost + cost, semiring)
+    return Weighted(expr, float(cost), semiring)
 
 
 ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)

@@ -7,12 +7,14 @@
     Substring(text, words)           any substring of a text, or any that cuts no word
     Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
     Label(name)                      one symbol beyond the bytes, which stands for a named set of tokens
+    Acceptor(tables)                 what a given automaton accepts, perhaps with weights
     Concatenation(parts)             one part after the other
     Alternation(parts)               any one of the parts; without parts it is the empty language
     Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
     Intersection(left, right)        in both
     Difference(left, right)          in `left` and not in `right`
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in `inner`
+    Weighted(inner, cost, semiring)  `inner`, each text at an additional cost
     Lookahead(inner, negated)        the empty string, where `inner` matches (or not) what comes next in the text
     Lookbehind(inner, negated)       the empty string, where `inner` matches (or not) what came last in the text
 
@@ -26,7 +28,9 @@ their own. `automata.assertions` resolves them.
 Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
 model write half a character. `ANY_BYTES - a` is the other complement.
 
-Rejected: nodes that hold automata (such expressions could not be printed, compared or hashed).
+An automaton in an expression is an array of arcs, compared and hashed by its contents (`automata.acceptor_tables`). It
+is the one node that cannot be printed as a pattern. Weights mean something only where the language as a whole is
+compiled with them (`automata.weighted`); every other construction refuses them.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.expressions.operators import Operators
 from automata.expressions.ranges import Ranges
 
@@ -95,6 +100,19 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         """Write the expression as a regular expression in the syntax of `automata.pattern`."""
         return self.functions.to_pattern(self)
 
+    def weighted(self, cost: float, semiring: Semiring = "tropical") -> Expr:
+        """Return the same texts, each at an additional cost; less than 0 makes them preferred.
+
+        Args:
+            cost: what is subtracted from the score of every text, a negative logarithm of a probability.
+            semiring: what a text costs that several alternatives allow: "tropical" for the least cost of one of them,
+                "log" for the negative logarithm of the sum of their probabilities.
+
+        Raises:
+            ValueError: the cost is not finite, or there is no such semiring.
+        """
+        return self.functions.weighted(self, cost, semiring)
+
     def draw(self, *, title: str | None = None) -> Drawing:
         """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
 
@@ -109,6 +127,7 @@ class ExprFunctions(NamedTuple):
 
     to_pattern: Callable[[Expr], str]
     draw: Callable[[Expr, str | None], Drawing]
+    weighted: Callable[[Expr, float, Semiring], Expr]
 
 
 def _hashed(expr: Expr) -> int:
@@ -134,7 +153,7 @@ def _equal(left: Expr, right: Expr) -> bool:
         mine, others = a.operands(), b.operands()
         if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
             return False
-        if isinstance(a, Repetition | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
+        if isinstance(a, Repetition | Weighted | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
             return False
         stack += zip(mine, others, strict=True)
     return True
@@ -205,6 +224,18 @@ class Substring(Expr):
         _set(self, "text", text)
         _set(self, "words", words)
         _set(self, "size", len(text))
+
+
+class Acceptor(Expr):
+    """What an automaton accepts, at the costs of its arcs where it has weights."""
+
+    __slots__ = ("tables",)
+    __match_args__ = ("tables",)
+    tables: AcceptorTables
+
+    def __init__(self, tables: AcceptorTables) -> None:
+        _set(self, "tables", tables)
+        _set(self, "size", len(tables.arcs) + len(tables.epsilon))
 
 
 class _OfName(Expr):
@@ -309,6 +340,25 @@ class Complement(Expr):
 
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Weighted(Expr):
+    """The same texts, each at an additional cost."""
+
+    __slots__ = ("cost", "inner", "semiring")
+    __match_args__ = ("inner", "cost", "semiring")
+    inner: Expr
+    cost: float
+    semiring: Semiring
+
+    def __init__(self, inner: Expr, cost: float, semiring: Semiring) -> None:
+        _set(self, "inner", inner)
+        _set(self, "cost", cost)
+        _set(self, "semiring", semiring)
         _set(self, "size", inner.size)
 
     def operands(self) -> tuple[Expr, ...]:

@@ -10,16 +10,18 @@ from automata.expressions import (
     Difference,
     Expr,
     Repetition,
+    Weighted,
     alternation,
     concat,
     difference,
     repeat,
+    weighted,
 )
 
 
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     """Return an expression with nodes replaced, from the outside in, wherever `replacement` gives another one. It looks
-    into concatenations, alternations, repetitions and differences."""
+    into concatenations, alternations, repetitions, differences and weighted parts."""
     done: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -47,4 +49,6 @@ def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
             return repeat(parts[id(node.inner)], node.low, node.high)
         case Difference():
             return difference(parts[id(node.left)], parts[id(node.right)])
+        case Weighted():
+            return weighted(parts[id(node.inner)], node.cost, node.semiring)
     return node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from automata.expressions import (
+    Acceptor,
     Alternation,
     CharSet,
     Complement,
@@ -53,6 +54,6 @@ def _width(node: Expr, operands: list[int]) -> int:
             return max(len(value) for value in values)
         case Substring(text):
             return len(text)
-        case Complement():
+        case Complement() | Acceptor():
             return UNBOUNDED
     return 0
