@@ -395,3 +395,52 @@ def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsi
     """
     Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.
     """
+
+class WeightedTables:
+    """A deterministic automaton over bytes and labels with costs."""
+
+    @staticmethod
+    def of(initial: int, offsets: numpy.typing.NDArray[numpy.int32], arcs: numpy.typing.NDArray[numpy.int32], cost: numpy.typing.NDArray[numpy.int64], final: numpy.typing.NDArray[numpy.int64], num_labels: int) -> WeightedTables: ...
+
+    @property
+    def initial(self) -> int: ...
+
+    @property
+    def num_labels(self) -> int: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def cost(self) -> Annotated[NDArray[numpy.int64], dict(writable=False)]: ...
+
+    @property
+    def final(self) -> Annotated[NDArray[numpy.int64], dict(writable=False)]: ...
+
+    def weight(self, text: bytes) -> int:
+        """
+        Return the cost of a whole text in units, the greatest int64 if it is not accepted.
+        """
+
+    def walk(self, state: int, text: bytes) -> tuple[int, int]:
+        """Return the state after a text, or -1, and what the text costs."""
+
+    def find(self, state: int, symbol: int) -> int:
+        """Return the arc of a state over a symbol, or -1."""
+
+def weighted(num_states: int, arcs: numpy.typing.NDArray[numpy.int32], arc_cost: numpy.typing.NDArray[numpy.int64], epsilon: numpy.typing.NDArray[numpy.int32], epsilon_cost: numpy.typing.NDArray[numpy.int64], num_labels: int, is_log: bool, max_states: int, budget: Budget) -> WeightedTables:
+    """
+    Return the minimal weighted automaton of an NFA from state 0 to state 1.
+    """
+
+def weighted_product(left: WeightedTables, left_labels: numpy.typing.NDArray[numpy.int32], right: WeightedTables, right_labels: numpy.typing.NDArray[numpy.int32], difference: bool, is_log: bool, max_states: int, budget: Budget) -> WeightedTables:
+    """Return the minimal intersection or difference."""

@@ -43,5 +43,6 @@ void bind_counted(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_visibly_pushdown(nb::module_& m);
 void bind_pushdown(nb::module_& m);
+void bind_weighted(nb::module_& m);
 
 }  // namespace automata

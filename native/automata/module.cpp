@@ -11,4 +11,5 @@ NB_MODULE(_native, m) {
   automata::bind_graphs(m);
   automata::bind_visibly_pushdown(m);
   automata::bind_pushdown(m);
+  automata::bind_weighted(m);
 }

@@ -1,0 +1,115 @@
+"""WeightedByteAutomaton: a deterministic automaton over bytes in which every text has a cost.
+
+Its tables are the native core's (`native/automata/weighted/weighted_tables.h`). Costs are as early as they can be
+known: an arc costs what it adds to the best rest of a text that was possible before it
+(`native/automata/weighted/potentials.h`). They add up to the cost of the text, exactly.
+
+    tables      states, arcs with costs, costs of ending
+    support     the texts that have a cost, as an automaton with the same states and without weights
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from automata._native import WeightedTables
+from automata.acceptor_tables import Semiring
+from automata.arrays import BoolArray, IntArray, offsets_of
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.nfa import FIRST_LABEL
+from automata.errors import text_bytes
+from automata.weighted.units import NO_COST, UnitArray, from_units, to_units
+
+
+class WeightedByteAutomaton:
+    """A deterministic trim automaton over bytes with costs; immutable.
+
+    >>> from automata import expressions as ex
+    >>> from automata.weighted import compile_weighted
+    >>> automaton = compile_weighted(ex.literal("colour").weighted(0.5) | "color")
+    >>> automaton.weight("colour"), automaton.weight("color"), automaton.weight("red")
+    (0.5, 0.0, inf)
+
+    Attributes:
+        tables: the tables of the native core.
+        labels: the names of its labels, ascending; each occurs in some text.
+        semiring: how the costs of several paths with one text were combined.
+    """
+
+    def __init__(self, tables: WeightedTables, labels: tuple[str, ...], semiring: Semiring) -> None:
+        self.tables = tables
+        self.labels = labels
+        self.semiring: Semiring = semiring
+
+    def __reduce__(self) -> tuple[object, ...]:
+        tables = self.tables
+        arrays = tables.initial, tables.offsets, tables.arcs, tables.cost, tables.final, len(self.labels)
+        return _rebuilt, (arrays, self.labels, self.semiring)
+
+    @property
+    def num_states(self) -> int:
+        """Q; state 0 is the start."""
+        return self.tables.num_states
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no text is accepted."""
+        return self.tables.num_states == 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables, in bytes."""
+        return self.tables.num_bytes
+
+    def weight(self, text: str | bytes) -> float:
+        """Return the cost of a text (in UTF-8) or bytes; infinity if it is not accepted."""
+        units = self.tables.weight(text_bytes(text))
+        return inf if units == NO_COST else from_units(units)
+
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language."""
+        return self.weight(text) < inf
+
+    @cached_property
+    def support(self) -> ByteAutomaton:
+        """The texts that have a cost, as an automaton with the same states."""
+        tables = self.tables
+        final = tables.final != NO_COST
+        if not self.num_states:
+            return ByteAutomaton.sparse(-1, np.zeros(1, np.int32), np.zeros((0, 3), np.int32), np.zeros(0, np.bool_))
+        source = self.arc_sources
+        is_label = tables.arcs[:, 0] >= FIRST_LABEL
+        by_label = np.full((self.num_states, len(self.labels)), -1, np.int32)
+        by_label[source[is_label], tables.arcs[is_label, 0] - FIRST_LABEL] = tables.arcs[is_label, 2]
+        offsets = offsets_of(np.bincount(source[~is_label], minlength=self.num_states))
+        arcs = np.ascontiguousarray(tables.arcs[~is_label])
+        return ByteAutomaton.sparse(0, offsets, arcs, final, by_label, self.labels)
+
+    @property
+    def arc_sources(self) -> IntArray:
+        """`[A]`, the state that each arc leaves."""
+        counts = np.diff(self.tables.offsets)
+        return np.repeat(np.arange(self.num_states, dtype=np.int32), counts)
+
+    def scaled(self, factor: float) -> WeightedByteAutomaton:
+        """Return the same automaton with every cost multiplied by a factor that is not negative."""
+        if factor == 1:
+            return self
+        tables, final = self.tables, self.tables.final
+        ends: BoolArray = final != NO_COST
+        scaled_final = np.where(ends, _scaled(np.where(ends, final, 0), factor), NO_COST)
+        initial = int(_scaled(np.array([tables.initial]), factor)[0])
+        costs = _scaled(tables.cost, factor)
+        made = WeightedTables.of(initial, tables.offsets, tables.arcs, costs, scaled_final, len(self.labels))
+        return WeightedByteAutomaton(made, self.labels, self.semiring)
+
+
+def _rebuilt(arrays: tuple[object, ...], labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:
+    return WeightedByteAutomaton(WeightedTables.of(*arrays), labels, semiring)  # type: ignore[arg-type]
+
+
+def _scaled(units: UnitArray, factor: float) -> UnitArray:
+    return to_units(from_units(units) * factor)

@@ -1,0 +1,161 @@
+"""From an expression with weights to its weighted automaton.
+
+What a text costs in an operation on languages:
+
+    a + b, a | b, a*    the cost of its paths, through one part after the other; of several paths see the semiring
+    a & b               the sum of its costs in both
+    a - b               its cost in `a`; `b` has no weights
+    ~a                  nothing: `a` has no weights
+
+The constructions are the native core's (`native/automata/weighted/`). Determinization with weights need not end; then
+the limit of states is what stops it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from automata import _native
+from automata._native import WeightedTables
+from automata.acceptor_tables import AcceptorTables, ArcCosts, Semiring
+from automata.arrays import IntArray
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import FIRST_LABEL, AssertionMet
+from automata.errors import ExpressionError, LimitExceeded, WeightedLanguage, wrong_type
+from automata.expressions import Acceptor, Complement, Difference, Expr, Intersection, Weighted
+from automata.limits import Work, current_work
+from automata.weighted.automaton import WeightedByteAutomaton
+from automata.weighted.construction import WeightedConstruction, weighted_nodes
+from automata.weighted.units import to_units
+
+
+def compile_weighted(expr: Expr, work: Work | None = None) -> WeightedByteAutomaton:
+    """Compile an expression to its minimal weighted automaton, with costs as early as they can be known.
+
+    Args:
+        expr: the language; without weights every text costs 0.
+        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+
+    Raises:
+        LimitExceeded: a limit was passed, as it is where determinization does not end.
+        Cancelled: another thread cancelled the compilation.
+        WeightedLanguage: a complement, or what is subtracted, has weights.
+        ExpressionError: weights of both semirings, look-around beside weights, or a cycle that lowers the cost without
+            reading anything, so that no path is the best.
+        TypeError: it is no expression.
+    """
+    if not isinstance(expr, Expr):
+        raise wrong_type("an expression", expr)
+    try:
+        return _WeightedCompiler(_semiring(expr), current_work(work)).compile(expr)
+    except RecursionError:
+        raise LimitExceeded(f"operations on weighted languages are nested too deeply in {excerpt(expr)}") from None
+
+
+def _semiring(expr: Expr) -> Semiring:
+    """Return the semiring of the weights of an expression, "tropical" without any."""
+    found: dict[Semiring, Expr] = {}
+    seen, stack = {id(expr)}, [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Weighted):
+            found.setdefault(node.semiring, node)
+        elif isinstance(node, Acceptor) and node.tables.costs is not None:
+            found.setdefault(node.tables.costs.semiring, node)
+        for part in node.operands():
+            if id(part) not in seen:
+                seen.add(id(part))
+                stack.append(part)
+    if len(found) > 1:
+        raise ExpressionError(
+            f"weights of two semirings cannot be combined: {excerpt(found['tropical'])} has tropical ones, and "
+            f"{excerpt(found['log'])} logarithmic ones"
+        )
+    return next(iter(found), "tropical")
+
+
+class _WeightedCompiler:
+    """One compilation; parts without weights are compiled as always."""
+
+    def __init__(self, semiring: Semiring, work: Work) -> None:
+        self.semiring: Semiring = semiring
+        self.work = work
+        self.plain = Compiler(work)
+
+    def compile(self, expr: Expr) -> WeightedByteAutomaton:
+        """Compile a part that is a text of its own."""
+        weighted = weighted_nodes(expr)
+        if isinstance(expr, Intersection | Difference) and id(expr) in weighted:
+            is_difference = isinstance(expr, Difference)
+            if is_difference and id(expr.right) in weighted:
+                raise WeightedLanguage(f"what is subtracted has no weights, and {excerpt(expr.right)} has some")
+            return self.product(self.compile(expr.left), self.compile(expr.right), is_difference=is_difference)
+        if isinstance(expr, Complement) and id(expr) in weighted:
+            raise WeightedLanguage(f"a complement has no weights, and {excerpt(expr.inner)} has some")
+        layout = WeightedConstruction(self.part, self.compile, self.semiring, self.work)
+        return self.determinized(layout.tables(expr), expr)
+
+    def part(self, expr: Expr) -> ByteAutomaton:
+        """Compile a part without weights.
+
+        Raises:
+            ExpressionError: what it allows depends on the text around it.
+        """
+        try:
+            return self.plain.part(expr)
+        except AssertionMet:
+            raise ExpressionError(
+                f"look-around and weights cannot stand in one text; {excerpt(expr)} looks around: put it into a text "
+                "of its own, as in `weighted & parse(...)`"
+            ) from None
+
+    def determinized(self, tables: AcceptorTables, expr: Expr) -> WeightedByteAutomaton:
+        """Return the minimal automaton of an NFA, which was made of an expression."""
+        costs = tables.costs
+        assert isinstance(costs, ArcCosts)
+        nfa = tables.num_states, tables.arcs, to_units(costs.arcs), tables.epsilon, to_units(costs.epsilon)
+        max_states = max(self.work.limits.states, 2 * tables.num_states)
+        try:
+            made = _native.weighted(*nfa, len(tables.labels), self.semiring == "log", max_states, self.work.budget)
+        except LimitExceeded as error:
+            raise error.of(f"a deterministic automaton of {excerpt(expr)} with its weights") from None
+        except ValueError as error:
+            raise ExpressionError(f"{error}, in {excerpt(expr)}") from None
+        return _with_labels(made, tables.labels, self.semiring)
+
+    def product(
+        self, left: WeightedByteAutomaton, right: WeightedByteAutomaton, *, is_difference: bool
+    ) -> WeightedByteAutomaton:
+        """Return the intersection of two automata, or what is in the left one only."""
+        if left.is_empty or right.is_empty:
+            return left if is_difference or left.is_empty else right
+        labels = tuple(sorted({*left.labels, *right.labels}))
+        sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
+        max_states = max(self.work.limits.states, 2 * (left.num_states + right.num_states))
+        is_log = self.semiring == "log"
+        try:
+            made = _native.weighted_product(*sides, is_difference, is_log, max_states, self.work.budget)
+        except LimitExceeded as error:
+            raise error.of("a product of weighted automata") from None
+        return _with_labels(made, labels, self.semiring)
+
+
+def _with_labels(tables: WeightedTables, labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:
+    """Return the automaton with the labels that its arcs have."""
+    symbols = tables.arcs[:, 0]
+    used = np.unique(symbols[symbols >= FIRST_LABEL]) - FIRST_LABEL
+    if len(used) == len(labels):
+        return WeightedByteAutomaton(tables, labels, semiring)
+    number = np.arange(FIRST_LABEL + len(labels), dtype=np.int32)
+    number[FIRST_LABEL + used] = FIRST_LABEL + np.arange(len(used))
+    arcs = tables.arcs.copy()
+    arcs[:, :2] = number[arcs[:, :2]]
+    arrays = tables.initial, tables.offsets, arcs, tables.cost, tables.final, len(used)
+    return WeightedByteAutomaton(WeightedTables.of(*arrays), tuple(labels[at] for at in used), semiring)
+
+
+def _numbers(labels: tuple[str, ...], automaton: WeightedByteAutomaton) -> IntArray:
+    """Return `[L]`, the number of each label in an automaton, or -1."""
+    return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)

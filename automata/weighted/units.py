@@ -1,0 +1,44 @@
+"""Costs as whole numbers of units of 2^-30, as in the native core (`native/automata/weighted/weighted_tables.h`)."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.acceptor_tables import CostArray
+from automata.errors import ExpressionError
+
+UNITS_PER_ONE = 1 << 30
+# Where no text may end.
+NO_COST = (1 << 63) - 1
+# Larger costs are refused, so that sums along a text stay within 64 bits.
+MAX_COST = 1e6
+
+UnitArray = npt.NDArray[np.int64]
+
+
+def to_units(costs: CostArray) -> UnitArray:
+    """Return finite costs in units, rounded to the nearest.
+
+    Raises:
+        ExpressionError: a cost is beyond `MAX_COST`.
+    """
+    most = float(np.abs(costs).max(initial=0.0))
+    if not most <= MAX_COST:
+        raise ExpressionError(f"a cost of {most:g} is beyond {MAX_COST:g}")
+    return np.rint(costs * UNITS_PER_ONE).astype(np.int64)
+
+
+@overload
+def from_units(units: int) -> float: ...
+
+
+@overload
+def from_units(units: UnitArray) -> CostArray: ...
+
+
+def from_units(units: Any) -> Any:
+    """Return costs that are given in units."""
+    return units / UNITS_PER_ONE

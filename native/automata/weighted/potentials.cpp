@@ -1,0 +1,151 @@
+#include "automata/weighted/potentials.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "support/csr.h"
+
+namespace automata {
+
+namespace {
+
+// Rounds over a component in the log semiring; sums that have not settled then are taken as infinite.
+constexpr int32_t kMostRounds = 2000;
+constexpr double kSettled = 1e-11;
+
+struct Graph {
+  const WeightedBuilder& automaton;
+  support::Groups members;  // the states of each component
+
+  Graph(const WeightedBuilder& automaton, Budget& budget)
+      : automaton(automaton),
+        members(grouped_states(automaton, budget)) {}
+
+  static support::Groups grouped_states(const WeightedBuilder& automaton, Budget& budget) {
+    const Vector<int32_t> component = components(automaton, budget);
+    const int32_t count = component.empty() ? 0 : *std::ranges::max_element(component) + 1;
+    return support::grouped(count, component.size(), [&](size_t state) { return component[state]; }, budget);
+  }
+  int32_t num_components() const { return static_cast<int32_t>(members.offsets.size()) - 1; }
+};
+
+// The least costs; none if a cycle lowers them. With `to_end`, paths stop at the first state where a text may end.
+std::optional<Vector<Cost>> least(const Graph& graph, bool to_end, Budget& budget) {
+  const WeightedBuilder& automaton = graph.automaton;
+  Vector<Cost> found(automaton.num_states(), kInfinite, budget);
+  const auto improve = [&](int32_t state) {
+    Cost best = automaton.final[state];
+    budget.spend(1 + automaton.offsets[state + 1] - automaton.offsets[state]);
+    if (!to_end || best == kInfinite) {
+      for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
+        const Cost rest = found[automaton.arcs[a].target];
+        if (rest != kInfinite) best = std::min(best, automaton.cost[a] + rest);
+      }
+    }
+    const bool is_better = best < found[state];
+    found[state] = best;
+    return is_better;
+  };
+  for (int32_t component = 0; component < graph.num_components(); ++component) {
+    const auto states = graph.members[component];
+    bool changed = true;
+    for (size_t round = 0; changed; ++round) {
+      if (round > states.size() + 1) return std::nullopt;
+      changed = false;
+      for (int32_t state : states) changed |= improve(state);
+      if (states.size() == 1 && round == 1) break;
+    }
+    // A loop of a single state lowers its cost if a second look would.
+    if (states.size() == 1 && improve(states[0])) return std::nullopt;
+  }
+  return found;
+}
+
+// Sums of probabilities, as logarithms; none where they do not settle.
+std::optional<Vector<Cost>> sums(const Graph& graph, Budget& budget) {
+  const WeightedBuilder& automaton = graph.automaton;
+  Vector<double> found(automaton.num_states(), INFINITY, budget);
+  const auto improve = [&](int32_t state) {
+    const Cost end = automaton.final[state];
+    double best = end == kInfinite ? INFINITY : static_cast<double>(end) / kUnitsPerOne;
+    budget.spend(4 + 4 * (automaton.offsets[state + 1] - automaton.offsets[state]));
+    for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
+      const ByteArc& arc = automaton.arcs[a];
+      const double rest = found[arc.target] + static_cast<double>(automaton.cost[a]) / kUnitsPerOne -
+                          std::log(static_cast<double>(arc.high - arc.low + 1));
+      const double least = std::min(best, rest), other = std::max(best, rest);
+      best = std::isinf(other) ? least : least - std::log1p(std::exp(least - other));
+    }
+    const double before = found[state];
+    found[state] = best;
+    return !(std::isinf(best) && std::isinf(before)) && !(std::abs(best - before) <= kSettled);
+  };
+  for (int32_t component = 0; component < graph.num_components(); ++component) {
+    bool changed = true;
+    for (int32_t round = 0; changed; ++round) {
+      if (round > kMostRounds) return std::nullopt;
+      changed = false;
+      for (int32_t state : graph.members[component]) changed |= improve(state);
+    }
+  }
+  Vector<Cost> units(found.size(), kInfinite, budget);
+  for (size_t state = 0; state < found.size(); ++state) units[state] = std::llround(found[state] * kUnitsPerOne);
+  return units;
+}
+
+}  // namespace
+
+Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget) {
+  // Tarjan 1972, without recursion: `low` is the earliest state on the path that a state leads back to.
+  const int32_t num_states = automaton.num_states();
+  Vector<int32_t> component(num_states, kNone, budget), order(num_states, kNone, budget), low(num_states, 0, budget),
+      next(num_states, 0, budget), path(budget), open(budget);
+  int32_t visited = 0, count = 0;
+  for (int32_t root = 0; root < num_states; ++root) {
+    if (order[root] != kNone) continue;
+    path.push_back(root);
+    while (!path.empty()) {
+      const int32_t state = path.back();
+      if (order[state] == kNone) {
+        order[state] = low[state] = visited++;
+        next[state] = automaton.offsets[state];
+        open.push_back(state);
+      }
+      budget.spend(4);
+      bool descends = false;
+      for (; next[state] < automaton.offsets[state + 1]; ++next[state]) {
+        const int32_t target = automaton.arcs[next[state]].target;
+        if (order[target] == kNone) {
+          path.push_back(target);
+          descends = true;
+          break;
+        }
+        if (component[target] == kNone) low[state] = std::min(low[state], low[target]);
+      }
+      if (descends) continue;
+      path.pop_back();
+      if (low[state] < order[state]) continue;
+      for (int32_t member = kNone; member != state;) {
+        member = open.back();
+        open.pop_back();
+        component[member] = count;
+      }
+      ++count;
+    }
+  }
+  return component;
+}
+
+Vector<Cost> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget) {
+  const Graph graph(automaton, budget);
+  if (semiring == Semiring::kLog) {
+    if (auto found = sums(graph, budget)) return *std::move(found);
+  }
+  if (auto found = least(graph, false, budget)) return *std::move(found);
+  if (auto found = least(graph, true, budget)) return *std::move(found);
+  throw std::domain_error("a cycle that passes no end of a text lowers the cost without bound");
+}
+
+}  // namespace automata
