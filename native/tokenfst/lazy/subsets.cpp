@@ -155,15 +155,14 @@ void SubsetMachine::expand(int32_t set) {
 
 // From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state.
 void SubsetMachine::fill_row() {
-  constexpr int32_t kMany = -2;
   for (const ClassArc& arc : arcs_) {
     for (int32_t column = arc.low; column <= arc.high; ++column) {
-      row_[column] = row_[column] == kDead || row_[column] == arc.target ? arc.target : kMany;
+      row_[column] = row_[column] == kDead || row_[column] == arc.target ? arc.target : kMixed;
     }
   }
   for (int32_t column = 0; column < num_classes(); ++column) {
     if (row_[column] == kDead) continue;
-    if (row_[column] != kMany) {
+    if (row_[column] != kMixed) {
       row_[column] = entries_[set_behind(row_[column])];
       continue;
     }
