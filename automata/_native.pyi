@@ -268,7 +268,7 @@ def vector_fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typin
     """Return the body of OpenFst's binary form of a `vector` automaton."""
 
 class VisiblyPushdownLayout:
-    """The rules of a network as one non-deterministic automaton."""
+    """A visibly pushdown grammar as one nondeterministic automaton."""
 
     def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], fragment_states: numpy.typing.NDArray[numpy.int32], fragment_arc_offsets: numpy.typing.NDArray[numpy.int32], fragment_arcs: numpy.typing.NDArray[numpy.int32], fragment_epsilon_offsets: numpy.typing.NDArray[numpy.int32], fragment_epsilon: numpy.typing.NDArray[numpy.int32], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
 

@@ -78,7 +78,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         Raises:
             ValueError: a state or a class is out of range, or shapes do not match.
         """
-        return ByteAutomaton(ByteTables.dense(start, byte_class, next_, final, _columns(by_label, final)), labels)
+        return ByteAutomaton(ByteTables.dense(start, byte_class, next_, final, _label_columns(by_label, final)), labels)
 
     @staticmethod
     def sparse(
@@ -94,7 +94,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         Raises:
             ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
         """
-        return ByteAutomaton(ByteTables.sparse(start, offsets, arcs, final, _columns(by_label, final)), labels)
+        return ByteAutomaton(ByteTables.sparse(start, offsets, arcs, final, _label_columns(by_label, final)), labels)
 
     def __reduce__(self) -> tuple[Callable[..., ByteAutomaton], tuple[object, ...]]:
         common = self.final, self.by_label, self.labels
@@ -257,7 +257,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return draw_graph(range(self.num_states), self.start, self.final.tolist(), lines, title=title)
 
 
-def _columns(by_label: IntArray | None, final: BoolArray) -> IntArray:
+def _label_columns(by_label: IntArray | None, final: BoolArray) -> IntArray:
     return np.zeros((len(final), 0), np.int32) if by_label is None else by_label
 
 

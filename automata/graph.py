@@ -31,7 +31,7 @@ def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | 
         goal: `[Q]`.
         work: the limits; without it, those of the current compilation.
     """
-    return _native.distances(*_columns(source, target), goal, current_work(work).budget)
+    return _native.distances(*_contiguous(source, target), goal, current_work(work).budget)
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
@@ -43,10 +43,10 @@ def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | 
         source, target: `[E]` each, in any order.
         work: the limits; without it, those of the current compilation.
     """
-    return _native.bottom_up(num_states, *_columns(source, target), current_work(work).budget)
+    return _native.bottom_up(num_states, *_contiguous(source, target), current_work(work).budget)
 
 
-def _columns(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:
+def _contiguous(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:
     """Return columns of a table as contiguous arrays, which the native core asks for."""
     return np.ascontiguousarray(source), np.ascontiguousarray(target)
 

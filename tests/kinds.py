@@ -12,7 +12,7 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst import compile as compile_
 from tokenfst.finite.compile import from_bytes
-from tokenfst.lazy import LazyTokenAutomaton, lazy_from_automaton, lazy_from_network
+from tokenfst.lazy import LazyTokenAutomaton, lazy_from_automaton, lazy_from_visibly_pushdown
 from tokenfst.pushdown.compile import from_pushdown
 
 
@@ -47,7 +47,7 @@ def lazy_over(
         made: TokenAutomaton = make(over_bytes, vocabulary, at_text_start=at_text_start, work=work)
         return made
 
-    make: Any = lazy_from_network if isinstance(automaton, VisiblyPushdownGrammar) else lazy_from_automaton
+    make: Any = lazy_from_visibly_pushdown if isinstance(automaton, VisiblyPushdownGrammar) else lazy_from_automaton
     found = make(automaton, vocabulary, {}, tables, Work(limits), at_text_start=at_text_start)
     if found is None and isinstance(automaton, VisiblyPushdownGrammar):
         over_bytes = compile_visibly_pushdown(automaton)

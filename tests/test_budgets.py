@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from kinds import complete, lazy_over
-from nested_cases import network_of
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 from strategies import up_to
 from test_lazy import PIECES, SCHEMAS, byte_vocabulary
+from visibly_pushdown_cases import random_grammar
 
 import constraints
 import tokenfst
@@ -128,11 +128,11 @@ def test_lazy_ones_with_a_stack(name: str) -> None:
 
 @given(st.integers(0, 1 << 30))
 @settings(max_examples=40)
-def test_lazy_ones_of_networks_with_several_exits(seed: int) -> None:
+def test_lazy_ones_of_grammars_with_several_exits(seed: int) -> None:
     dice = Random(seed)
     vocabulary = byte_vocabulary(dice, b"ab([{)]", 60)
     try:
-        lazy = lazy_over(network_of(seed), vocabulary)
+        lazy = lazy_over(random_grammar(seed), vocabulary)
     except EmptyLanguage:
         return
     _check_lazily(lazy, None, dice)
@@ -205,7 +205,7 @@ def tekken() -> Vocabulary:
     return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
 
 
-def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
+def test_literal_texts_of_a_grammar_take_few_tokens(tekken: Vocabulary) -> None:
     rule, text = VisiblyPushdownRule(), b"the number of apples, pears, cherries, plums and quinces"
     end = rule.state()
     rule.arcs.append((0, literal(text), end))

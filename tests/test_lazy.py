@@ -146,7 +146,7 @@ SCHEMAS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
-def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> None:
+def test_grammars_are_made_deterministic_on_demand(schema: dict[str, Any]) -> None:
     rng = random.Random(str(schema))
     vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 400)
     constraint = constraints.json_schema(schema)
@@ -176,19 +176,19 @@ def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], fou
         for token in tokens:
             one, other = cold.advance(one, token), warm.advance(other, token)
         np.testing.assert_array_equal(cold.mask(one), warm.mask(other))
-    assert warm.core.row_counts["walked"] <= cold.core.row_counts["walked"]
-    assert warm.core.row_counts[found_by] > 0
+    assert warm.core.mask_counts["walked"] <= cold.core.mask_counts["walked"]
+    assert warm.core.mask_counts[found_by] > 0
 
 
-def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
+def test_kept_masks_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
     lazy = tokenfst.compile(constraints.json(), tekken)
     token = tekken.tokens.index(b"[")
     state, words = lazy.start, np.empty(4096, np.int32)
     for _ in range(3000):
         state = lazy.advance(state, token)
         lazy.fill_bitmask(state, words)
-    assert lazy.core.num_rows == 3000
-    assert sum(lazy.core.row_counts.values()) < 8
+    assert lazy.core.num_masks == 3000
+    assert sum(lazy.core.mask_counts.values()) < 8
     assert lazy.core.num_contexts < 16
     close = tekken.tokens.index(b"]")
     for left in range(3000, 0, -1):
@@ -221,7 +221,7 @@ def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> No
         for token in tokens:
             one, other = eager.advance(one, token), lazy.advance(other, token)
         np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
-        assert lazy.core.num_rows <= 5
+        assert lazy.core.num_masks <= 5
 
 
 RULES = {

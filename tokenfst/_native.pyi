@@ -418,15 +418,15 @@ class LazyCore(AutomatonCore):
     """An automaton whose masks are made when first asked for."""
 
     @staticmethod
-    def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_rows: int, budget: automata._native.Budget) -> LazyCore: ...
+    def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_masks: int, budget: automata._native.Budget) -> LazyCore: ...
 
     @staticmethod
-    def from_pushdown(texts: TextLibrary, tables: automata._native.PushdownTables, max_rows: int, budget: automata._native.Budget) -> LazyCore: ...
+    def from_pushdown(texts: TextLibrary, tables: automata._native.PushdownTables, max_masks: int, budget: automata._native.Budget) -> LazyCore: ...
 
     @staticmethod
-    def from_network(texts: TextLibrary, layout: automata._native.VisiblyPushdownLayout, max_rows: int, budget: automata._native.Budget) -> LazyCore | None:
+    def from_visibly_pushdown(texts: TextLibrary, layout: automata._native.VisiblyPushdownLayout, max_masks: int, budget: automata._native.Budget) -> LazyCore | None:
         """
-        The automaton of the rules of a network; None if sets of states would not be exact.
+        The automaton of a visibly pushdown grammar; None if sets of states would not be exact.
         """
 
     def set_beginnings(self, beginnings: Sequence[tuple[int, bytes, int]]) -> None:
@@ -448,7 +448,7 @@ class LazyCore(AutomatonCore):
     """(arg: object, /) -> int"""
 
     @property
-    def num_rows(self) -> int:
+    def num_masks(self) -> int:
         """How many states have a kept mask."""
 
     @property
@@ -458,7 +458,7 @@ class LazyCore(AutomatonCore):
         """
 
     @property
-    def row_counts(self) -> dict[str, int]:
+    def mask_counts(self) -> dict[str, int]:
         """How many masks were found in each way."""
 
     @property

@@ -32,7 +32,7 @@ from tokenfst.canonical.compile import canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
 from tokenfst.finite.compile import from_bytes
 from tokenfst.finite.terminals import Terminals
-from tokenfst.lazy import LazyTokenAutomaton, SupportsLazy, lazy_from_automaton, lazy_from_network
+from tokenfst.lazy import LazyTokenAutomaton, SupportsLazy, lazy_from_automaton, lazy_from_visibly_pushdown
 from tokenfst.misuse import check_constraint, check_vocabulary
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import TokenAutomaton
@@ -103,9 +103,9 @@ def compile(  # noqa: A001
         if tokenization == "canonical":
             return _canonical(constraint, vocabulary, terminals, work)
         if not isinstance(constraint, _ORDINARY) and isinstance(constraint, SupportsLazy):
-            network, supported = constraint.to_network(), constraint
+            grammar, supported = constraint.to_visibly_pushdown(), constraint
             tables = lambda work: _tables(_language(supported, work), vocabulary, at_text_start, sets, work)  # noqa: E731
-            lazy = lazy_from_network(network, vocabulary, sets, tables, work, at_text_start=at_text_start)
+            lazy = lazy_from_visibly_pushdown(grammar, vocabulary, sets, tables, work, at_text_start=at_text_start)
             if lazy is not None:
                 return lazy
         language = _language(constraint, work)

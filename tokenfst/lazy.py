@@ -60,7 +60,7 @@ MakeTables: TypeAlias = Callable[[Work], TokenAutomaton]
 class SupportsLazy(Protocol):
     """A constraint that is a visibly pushdown grammar; lazy automata run on it without an automaton over bytes."""
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the grammar."""
         ...
 
@@ -106,7 +106,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         self._counterparts: dict[int, Any] = {}
 
     def __repr__(self) -> str:
-        return f"<LazyTokenAutomaton, {self.core.num_rows:,} states visited>"
+        return f"<LazyTokenAutomaton, {self.core.num_masks:,} states visited>"
 
     @property
     def end_state(self) -> int:
@@ -197,8 +197,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         return f" after {'...' if len(text) > _MAX_SHOWN else ''}{text[-_MAX_SHOWN:]!r}"
 
 
-def lazy_from_network(
-    network: VisiblyPushdownGrammar,
+def lazy_from_visibly_pushdown(
+    grammar: VisiblyPushdownGrammar,
     vocabulary: Vocabulary,
     terminals: Terminals,
     make_tables: MakeTables,
@@ -212,7 +212,7 @@ def lazy_from_network(
     differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`).
 
     Args:
-        network: the grammar.
+        grammar: the visibly pushdown grammar.
         vocabulary: the tokens.
         terminals: the token ids of labels, by name.
         make_tables: builds the same automaton with complete tables.
@@ -225,16 +225,16 @@ def lazy_from_network(
     """
     if (at_text_start and vocabulary.text_start) or not vocabulary.is_token_byte.all():
         return None
-    check_calls(network)
-    layout, texts = lay_out(network, frozenset(), work, written=False), vocabulary.texts
+    check_calls(grammar)
+    layout, texts = lay_out(grammar, frozenset(), work, written=False), vocabulary.texts
     if layout.labels:
         numbers = label_numbers(layout.labels, vocabulary, terminals)
         if numbers is None or layout.reads(MARKER):
             return None
-        layout = lay_out(network, frozenset(), work, written=False, label_numbers=numbers)
+        layout = lay_out(grammar, frozenset(), work, written=False, label_numbers=numbers)
         texts = vocabulary.label_texts
     try:
-        core = _native.LazyCore.from_network(texts, layout.tables, MAX_CACHED_STATES, work.budget)
+        core = _native.LazyCore.from_visibly_pushdown(texts, layout.tables, MAX_CACHED_STATES, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is None:
@@ -261,7 +261,7 @@ def lazy_from_automaton(
 
     Args:
         automaton: the automaton over bytes.
-        vocabulary, terminals, make_tables, work, at_text_start: as for `lazy_from_network`.
+        vocabulary, terminals, make_tables, work, at_text_start: as for `lazy_from_visibly_pushdown`.
 
     Raises:
         EmptyLanguage: the automaton accepts no text.

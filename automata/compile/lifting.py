@@ -41,7 +41,7 @@ def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
         runs[source].append((low, high, target))
     if not automaton.labels and product(automaton, _any_text(work), work, difference=True).is_empty:
         return _Characters(runs).lifted(automaton.start)
-    return _with_labels(automaton, {state: _by_bytes(runs[state]) for state in runs})
+    return _with_label_arcs(automaton, {state: _by_bytes(runs[state]) for state in runs})
 
 
 def _any_text(work: Work) -> ByteAutomaton:
@@ -58,7 +58,7 @@ def _by_bytes(runs: list[_Run]) -> Arcs:
     return {target: byte_ranges(tuple(ranges)) for target, ranges in numbers.items()}
 
 
-def _with_labels(automaton: ByteAutomaton, arcs: dict[int, Arcs]) -> dict[int, Arcs]:
+def _with_label_arcs(automaton: ByteAutomaton, arcs: dict[int, Arcs]) -> dict[int, Arcs]:
     for state, row in enumerate(automaton.by_label.tolist()):
         for name, target in zip(automaton.labels, row, strict=True):
             if target >= 0:

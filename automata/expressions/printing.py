@@ -88,9 +88,9 @@ def _atom(expr: Expr) -> list[_Item]:
     if isinstance(expr, Literal) and len(expr.value) == 1 and expr.value.isascii():
         return [_text(expr.value)]
     if isinstance(expr, CharSet):
-        return [_set(expr.ranges, ALL_CHARACTERS)]
+        return [_printed_set(expr.ranges, ALL_CHARACTERS)]
     if isinstance(expr, ByteSet):
-        return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
+        return [f"(?P<BYTES>{_printed_set(expr.ranges, ((0, 0xFF),))})"]
     if isinstance(expr, Substring):
         return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
     if isinstance(expr, Call):
@@ -141,7 +141,7 @@ def _character(char: str, special: frozenset[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _set(ranges: Ranges, universe: Ranges) -> str:
+def _printed_set(ranges: Ranges, universe: Ranges) -> str:
     if ranges in _NAMED_SETS:
         return _NAMED_SETS[ranges]
     rest = subtract(universe, ranges)

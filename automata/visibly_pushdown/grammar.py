@@ -11,8 +11,8 @@ without arcs. So the text alone shows when the stack is pushed and popped. These
 deterministic. Exits are what determinization needs: one rule reads what lies between two brackets for all conditions on
 it at once, and its exit says which of them hold.
 
-`automata.pushdown.network` is the same for grammars in general. Here there is no left recursion, no tail call, no
-lexical rule and no look-ahead after an end.
+`automata.pushdown.network.Network` is the same for grammars in general. Here there is no left recursion, no tail call,
+no lexical rule and no look-ahead after an end.
 """
 
 from __future__ import annotations

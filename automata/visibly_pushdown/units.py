@@ -1,7 +1,7 @@
 """CountedUnits: a number of texts of one language, one after the other, written out only where that is needed.
 
 A string of at most 65,535 characters takes thirteen states for each of them if all spellings are read. So such a
-language is kept as a unit and two bounds. Lazy automata count in steps (`native/tokenfst/lazy/network.h`); for all
+language is kept as a unit and two bounds. Lazy automata count in steps (`native/tokenfst/lazy/nfa.h`); for all
 others it is written out in flat arrays, without a construction that would minimize what is minimal already.
 
 The registers of `automata.counted` do not serve here, nor do units serve there. A register belongs to one deterministic

@@ -8,7 +8,7 @@ triggered({marker: ...})    free text in which markers switch constraints on, an
 free_text(*without)         any text in which no marker occurs
 
     part        a constraint as it stands in another: an expression, or what an expression calls
-    language    parts -> a network of nested rules, or a grammar where a part is one
+    language    parts -> a visibly pushdown grammar, or a general grammar where a part is one
     parsed      `Parsed`, the constraints that read their own texts; `Composed`, those made of others; `|`
     segments    a text -> the texts of its parts
     sequences   `sequence`, `optional`

@@ -1,13 +1,14 @@
-"""The language of a part: a network of nested rules, or a grammar where it calls one.
+"""The language of a part: a visibly pushdown grammar, or a general grammar where the part calls one.
 
-    part_network      part -> network: start rules stand in one start rule, and their rules follow
-                      (`automata.visibly_pushdown`)
-    part_grammar      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
-    tokens_by_name         part -> the same with each token read as its name
+    part_visibly_pushdown    part -> VisiblyPushdownGrammar: start rules are inlined into one start rule, and the rules
+                             that they call follow
+    part_grammar             part -> Grammar: one rule for the whole text, and the rules of all that it calls under new
+                             names
+    tokens_by_name           part -> the same part with each token read as its name
 
-A network is the form of choice: a lazy automaton takes it as it is, and no look-ahead has to tell its rules apart. In a
-grammar, a word of a part with a lexer matches longest, even where what follows the part could begin earlier; ignored
-words stand around the words of their own part only.
+A visibly pushdown grammar is preferred: a lazy automaton runs on it directly, and no look-ahead has to tell its rules
+apart. In a general grammar, a word of a part with a lexer matches longest, even where what follows the part could begin
+earlier; ignored words stand around the words of their own part only.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from constraints.rewriting.rules import grammar_rules
 _TEXT = "text"
 
 
-def part_network(part: Part) -> VisiblyPushdownGrammar:
-    """Return the network of a part that calls no grammar."""
-    builder = _NetworkBuilder(part.called)
+def part_visibly_pushdown(part: Part) -> VisiblyPushdownGrammar:
+    """Return the visibly pushdown grammar of a part that calls no general grammar."""
+    builder = _PartBuilder(part.called)
     # The state where the text begins has no incoming arcs.
     begin = builder.joining.read(0, EPSILON)
     return builder.joining.grammar([builder.add(part.expr, begin)])
 
 
 def calls_grammar(part: Part) -> bool:
-    """Return whether a part calls a grammar."""
+    """Return whether a part calls a general grammar."""
     return any(isinstance(called, Grammar) for called in part.called)
 
 
@@ -48,7 +49,7 @@ def part_grammar(part: Part) -> Grammar:
     It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
 
     Raises:
-        LimitExceeded: a network is too large to be written as rules.
+        LimitExceeded: a visibly pushdown grammar is too large to be written as rules.
     """
     rules: dict[str, Expr] = {}
     lexical: dict[str, LexicalRule] = {}
@@ -108,8 +109,8 @@ def _calls(expr: Expr) -> bool:
     return any(isinstance(node, Call) for node, _ in calls_and_labels(expr))
 
 
-class _NetworkBuilder:
-    """Adds the states of an expression to the start rule of a network."""
+class _PartBuilder:
+    """Adds the states of an expression to the start rule of a visibly pushdown grammar."""
 
     def __init__(self, called: tuple[Called, ...]) -> None:
         self.called = called

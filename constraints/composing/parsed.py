@@ -1,7 +1,7 @@
 """Parsed: a constraint whose texts stand for Python values, and the way back from text to value.
 
     Parsed[T]       `to_automaton` is what a model may write; `parse` reads what it wrote
-    Composed[T]     a constraint made of others, as a network or as a grammar
+    Composed[T]     a constraint made of others, as a visibly pushdown grammar or as a general one
     left | right    a text of either; `parse` gives the value of the first one that allows the text
 
 `parse` runs no code that a model wrote, and takes exactly the texts of the constraint, so that text from elsewhere is
@@ -25,7 +25,7 @@ from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.language import calls_grammar, part_grammar, part_network, tokens_by_name
+from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -107,7 +107,7 @@ class Composed(Parsed[T_co]):
         self._read = read
 
     def __repr__(self) -> str:
-        return f"<Composed of {len(self._part.called)} networks, grammars and automata with text>"
+        return f"<Composed of {len(self._part.called)} grammars and automata with text>"
 
     def to_part(self) -> Part:
         """Return its expression and what that calls."""
@@ -125,12 +125,12 @@ class Composed(Parsed[T_co]):
         return composed(tokens_by_name(self._part), str).to_automaton(current_work())
 
 
-class _OfNetworks(Composed[T_co]):
-    """A composed constraint without a grammar in it."""
+class _OfVisiblyPushdown(Composed[T_co]):
+    """A composed constraint without a general grammar in it."""
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text."""
-        return self._network
+        return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
@@ -141,7 +141,7 @@ class _OfNetworks(Composed[T_co]):
             ValueError: two alternatives with nested rules begin with the same text.
         """
         try:
-            return compile_visibly_pushdown(self._network, work=work)
+            return compile_visibly_pushdown(self._grammar, work=work)
         except ValueError as error:
             if type(error) is not ValueError:
                 raise
@@ -149,12 +149,12 @@ class _OfNetworks(Composed[T_co]):
             raise ValueError(f"{message}: put different texts before them, or write one schema ({error})") from error
 
     @cached_property
-    def _network(self) -> VisiblyPushdownGrammar:
-        return part_network(self._part)
+    def _grammar(self) -> VisiblyPushdownGrammar:
+        return part_visibly_pushdown(self._part)
 
 
 class _OfGrammars(Composed[T_co]):
-    """A composed constraint with a grammar in it."""
+    """A composed constraint with a general grammar in it."""
 
     def to_grammar(self) -> Grammar:
         """Return the grammar of the texts."""
@@ -176,7 +176,7 @@ class _OfGrammars(Composed[T_co]):
 
 def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:
     """Return the constraint of a part; `read` gives the value of a text that it allows."""
-    return _OfGrammars(part, read) if calls_grammar(part) else _OfNetworks(part, read)
+    return _OfGrammars(part, read) if calls_grammar(part) else _OfVisiblyPushdown(part, read)
 
 
 def parsed(constraint: Composable) -> Parsed[Any]:

@@ -1,6 +1,6 @@
 """Part: a constraint as it stands in another one.
 
-A composed constraint is one expression. Whatever an expression cannot hold (a network, a grammar, an automaton) is
+A composed constraint is one expression. Whatever an expression cannot hold (a grammar of either kind, an automaton) is
 called in it by a number. Parts are therefore put together as expressions are, whatever they are made of.
 """
 
@@ -63,7 +63,7 @@ def part_of(constraint: Composable) -> Part:
     if isinstance(constraint, _HasPart):
         return constraint.to_part()
     if isinstance(constraint, SupportsLazy):
-        return Part(ex.call("0"), (constraint.to_network(),))
+        return Part(ex.call("0"), (constraint.to_visibly_pushdown(),))
     raise not_a_constraint(constraint)
 
 

@@ -5,7 +5,7 @@ reading/           a schema of any draft    -> a formula, and those of its defin
 formulas/          formulas                 -> what they say of one kind of value, and which exclude each other
 numbers/ strings/  formulas about scalars   -> regular languages of their spellings
 containers/        formulas about arrays and objects -> automata over items and members, by derivatives
-building/          all of these             -> a network of rules, which `tokenfst.compile` takes
+building/          all of these             -> a visibly pushdown grammar, which `tokenfst.compile` takes
 explaining/        errors that name the keyword to blame
 """
 

@@ -1,7 +1,7 @@
 """Schemas side by side: `json_schema(a) | json_schema(b)`, `typed(A) | typed(B)`.
 
-Networks of two schemas cannot stand at one place, because both call a rule behind the same bracket. The schemas can:
-their formulas are united and laid out as one network, which is that of `{"anyOf": [a, b]}`.
+The visibly pushdown grammars of two schemas cannot be alternatives at one place, because both call a rule after the
+same bracket. The schemas can: their formulas are united and built as one grammar, that of `{"anyOf": [a, b]}`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.parsed import Parsed
-from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.formulas.connectives import Formula, disjunction, rebuilt
@@ -31,7 +31,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Layout(NamedTuple):
-    """What the network of a schema is made of.
+    """What the grammar of a schema is made of.
 
     Attributes:
         document: the schema, as it was read.
@@ -93,9 +93,9 @@ class Alternatives(JsonTexts[Any]):
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.members))
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text of one of the schemas."""
-        return self._network
+        return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
@@ -103,7 +103,7 @@ class Alternatives(JsonTexts[Any]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._network, work=work)
+        return compile_visibly_pushdown(self._grammar, work=work)
 
     def value(self, text: str) -> Any:
         """Return the value of the first member that has one for the text."""
@@ -124,8 +124,8 @@ class Alternatives(JsonTexts[Any]):
         return _first_value(allowing or self.members, text)
 
     @cached_property
-    def _network(self) -> VisiblyPushdownGrammar:
-        return network_of(*self.layout)[0]
+    def _grammar(self) -> VisiblyPushdownGrammar:
+        return schema_grammar(*self.layout)[0]
 
 
 def _first_value(members: Sequence[JsonTexts[Any]], text: str) -> Any:

@@ -2,7 +2,7 @@
 
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
-The network of rules that `json_schema` makes is turned into expressions rule by rule: the states of a rule are
+The visibly pushdown grammar that `json_schema` makes is turned into expressions rule by rule: the states of a rule are
 eliminated (`automata.algebra.elimination`), and a call is replaced by the expression of the called rule's texts, one
 for each exit. The language of a recursive schema is not regular, nor is that of free JSON (a schema that says
 nothing). With limits on how deeply objects and arrays may be nested both are: k_O and k_A of section 5.1 of Koo, Liu &
@@ -59,7 +59,7 @@ def json_schema_to_regex(
         resolver=resolver,
     )
     limits = {Kind.OBJECT: max_object_depth, Kind.ARRAY: max_array_depth}
-    expressions = _BoundedDepth(made.to_network(), made.kinds, limits)
+    expressions = _BoundedDepth(made.to_visibly_pushdown(), made.kinds, limits)
     return expressions.rule(0, (max_object_depth, max_array_depth)).get(0, EMPTY)
 
 
@@ -67,12 +67,12 @@ class _BoundedDepth(Expressions):
     """Expressions of rules in which recursive objects and arrays are nested only so deep."""
 
     def __init__(
-        self, network: VisiblyPushdownGrammar, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]
+        self, grammar: VisiblyPushdownGrammar, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]
     ) -> None:
-        super().__init__(network)
+        super().__init__(grammar)
         self.kinds = kinds
         self.limits = limits
-        self.recursive = _recursive(network)
+        self.recursive = _recursive(grammar)
 
     def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
         """Return the texts of a rule that is called, with one more bracket open if it is recursive."""
@@ -88,11 +88,11 @@ class _BoundedDepth(Expressions):
         return (yield from self.task(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1)))
 
 
-def _recursive(network: VisiblyPushdownGrammar) -> set[int]:
+def _recursive(grammar: VisiblyPushdownGrammar) -> set[int]:
     """Return the rules that can call themselves, directly or through others."""
-    called = [{call.rule for call in rule.calls} for rule in network.rules]
+    called = [{call.rule for call in rule.calls} for rule in grammar.rules]
     return {
         number
-        for number in range(len(network.rules))
+        for number in range(len(grammar.rules))
         if number in closure(set(called[number]), lambda other: called[other])
     }

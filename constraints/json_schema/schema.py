@@ -1,7 +1,7 @@
 """json_schema: a JSON Schema as a constraint.
 
 json_schema(schema)     -> JsonSchema, which `tokenfst.compile` takes
-JsonSchema              what it was made from, what constrains nothing, and the network of rules
+JsonSchema              what it was made from, what constrains nothing, and the visibly pushdown grammar
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.json_schema.alternatives import JsonTexts, Layout
-from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.keywords import explain_conflict
@@ -50,7 +50,7 @@ class JsonSchema(JsonTexts[Any]):
         draft: the draft it was read by.
         notes: what constrains nothing, such as formats that no draft defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
-        kinds: the kind of what each rule of the network reads between brackets or quotes; None for the whole text.
+        kinds: the kind of what each rule of the grammar reads between brackets or quotes; None for the whole text.
         layout: the schema as it was read, and how its values are written.
     """
 
@@ -59,12 +59,12 @@ class JsonSchema(JsonTexts[Any]):
     notes: tuple[Note, ...]
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
-    _network: VisiblyPushdownGrammar = field(repr=False)
+    _grammar: VisiblyPushdownGrammar = field(repr=False)
     layout: Layout = field(repr=False)
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text of the schema."""
-        return self._network
+        return self._grammar
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts: over bytes where the schema is not recursive and small enough.
@@ -74,7 +74,7 @@ class JsonSchema(JsonTexts[Any]):
             Cancelled: the compilation was cancelled.
         """
         try:
-            return compile_visibly_pushdown(self._network, work=work)
+            return compile_visibly_pushdown(self._grammar, work=work)
         except LimitExceeded as error:
             count = largest_count(self.layout.document)
             if count is None or error.limit == "seconds":
@@ -169,18 +169,18 @@ def _check(name: str, value: object, choices: Any) -> None:
 
 
 def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported) -> JsonSchema:
-    """Read a schema and build its network, again without each keyword that is to be left out."""
+    """Read a schema and build its grammar, again without each keyword that is to be left out."""
     dropped: dict[str, Note] = {}
     while True:
         try:
             layout = layout_of(read(frozenset(dropped)))
             try:
-                network, kinds = network_of(*layout)
+                grammar, kinds = schema_grammar(*layout)
             except LimitExceeded:
                 if layout.order != "any-if-cheap":
                     raise
                 layout = layout._replace(order="schema")
-                network, kinds = network_of(*layout)
+                grammar, kinds = schema_grammar(*layout)
             break
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
@@ -190,13 +190,13 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
                 raise
             dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
     notes = tuple(note for note in layout.document.notes if note.pointer not in dropped)
-    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), kinds, network, layout)
+    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), kinds, grammar, layout)
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:
     """Return whether no value satisfies a schema without some keywords, as far as that can be told."""
     try:
-        network_of(read(skip), "compact", "schema", "plain")
+        schema_grammar(read(skip), "compact", "schema", "plain")
     except UnsatisfiableSchema:
         return True
     except (SchemaError, LimitExceeded):

@@ -1,4 +1,4 @@
-"""Rules of a network as expressions.
+"""Rules of a visibly pushdown grammar as expressions.
 
 The states of a rule are eliminated (`automata.algebra.elimination`). A rule that is called is replaced by the
 expression of its texts, one for each exit; a subclass decides what stands for it.
@@ -24,10 +24,10 @@ Depths: TypeAlias = tuple[int | None, int | None]
 
 
 class Expressions:
-    """The expressions of a network's rules, by how deeply other rules may be nested in them."""
+    """The expressions of a visibly pushdown grammar's rules, by how deeply other rules may be nested in them."""
 
-    def __init__(self, network: VisiblyPushdownGrammar) -> None:
-        self.network = network
+    def __init__(self, grammar: VisiblyPushdownGrammar) -> None:
+        self.grammar = grammar
         self.done: dict[tuple[int, Depths], dict[int, Expr]] = {}
         self.under_way: set[tuple[int, Depths]] = set()
         self.written: dict[int, Expr] = {}
@@ -67,7 +67,7 @@ class Expressions:
         return found
 
     def _eliminated(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
-        rule = self.network.rules[number]
+        rule = self.grammar.rules[number]
         ways: dict[int, dict[int, Expr]] = yield self._arcs(number, depths)
         ends = dict(rule.ends)
         start = rule.num_states
@@ -82,7 +82,7 @@ class Expressions:
 
     def _arcs(self, number: int, depths: Depths) -> Task[dict[int, dict[int, Expr]]]:
         """Return the expressions between the states of a rule, by source and target."""
-        rule = self.network.rules[number]
+        rule = self.grammar.rules[number]
         ways: dict[int, dict[int, Expr]] = defaultdict(dict)
 
         def add(source: int, expr: Expr, target: int) -> None:

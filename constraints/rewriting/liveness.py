@@ -1,4 +1,4 @@
-"""Liveness: whether a network has a text, without building its automaton."""
+"""Liveness: whether a visibly pushdown grammar has a text, without building its automaton."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from automata.limits import current_work
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, VisiblyPushdownGrammar
 
 
-def has_text(network: VisiblyPushdownGrammar) -> bool:
-    """Return whether a network has a text; expressions that are not `EMPTY` count as languages with a text."""
-    return 0 in live_exits(network)[network.start]
+def has_text(grammar: VisiblyPushdownGrammar) -> bool:
+    """Return whether a grammar has a text; expressions that are not `EMPTY` count as languages with a text."""
+    return 0 in live_exits(grammar)[grammar.start]
 
 
-def live_exits(network: VisiblyPushdownGrammar) -> list[set[int]]:
+def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     """Return the exits in which each rule can end: the productive ones (`native/automata/fixpoint.h`)."""
-    rules = network.rules
+    rules = grammar.rules
     first_state = [0, *accumulate(rule.num_states for rule in rules)]
     first_exit = [0, *accumulate(rule.num_exits for rule in rules)]
     edges, returns, ends = list[tuple[int, int]](), list[tuple[int, int, int]](), list[tuple[int, int]]()

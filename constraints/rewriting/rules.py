@@ -1,9 +1,9 @@
-"""grammar_rules: a network as rules of a grammar, for use inside a larger one.
+"""grammar_rules: a visibly pushdown grammar as rules of a general grammar, for use inside a larger one.
 
-Each rule of the network becomes one rule of the grammar for each of its exits: its states are eliminated
-(`automata.algebra.elimination`), and calls stay calls. The language is exactly the network's. Determinism may be lost:
-in the network one rule reads a bracket and its exit answers several questions; the grammar has a rule for each answer,
-and is deterministic only where a bounded part of the text tells them apart.
+Each rule becomes one rule for each of its exits: its states are eliminated (`automata.algebra.elimination`), and calls
+stay calls. The language is exactly the same. Determinism may be lost: one rule of the visibly pushdown grammar reads
+what follows a bracket, and its exit answers several questions; the general grammar has a rule for each answer, and is
+deterministic only where a bounded part of the text tells them apart.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from constraints.rewriting.expressions import Depths, Expressions
 from constraints.rewriting.liveness import live_exits
 
 
-def grammar_rules(network: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
+def grammar_rules(grammar: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
     """Return the name of the rule of the whole text, and all rules by name; each name begins with the prefix.
 
     Raises:
         LimitExceeded: an expression is too large.
     """
-    calls = _Calls(network, prefix)
-    start = calls.name(network.start, 0)
+    calls = _Calls(grammar, prefix)
+    start = calls.name(grammar.start, 0)
     rules: dict[str, Expr] = {}
     while calls.waiting:
         number, way = calls.waiting.pop()
@@ -38,10 +38,10 @@ class _Calls(Expressions):
         waiting: rules and exits that are called and not written yet.
     """
 
-    def __init__(self, network: VisiblyPushdownGrammar, prefix: str) -> None:
-        super().__init__(network)
+    def __init__(self, grammar: VisiblyPushdownGrammar, prefix: str) -> None:
+        super().__init__(grammar)
         self.prefix = prefix
-        self.exits = live_exits(self.network)
+        self.exits = live_exits(self.grammar)
         self.waiting: list[tuple[int, int]] = []
         self.named: set[tuple[int, int]] = set()
 

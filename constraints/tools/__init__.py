@@ -3,7 +3,7 @@
 tool_calls(tools, format=...)      a constraint whose `parse` gives `ToolCall`s
 
     calling     `tool_calls`: calls alone, or in free text
-    calls       tools -> a network, and texts -> calls
+    calls       tools -> a visibly pushdown grammar, and texts -> calls
     pythonic    functions -> calls as Python writes them
     tool        functions, dicts and schemas -> tools
     wire        the formats

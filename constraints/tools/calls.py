@@ -52,15 +52,15 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         self._at_most = at_most
         self._markers = markers
         self.openings = (_opening(WIRES[format], markers),)
-        self._arguments = [tool.as_string() if WIRES[format].in_string else tool.network for tool in tools]
-        self._network = self._joined(token if markers == "tokens" else literal)
+        self._arguments = [tool.as_string() if WIRES[format].in_string else tool.grammar for tool in tools]
+        self._grammar = self._joined(token if markers == "tokens" else literal)
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read the calls."""
-        return self._network
+        return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts; with `markers="tokens"` its labels are the markers.
@@ -68,7 +68,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._network, work=work)
+        return compile_visibly_pushdown(self._grammar, work=work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
         """Return the calls in a text, in order, at least one.
@@ -124,7 +124,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return compile_visibly_pushdown(self._joined(lambda text: repeat(text, 0, 1)), work=current_work())
 
     def _joined(self, marker: Callable[[str], Expr]) -> VisiblyPushdownGrammar:
-        """Return the network of the calls, with markers as `marker` writes them."""
+        """Return the grammar of the calls, with markers as `marker` writes them."""
         wire, joining = WIRES[self.format], GrammarBuilder()
         begin = joining.read(0, _expr(wire.before, marker))
         behind = joining.state()

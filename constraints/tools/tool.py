@@ -30,12 +30,12 @@ class Tool:
 
     Attributes:
         name: its name.
-        network: the JSON texts of its arguments.
+        grammar: the JSON texts of its arguments.
         read: the arguments of such a text.
     """
 
     name: str
-    network: VisiblyPushdownGrammar = field(repr=False)
+    grammar: VisiblyPushdownGrammar = field(repr=False)
     read: Callable[[str], dict[str, Any]] = field(repr=False)
 
     def as_string(self) -> ByteAutomaton:
@@ -47,7 +47,7 @@ class Tool:
         """
         from constraints.json_schema.strings.spelling import spelled
 
-        found = compile_visibly_pushdown(self.network, work=current_work())
+        found = compile_visibly_pushdown(self.grammar, work=current_work())
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)
@@ -67,7 +67,7 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
     if isinstance(tool, Mapping):
         return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace)
     known = typed(tool, whitespace=whitespace)
-    return Tool(name, known.to_network(), known.parse)
+    return Tool(name, known.to_visibly_pushdown(), known.parse)
 
 
 def name_of(tool: ToolLike) -> str:
@@ -106,7 +106,7 @@ def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool
             f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
         )
     known = json_schema({**schema, "type": "object"}, whitespace=whitespace)
-    return Tool(name, known.to_network(), _loaded)
+    return Tool(name, known.to_visibly_pushdown(), _loaded)
 
 
 def _loaded(text: str) -> dict[str, Any]:

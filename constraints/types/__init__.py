@@ -10,7 +10,7 @@ typed(T)        JSON, by way of Pydantic's schema of the type
     constructor     `dataclass`
 
     generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...
-    plain           schemas -> networks, integers written plainly
+    plain           schemas -> visibly pushdown grammars, integers written plainly
     typed           `typed`
 """
 

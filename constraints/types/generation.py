@@ -136,10 +136,10 @@ class ExactSchema(GenerateJsonSchema):
         return self._moment(schema, patterns.DATE)
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        return self._moment(schema, patterns.TIME + _zone(schema))
+        return self._moment(schema, patterns.TIME + _zone_pattern(schema))
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        return self._moment(schema, patterns.DATETIME + _zone(schema))
+        return self._moment(schema, patterns.DATETIME + _zone_pattern(schema))
 
     def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
         return self._moment(schema, patterns.DURATION)
@@ -224,7 +224,7 @@ class ExactSchema(GenerateJsonSchema):
     def _named_required_fields_schema(self, named_required_fields: Any) -> JsonSchemaValue:
         found: JsonSchemaValue = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for field in named_required_fields:
-            with _within(f"/{field[0]}"):
+            with _errors_at(f"/{field[0]}"):
                 one = super()._named_required_fields_schema([field])
             found["properties"] |= one["properties"]
             found["required"] += one.get("required", [])
@@ -276,7 +276,7 @@ def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
 
 
 @contextmanager
-def _within(step: str) -> Iterator[None]:
+def _errors_at(step: str) -> Iterator[None]:
     """Add the field to errors that are raised within it."""
     try:
         yield
@@ -326,10 +326,10 @@ def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
         "exclusiveMaximum" if bounds.high_exclusive else "maximum": bounds.high,
         "multipleOf": bounds.step,
     }
-    return {keyword: _decimal(value) for keyword, value in found.items() if value is not None}
+    return {keyword: _json_number(value) for keyword, value in found.items() if value is not None}
 
 
-def _decimal(value: Fraction) -> int | Decimal:
+def _json_number(value: Fraction) -> int | Decimal:
     """Return a fraction whose denominator is made of twos and fives as a number of JSON."""
     if value.denominator == 1:
         return value.numerator
@@ -376,7 +376,7 @@ def _days(schema: Any) -> str:
     return str(to_expr(compile_expr(date(low, high).expr)))
 
 
-def _zone(schema: Any) -> str:
+def _zone_pattern(schema: Any) -> str:
     match schema.get("tz_constraint"):
         case None:
             return f"(?:{patterns.ZONE})?"

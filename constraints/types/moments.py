@@ -76,12 +76,12 @@ def _second_of_day(first: int) -> Expr:
 def _options(*, in_datetime: bool) -> Expr:
     """Return `fold` and `tzinfo`, in the order of `repr`."""
     fold = repeat(concat(COMMA, "fold=", char_set("01")), 0, 1)
-    zone = repeat(concat(COMMA, "tzinfo=", _zone()), 0, 1)
+    zone = repeat(concat(COMMA, "tzinfo=", _zone_expr()), 0, 1)
     return concat(fold, zone) if in_datetime else concat(zone, fold)
 
 
 @cache
-def _zone() -> Expr:
+def _zone_expr() -> Expr:
     """Return a fixed offset, less than a day either way."""
     fraction = concat("microseconds=", concat(_NONZERO, repeat(DIGIT, 0, 5)))
     within = alternation(

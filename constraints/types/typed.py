@@ -24,7 +24,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, Layout
-from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import check_annotation
@@ -57,14 +57,14 @@ class Typed(JsonTexts[T], Generic[T]):
         self.adapter = adapter
         self.schema = exact_schema(adapter)
         self.layout = Layout(plain_document(self.schema), whitespace, "schema", spellings)
-        self._network = network_of(*self.layout)[0]
+        self._grammar = schema_grammar(*self.layout)[0]
 
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
 
-    def to_network(self) -> VisiblyPushdownGrammar:
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text of the type."""
-        return self._network
+        return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
@@ -72,7 +72,7 @@ class Typed(JsonTexts[T], Generic[T]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._network, work=work)
+        return compile_visibly_pushdown(self._grammar, work=work)
 
     def parse(self, text: str) -> T:
         """Return the value of a text.

@@ -80,8 +80,8 @@ def _bound(value: Decimal | int | None) -> Decimal | None:
 
 def _magnitudes(low: Decimal, high: Decimal | None, places: int | None) -> Expr:
     """Return numbers from `low`, which is not negative, to `high`."""
-    least, low_tail = _digits(low)
-    greatest, high_tail = _digits(high) if high is not None else (None, None)
+    least, low_tail = _split_at_point(low)
+    greatest, high_tail = _split_at_point(high) if high is not None else (None, None)
     if greatest is not None and least > greatest:
         return EMPTY
     if least == greatest:
@@ -96,7 +96,7 @@ def _magnitudes(low: Decimal, high: Decimal | None, places: int | None) -> Expr:
     )
 
 
-def _digits(value: Decimal) -> tuple[int, str]:
+def _split_at_point(value: Decimal) -> tuple[int, str]:
     """Return the integer part, and the digits after the point."""
     whole, _, fraction = f"{value:f}".partition(".")
     return int(whole), fraction

@@ -9,7 +9,7 @@ gathers.
     ROW_MASK    `[E]`                   where the chunks of each row's mask begin, as a place in the block
     MASKS       `[A, C]`                the places of the C chunks of each mask
     CHUNKS      `[.., CHUNK_WORDS]`     chunks of packed masks, the empty one first; no two are equal
-    ROW_FORCED  `[E]`                   the only token that a row allows; -1 for several, -2 for none
+    ROW_FORCED  `[E]`                   the only token that a row allows; SEVERAL_ALLOWED or NOTHING_ALLOWED
     ROW_COMB    `[E]`                   where the comb of each row begins, in entries
     COMB        `[.., 2]`               row and outcome; the entry at ROW_COMB[row] + class counts if it names the row
     OUTCOMES    `[O, T]`                the moves of each outcome; outcome i is move i where none has more than one

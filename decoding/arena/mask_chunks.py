@@ -30,7 +30,8 @@ def mask_chunks(
 
     Returns:
         `[E]`, the number of each row's mask; `[A, C]`, the numbers of each mask's chunks; `[.., CHUNK_WORDS]`, the
-        chunks; `[E]`, the only token of the vocabulary that a row allows, -1 for several, -2 for none.
+        chunks; `[E]`, the only token of the vocabulary that a row allows, or `SEVERAL_ALLOWED` or `NOTHING_ALLOWED`
+        (`decoding.arena.layout`).
 
     Raises:
         LimitExceeded: the masks take too much memory.

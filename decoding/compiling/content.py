@@ -2,8 +2,8 @@
 
 A server reads a schema again for each request, so constraints are compared by what they say. The key is the fingerprint
 of a tree: numbers, texts and arrays by their bytes, nodes of expressions and automata by their kind and their parts. A
-constraint with a network of rules has the key of its network. Any other constraint, such as one of calls of Python
-functions, is its own key, compared by its own equality.
+constraint with a grammar, visibly pushdown or general, has the key of its grammar. Any other constraint, such as one of
+calls of Python functions, is its own key, compared by its own equality.
 
 Rejected: pickles (functions that read values back are part of constraints, and cannot always be pickled); the hash of
 Python (64 bits are too few to trust an automaton to, and tables have none).
@@ -40,7 +40,7 @@ def content_of(constraint: object) -> Hashable:
     """Return the key of a constraint: a fingerprint (SHA-256), or the constraint itself."""
     kind, content = "itself", constraint
     if isinstance(constraint, SupportsLazy):
-        kind, content = "network", constraint.to_network()
+        kind, content = "visibly pushdown grammar", constraint.to_visibly_pushdown()
     elif isinstance(constraint, _HasGrammar):
         kind, content = "grammar", constraint.to_grammar()
     try:

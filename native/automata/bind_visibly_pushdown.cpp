@@ -216,7 +216,7 @@ auto fragment_of_automaton(const ByteTables& automaton, int32_t start, Budget& b
 
 void bind_visibly_pushdown(nb::module_& m) {
   nb::class_<VisiblyPushdownLayout>(m, "VisiblyPushdownLayout",
-                                    "The rules of a network as one non-deterministic automaton.")
+                                    "A visibly pushdown grammar as one nondeterministic automaton.")
       .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
            "chains"_a, "fragment_states"_a, "fragment_arc_offsets"_a, "fragment_arcs"_a, "fragment_epsilon_offsets"_a,
            "fragment_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,

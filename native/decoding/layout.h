@@ -51,6 +51,8 @@ constexpr int32_t kChunkTokens = 32 * kChunkWords;
 constexpr int32_t kEmptyChunk = kNumFields;
 // Rows and nodes that every automaton has: where nothing is allowed, and after the end.
 constexpr int32_t kDead = 0, kEnded = 1;
+// Instead of the only token that a row allows: several are allowed, or none.
+constexpr int32_t kSeveralAllowed = -1, kNothingAllowed = -2;
 // More than any number of tokens; the sum of three still fits.
 constexpr int32_t kFar = 1 << 29;
 

@@ -15,7 +15,6 @@ using support::Budget;
 using support::Vector;
 
 constexpr int32_t kNever = 0;  // the class of tokens that no row allows
-constexpr int32_t kSeveral = -1, kNoToken = -2;
 
 // Writes masks, and stores each chunk once.
 class Writer {
@@ -114,11 +113,11 @@ class Forced {
             support::grouped(num_classes, token_class.size(), [&](size_t at) { return token_class[at]; }, budget)) {}
 
   int32_t operator()(std::span<const int32_t> classes) const {
-    int32_t found = kNoToken;
+    int32_t found = kNothingAllowed;
     for (int32_t number : classes) {
       const auto own = tokens_[number];
       if (own.empty()) continue;
-      if (found != kNoToken || own.size() > 1) return kSeveral;
+      if (found != kNothingAllowed || own.size() > 1) return kSeveralAllowed;
       found = own.front();
     }
     return found;

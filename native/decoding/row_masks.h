@@ -26,7 +26,7 @@ struct RowMasks {
   std::vector<int32_t> mask_of_row;     // [E]
   std::vector<int32_t> chunks_of_mask;  // [A, C], numbers of chunks
   std::vector<Chunk> chunks;            // the empty one first; no two are equal
-  std::vector<int32_t> forced;          // [E], the only token that a row allows; -1 if there are several, -2 if none
+  std::vector<int32_t> forced;          // [E], the only token that a row allows; kSeveralAllowed or kNothingAllowed
 };
 
 // Return the masks of all rows, over the tokens from `begin` to `end`. `token_class` is the class of each token of the

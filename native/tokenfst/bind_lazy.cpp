@@ -9,7 +9,7 @@
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
 #include "tokenfst/lazy/automaton.h"
-#include "tokenfst/lazy/network_distances.h"
+#include "tokenfst/lazy/nfa_distances.h"
 #include "tokenfst/lazy/pushdown_distances.h"
 
 namespace tokenfst {
@@ -40,10 +40,10 @@ auto held_unlocked(LazyAutomaton& automaton, Function function) {
   });
 }
 
-Shared made(SharedTexts texts, const LazyAutomaton::MakeParts& make_parts, int64_t max_rows, Budget& work) {
-  require(max_rows > 0, "some rows are kept");
+Shared made(SharedTexts texts, const LazyAutomaton::MakeParts& make_parts, int64_t max_masks, Budget& work) {
+  require(max_masks > 0, "some masks are kept");
   return unlocked([&] {
-    const auto most = static_cast<size_t>(max_rows);
+    const auto most = static_cast<size_t>(max_masks);
     return std::make_shared<LazyAutomaton>(std::move(texts), make_parts, most, work, check_signals);
   });
 }
@@ -55,15 +55,15 @@ LazyAutomaton::Parts parts_of(const automata::ByteTables& dense, Budget& budget)
   return {std::move(machine), distances};
 }
 
-Shared from_bytes(SharedTexts texts, const automata::ByteTables& tables, int64_t max_rows, Budget& work) {
+Shared from_bytes(SharedTexts texts, const automata::ByteTables& tables, int64_t max_masks, Budget& work) {
   require(tables.num_labels == 0, "the automaton has labels");
   const auto parts = [&](Budget& budget) {
     return tables.is_sparse ? parts_of(automata::densified(tables, work), budget) : parts_of(tables, budget);
   };
-  return made(std::move(texts), parts, max_rows, work);
+  return made(std::move(texts), parts, max_masks, work);
 }
 
-Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::PushdownTables> tables, int64_t max_rows,
+Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::PushdownTables> tables, int64_t max_masks,
                      Budget& work) {
   require(tables->num_labels == 0 && tables->max_configurations == 1,
           "the automaton has labels or is not deterministic");
@@ -71,25 +71,25 @@ Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::Pushdown
     const auto distances = [tables](Budget& own) { return std::make_unique<PushdownDistances>(*tables, own); };
     return LazyAutomaton::Parts{std::make_unique<FixedMachine>(*tables, budget), distances};
   };
-  return made(std::move(texts), parts, max_rows, work);
+  return made(std::move(texts), parts, max_masks, work);
 }
 
 // None if sets of states would not be exact.
-std::optional<Shared> from_network(SharedTexts texts, const automata::VisiblyPushdownLayout& layout, int64_t max_rows,
-                                   Budget& work) {
+std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::VisiblyPushdownLayout& layout,
+                                            int64_t max_masks, Budget& work) {
   require(layout.num_labels == 0, "the rules have labels");
   bool is_exact = true;
   const auto vocabulary = texts->vocabulary();
   const auto parts = [&](Budget& budget) {
     auto machine = std::make_unique<SubsetMachine>(layout, budget);
     SubsetMachine& stepped = *machine;
-    is_exact = stepped.network().is_exact();
+    is_exact = stepped.nfa().is_exact();
     const auto distances = [&stepped, vocabulary](Budget& own) {
-      return std::make_unique<NetworkDistances>(stepped, *vocabulary, own);
+      return std::make_unique<NfaDistances>(stepped, *vocabulary, own);
     };
     return LazyAutomaton::Parts{std::move(machine), distances};
   };
-  const Shared automaton = made(std::move(texts), parts, max_rows, work);
+  const Shared automaton = made(std::move(texts), parts, max_masks, work);
   return is_exact ? std::optional(automaton) : std::nullopt;
 }
 
@@ -112,8 +112,8 @@ auto bytes_read(LazyAutomaton& automaton) {
   return flags(std::move(found));
 }
 
-nb::typed<nb::dict, nb::str, int> row_counts(LazyAutomaton& automaton) {
-  const RowCounts counts = held(automaton, [&] { return automaton.row_counts(); });
+nb::typed<nb::dict, nb::str, int> mask_counts(LazyAutomaton& automaton) {
+  const MaskCounts counts = held(automaton, [&] { return automaton.mask_counts(); });
   nb::typed<nb::dict, nb::str, int> found;
   found["walked"] = counts.walked, found["differing"] = counts.differing, found["looping"] = counts.looping;
   found["chained"] = counts.chained, found["covered"] = counts.covered;
@@ -144,10 +144,10 @@ void bind_lazy(nb::module_& m) {
   nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
   nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")
-      .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
-      .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
-      .def_static("from_network", &from_network, "texts"_a, "layout"_a, "max_rows"_a, "budget"_a,
-                  "The automaton of the rules of a network; None if sets of states would not be exact.")
+      .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_masks"_a, "budget"_a)
+      .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_masks"_a, "budget"_a)
+      .def_static("from_visibly_pushdown", &from_visibly_pushdown, "texts"_a, "layout"_a, "max_masks"_a, "budget"_a,
+                  "The automaton of a visibly pushdown grammar; None if sets of states would not be exact.")
       .def("set_beginnings", &set_beginnings, "beginnings"_a,
            "Set what tokens write at the start of a text if it is not their bytes, and which state reads it.")
       .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move, "Whether a known state reads each byte, `[256]`.")
@@ -155,12 +155,12 @@ void bind_lazy(nb::module_& m) {
       .def_prop_ro("start", &LazyAutomaton::start)
       .def_prop_ro_static("end_state", [](nb::handle) { return LazyAutomaton::kEndState; })
       .def_prop_ro(
-          "num_rows", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_states(); }); },
+          "num_masks", [](LazyAutomaton& a) { return held(a, [&] { return a.masks().num_states(); }); },
           "How many states have a kept mask.")
       .def_prop_ro(
-          "num_contexts", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_contexts(); }); },
+          "num_contexts", [](LazyAutomaton& a) { return held(a, [&] { return a.masks().num_contexts(); }); },
           "How many states, together with the tops of their stacks, are distinguished.")
-      .def_prop_ro("row_counts", &row_counts, "How many masks were found in each way.")
+      .def_prop_ro("mask_counts", &mask_counts, "How many masks were found in each way.")
       .def_prop_ro("num_bytes", [](LazyAutomaton& a) { return held(a, [&] { return a.num_bytes(); }); })
       // Called at every step: positional, since names take nanobind longer than the step.
       .def(

@@ -38,7 +38,7 @@ def some_tables(rng: Random, *, labels: int = 0) -> _native.ByteTables:
     return _native.ByteTables.sparse(rng.randrange(size), offsets, arcs, final, by_label)
 
 
-# Networks of nested rules.
+# Visibly pushdown grammars.
 
 
 def some_layout(rng: Random) -> dict[str, Any]:

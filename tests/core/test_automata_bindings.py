@@ -52,7 +52,7 @@ def check_steps(
 
 @given(SEEDS, st.data())
 @MANY
-def test_what_is_counted_in_networks(seed: int, data: st.DataObject) -> None:
+def test_what_is_counted_in_grammars(seed: int, data: st.DataObject) -> None:
     rng = Random(seed)
     automaton = some_tables(rng)
     size = automaton.num_states

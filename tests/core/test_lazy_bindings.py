@@ -26,7 +26,7 @@ TOKENS = [b"a", b"b", b"ab", b"ba", b"abc", b"c", b"", b"e", b"aaab", b"", b"\xc
 VOCABULARY = VocabularyTries(TOKENS, ints([9]))
 TEXTS = TextLibrary(VOCABULARY)
 UNLIMITED = 1 << 60
-# A network may turn out not to be what it should be where a text leads.
+# A grammar may turn out not to be visibly pushdown where a text leads.
 REFUSALS = LimitExceeded, ValueError
 
 
@@ -62,19 +62,19 @@ def some_pushdown(rng: Random) -> automata.PushdownTables | None:
 
 def from_bytes(rng: Random, data: st.DataObject) -> LazyCore | None:
     tables = some_tables(rng, labels=rng.choice([0, 0, 0, 1]))
-    arguments = {"texts": TEXTS, "tables": tables, "max_rows": rng.choice([1, 3, 1000])}
+    arguments = {"texts": TEXTS, "tables": tables, "max_masks": rng.choice([1, 3, 1000])}
     return attempt(LazyCore.from_bytes, **draw_from(data, arguments), budget=budget())
 
 
 def from_pushdown(rng: Random, data: st.DataObject) -> LazyCore | None:
-    arguments = {"texts": TEXTS, "tables": some_pushdown(rng), "max_rows": rng.choice([1, 3, 1000])}
+    arguments = {"texts": TEXTS, "tables": some_pushdown(rng), "max_masks": rng.choice([1, 3, 1000])}
     return attempt(LazyCore.from_pushdown, **draw_from(data, arguments), budget=budget())
 
 
-def from_network(rng: Random, data: st.DataObject) -> LazyCore | None:
+def from_visibly_pushdown(rng: Random, data: st.DataObject) -> LazyCore | None:
     layout = attempt(automata.VisiblyPushdownLayout, **draw_from(data, some_layout(rng)), budget=budget())
-    arguments = {"texts": TEXTS, "layout": layout, "max_rows": rng.choice([1, 3, 1000])}
-    return attempt(LazyCore.from_network, **draw_from(data, arguments), budget=budget())
+    arguments = {"texts": TEXTS, "layout": layout, "max_masks": rng.choice([1, 3, 1000])}
+    return attempt(LazyCore.from_visibly_pushdown, **draw_from(data, arguments), budget=budget())
 
 
 def tried(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -113,14 +113,14 @@ def check_walk(automaton: LazyCore, rng: Random) -> None:
         if not mask:
             return
         state = reached[rng.choice(sorted(mask))]
-    assert automaton.num_rows >= 0
+    assert automaton.num_masks >= 0
     assert automaton.num_contexts >= 0
     assert automaton.num_bytes > 0
-    assert sum(automaton.row_counts.values()) >= 0
+    assert sum(automaton.mask_counts.values()) >= 0
     assert automaton.bytes_read.shape == (256,)
 
 
-@pytest.mark.parametrize("make", [from_bytes, from_pushdown, from_network])
+@pytest.mark.parametrize("make", [from_bytes, from_pushdown, from_visibly_pushdown])
 @given(SEEDS, st.data())
 @MANY
 def test_masks_are_those_of_the_steps(make: Callable[..., LazyCore | None], seed: int, data: Any) -> None:

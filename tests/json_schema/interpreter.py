@@ -1,4 +1,4 @@
-"""A slow reading of networks of nested rules, by what they mean: an oracle for what is compiled from them."""
+"""A slow reading of visibly pushdown grammars, by what they mean: an oracle for what is compiled from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def _compiled(language: ArcLanguage) -> ByteAutomaton:
     return language if isinstance(language, ByteAutomaton) else compile_expr(language)
 
 
-def accepts(network: VisiblyPushdownGrammar, text: bytes) -> bool:
-    """Whether the network has the text."""
-    reading = _Reading(network, text)
-    return (len(text), 0) in reading.ends(network.start, 0)
+def accepts(grammar: VisiblyPushdownGrammar, text: bytes) -> bool:
+    """Whether the grammar has the text."""
+    reading = _Reading(grammar, text)
+    return (len(text), 0) in reading.ends(grammar.start, 0)
 
 
 class _Reading:
     """One text; what each rule can read from each place on is found once."""
 
-    def __init__(self, network: VisiblyPushdownGrammar, text: bytes) -> None:
-        self.network, self.text = network, text
+    def __init__(self, grammar: VisiblyPushdownGrammar, text: bytes) -> None:
+        self.grammar, self.text = grammar, text
         self.found: dict[tuple[int, int], _Ends] = {}
         self.read_by: dict[tuple[int, int], list[int]] = {}
 
@@ -38,7 +38,7 @@ class _Reading:
         return self.found[key]
 
     def _ends(self, number: int, place: int) -> _Ends:
-        rule = self.network.rules[number]
+        rule = self.grammar.rules[number]
         arcs: dict[int, list[tuple[ArcLanguage, int]]] = {}
         for source, language, target in rule.arcs:
             arcs.setdefault(source, []).append((language, target))

@@ -1,4 +1,4 @@
-"""Networks of schemas against validity, on all values of a small universe, and what is written in which order."""
+"""Grammars of schemas against validity, on all values of a small universe, and what is written in which order."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ class Schemas:
         return {kind: [self.schema(depth - 1) for _ in range(random.choice([2, 3]))]}
 
 
-def network_of(schema: Any, **options: Any) -> VisiblyPushdownGrammar | None:
+def schema_grammar(schema: Any, **options: Any) -> VisiblyPushdownGrammar | None:
     try:
-        return json_schema(schema, whitespace="compact", **options).to_network()
+        return json_schema(schema, whitespace="compact", **options).to_visibly_pushdown()
     except UnsatisfiableSchema:
         return None
 
@@ -150,12 +150,12 @@ def test_a_small_universe_is_divided_as_it_should_be(seed: int, order: str) -> N
     for _ in range(12):
         schema = schemas.schema(2)
         try:
-            network = network_of(schema, property_order=order)
+            grammar = schema_grammar(schema, property_order=order)
         except (UnsupportedSchema, LimitExceeded):
             continue
         valid = Draft202012Validator(schema).is_valid
         for value in UNIVERSE:
-            texts = [network is not None and accepts(network, written(variant)) for variant in orders(value)]
+            texts = [grammar is not None and accepts(grammar, written(variant)) for variant in orders(value)]
             right = all if order == "any" or not valid(value) else any
             assert right(text == valid(value) for text in texts), (schema, value)
             compared += 1
@@ -163,7 +163,7 @@ def test_a_small_universe_is_divided_as_it_should_be(seed: int, order: str) -> N
 
 
 @pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
-def test_plain_objects_have_the_networks_of_the_general_automata(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_objects_have_the_grammars_of_the_general_automata(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     schemas, found = Schemas(1), 0
     objects = importlib.import_module("constraints.json_schema.containers.objects")
     plain = objects.plain_members
@@ -171,81 +171,81 @@ def test_plain_objects_have_the_networks_of_the_general_automata(order: str, mon
         schema = {"type": "object", "allOf": [schemas.object(1) for _ in range(1 + number % 2)]}
         monkeypatch.setattr(objects, "plain_members", plain)
         try:
-            network = network_of(schema, property_order=order)
+            grammar = schema_grammar(schema, property_order=order)
         except (UnsupportedSchema, LimitExceeded):
             continue
         monkeypatch.setattr(objects, "plain_members", lambda formula, restriction: None)
-        assert network_of(schema, property_order=order) == network, schema
-        found += network is not None
+        assert schema_grammar(schema, property_order=order) == grammar, schema
+        found += grammar is not None
     assert found > 150
 
 
 def test_variants_that_list_names_in_other_orders_keep_their_own() -> None:
     first = {"properties": {"a": {"const": 1}, "b": True}, "required": ["a", "b"]}
     second = {"properties": {"b": True, "a": {"const": 2}}, "required": ["a", "b"]}
-    network = network_of({"type": "object", "anyOf": [first, second]})
-    assert network is not None
+    grammar = schema_grammar({"type": "object", "anyOf": [first, second]})
+    assert grammar is not None
     expected = {b'{"a":1,"b":0}': True, b'{"b":0,"a":1}': False, b'{"b":0,"a":2}': True, b'{"a":2,"b":0}': False}
-    assert {text: accepts(network, text) for text in expected} == expected
+    assert {text: accepts(grammar, text) for text in expected} == expected
 
 
 def test_lists_of_variants_are_merged_to_one_order() -> None:
     variants = [["type", "x", "name"], ["type", "y", "name"]]
     schema = {"type": "object", "anyOf": [{"properties": dict.fromkeys(names, True)} for names in variants]}
-    network = network_of(schema)
-    assert network is not None
-    assert accepts(network, b'{"type":1,"y":1,"name":1}')
-    assert accepts(network, b'{"type":1,"x":1,"name":1}')
-    assert not accepts(network, b'{"name":1,"y":1}')
+    grammar = schema_grammar(schema)
+    assert grammar is not None
+    assert accepts(grammar, b'{"type":1,"y":1,"name":1}')
+    assert accepts(grammar, b'{"type":1,"x":1,"name":1}')
+    assert not accepts(grammar, b'{"name":1,"y":1}')
 
 
 def test_each_listed_name_comes_once_and_others_behind() -> None:
-    network = network_of({"type": "object", "properties": {"a": True, "b": True}})
-    assert network is not None
-    assert accepts(network, b'{"a":1,"z":1}')
+    grammar = schema_grammar({"type": "object", "properties": {"a": True, "b": True}})
+    assert grammar is not None
+    assert accepts(grammar, b'{"a":1,"z":1}')
     for text in (b'{"z":1,"a":1}', b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'{"b":1,"a":1}'):
-        assert not accepts(network, text)
+        assert not accepts(grammar, text)
 
 
 def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
     names = "abcdefgh"
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": ["a", "h"]}
-    once = network_of({**schema, "additionalProperties": False}, property_order="any")
-    network = network_of({**schema, "additionalProperties": False}, property_order="any-if-cheap")
+    once = schema_grammar({**schema, "additionalProperties": False}, property_order="any")
+    grammar = schema_grammar({**schema, "additionalProperties": False}, property_order="any-if-cheap")
     assert once is not None
-    assert network is not None
+    assert grammar is not None
     twice = b'{"b":1,"a":2,"b":3,"h":4}'
-    assert accepts(network, twice)
+    assert accepts(grammar, twice)
     assert not accepts(once, twice)
-    assert all(accepts(found, b'{"h":1,"b":2,"a":3}') for found in (once, network))
+    assert all(accepts(found, b'{"h":1,"b":2,"a":3}') for found in (once, grammar))
     for text in (b'{"h":1,"b":2}', b'{"h":1,"a":2,"a":3}', b'{"h":1,"a":2,"b":"x","b":1}'):
-        assert not any(accepts(found, text) for found in (once, network))
+        assert not any(accepts(found, text) for found in (once, grammar))
     denied = {"type": "object", "not": {"properties": {name: {"type": "integer"} for name in "bhz"}}}
     for order in ("any", "any-if-cheap"):
-        network = network_of(denied, property_order=order)
-        assert network is not None
-        assert accepts(network, b'{"h":"x","b":1}')
-        assert not accepts(network, b'{"h":"x","h":1}')
+        grammar = schema_grammar(denied, property_order=order)
+        assert grammar is not None
+        assert accepts(grammar, b'{"h":"x","b":1}')
+        assert not accepts(grammar, b'{"h":"x","h":1}')
 
 
 def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
     names = [f"n{number}" for number in range(11)]
     schema = {"properties": {name: {"type": "null"} for name in names[:10]}, "additionalProperties": False}
-    network = network_of(schema, property_order="any")
-    assert network is not None
+    grammar = schema_grammar(schema, property_order="any")
+    assert grammar is not None
     written = [f'"{name}":null' for name in reversed(names)]
-    assert accepts(network, ("{" + ",".join(written[1:]) + "}").encode())
-    assert not accepts(network, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
+    assert accepts(grammar, ("{" + ",".join(written[1:]) + "}").encode())
+    assert not accepts(grammar, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
     for more in ({"properties": dict.fromkeys(names, True)}, {"required": names}, {"not": {"required": names}}):
         with pytest.raises(LimitExceeded, match=r"11 listed names .* takes 10 at most"):
             json_schema({"type": "object", **more}, property_order="any")
 
 
 def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:
-    network = network_of({"type": "object", "properties": {"é": True}, "additionalProperties": False})
-    assert network is not None
-    assert accepts(network, '{"é":1}'.encode())
-    assert accepts(network, b'{"\\u00e9":1}')
+    grammar = schema_grammar({"type": "object", "properties": {"é": True}, "additionalProperties": False})
+    assert grammar is not None
+    assert accepts(grammar, '{"é":1}'.encode())
+    assert accepts(grammar, b'{"\\u00e9":1}')
 
 
 SPELLED: Any = {
@@ -304,16 +304,16 @@ def test_a_name_that_utf8_cannot_encode_is_escaped() -> None:
 
 def test_a_recursive_schema_has_as_many_rules_as_it_has_kinds_of_brackets() -> None:
     tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
-    network = network_of({**tree, "additionalProperties": False})
-    assert network is not None
-    assert len(network.rules) == 3
-    assert accepts(network, b'{"children":[{},{"children":[{}]}]}')
+    grammar = schema_grammar({**tree, "additionalProperties": False})
+    assert grammar is not None
+    assert len(grammar.rules) == 3
+    assert accepts(grammar, b'{"children":[{},{"children":[{}]}]}')
 
 
 def test_an_object_with_many_properties_takes_few_states() -> None:
-    network = network_of({"type": "object", "properties": {f"name{number}": {} for number in range(500)}})
-    assert network is not None
-    assert sum(rule.num_states for rule in network.rules) < 10 * 500
+    grammar = schema_grammar({"type": "object", "properties": {f"name{number}": {} for number in range(500)}})
+    assert grammar is not None
+    assert sum(rule.num_states for rule in grammar.rules) < 10 * 500
 
 
 def test_fifty_variants_are_told_apart_by_a_constant() -> None:
@@ -321,11 +321,11 @@ def test_fifty_variants_are_told_apart_by_a_constant() -> None:
         {"properties": {"kind": {"const": f"kind{number}"}, f"of{number}": {"type": "integer"}}, "required": ["kind"]}
         for number in range(50)
     ]
-    network = network_of({"type": "object", "oneOf": variants})
-    assert network is not None
-    assert accepts(network, b'{"kind":"kind7","of7":1}')
-    assert not accepts(network, b'{"kind":"kind7","of7":"x"}')
-    assert accepts(network, b'{"kind":"kind7","of8":"x"}')
+    grammar = schema_grammar({"type": "object", "oneOf": variants})
+    assert grammar is not None
+    assert accepts(grammar, b'{"kind":"kind7","of7":1}')
+    assert not accepts(grammar, b'{"kind":"kind7","of7":"x"}')
+    assert accepts(grammar, b'{"kind":"kind7","of8":"x"}')
 
 
 @pytest.mark.parametrize(
@@ -366,15 +366,15 @@ def test_what_cannot_be_held_is_an_error_or_left_out_and_listed() -> None:
     assert (error.value.pointer, error.value.keyword) == ("/properties/tags/uniqueItems", "uniqueItems")
     made = json_schema(schema, unsupported="relax")
     assert [(note.pointer, note.keyword) for note in made.dropped] == [("/properties/tags/uniqueItems", "uniqueItems")]
-    assert accepts(made.to_network(), b'{"tags": ["a", "a"]}')
-    assert not accepts(made.to_network(), b'{"tags": [1]}')
+    assert accepts(made.to_visibly_pushdown(), b'{"tags": ["a", "a"]}')
+    assert not accepts(made.to_visibly_pushdown(), b'{"tags": [1]}')
 
 
 @pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])
 def test_the_default_whitespace_takes_what_json_dumps_writes(indent: int | str | None) -> None:
     value = {"a": [1, {"b": [], "c": {}}], "d": {"e": [[[1]]]}}
     text = json.dumps(value, indent=indent).encode()
-    free, tree = json_schema(True).to_network(), json_schema({"type": "object"}).to_network()
+    free, tree = json_schema(True).to_visibly_pushdown(), json_schema({"type": "object"}).to_visibly_pushdown()
     assert accepts(free, text)
     assert accepts(tree, text)
     assert not accepts(free, b" " + text)
@@ -393,9 +393,9 @@ def test_the_default_whitespace_takes_what_json_dumps_writes(indent: int | str |
     ],
 )
 def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong: bytes) -> None:
-    network = json_schema(True, whitespace=whitespace).to_network()
-    assert accepts(network, right)
-    assert not accepts(network, wrong)
+    grammar = json_schema(True, whitespace=whitespace).to_visibly_pushdown()
+    assert accepts(grammar, right)
+    assert not accepts(grammar, wrong)
 
 
 def test_options_that_nobody_knows_are_errors() -> None:

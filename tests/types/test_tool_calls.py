@@ -258,11 +258,12 @@ def test_mistakes(tools: list[Any], options: dict[str, Any], error: type[Excepti
 
 
 def test_joining() -> None:
-    """Networks with text between them: all texts of a small language, and no others."""
-    network = json_schema({"type": "array", "items": {"const": 1}, "maxItems": 1}, whitespace="compact").to_network()
+    """Grammars with text between them: all texts of a small language, and no others."""
+    schema = json_schema({"type": "array", "items": {"const": 1}, "maxItems": 1}, whitespace="compact")
+    grammar = schema.to_visibly_pushdown()
     joining = GrammarBuilder()
     begin = joining.read(0, literal("<"))
-    end = joining.read(begin, network)
+    end = joining.read(begin, grammar)
     joining.read(end, literal("|"), begin)
     automaton = compile_visibly_pushdown(joining.grammar([joining.read(end, literal(">")), 0]))
     once = ["[]", "[1]"]

@@ -56,7 +56,8 @@ class JsonRules:
     def values(self, item: Item, rule: str) -> str:
         """Add the rules of a schema."""
         try:
-            start, rules = grammar_rules(json_schema(item.value).to_network(), f"{_PREFIX}{len(self.starts)}: ")
+            grammar = json_schema(item.value).to_visibly_pushdown()
+            start, rules = grammar_rules(grammar, f"{_PREFIX}{len(self.starts)}: ")
         except (SchemaError, LimitExceeded) as error:
             if isinstance(error, LimitExceeded) and error.limit == "seconds":
                 raise

@@ -1,4 +1,4 @@
-"""NetworkBuilder: from what a schema says to a network of rules.
+"""SchemaGrammarBuilder: from what a schema says to a visibly pushdown grammar.
 
 The values at one place of a text have outcomes: formulas that no value satisfies two of, each with the state that its
 values lead to. Scalars are arcs that read regular languages, which determinization tells apart. For an array or an
@@ -53,8 +53,8 @@ _CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
 _BRACKETED, _NESTED = (Kind.ARRAY, Kind.OBJECT), (Kind.STRING, Kind.ARRAY, Kind.OBJECT)
 
 
-class NetworkBuilder:
-    """Builds one network.
+class SchemaGrammarBuilder:
+    """Builds one grammar.
 
     Attributes:
         rules: the rules so far; the first is that of the whole text.
@@ -86,8 +86,8 @@ class NetworkBuilder:
         self._num_states = 0
         self._most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
 
-    def network(self, root: Formula) -> VisiblyPushdownGrammar:
-        """Return the network of the texts whose value satisfies a formula.
+    def grammar(self, root: Formula) -> VisiblyPushdownGrammar:
+        """Return the grammar of the texts whose value satisfies a formula.
 
         Raises:
             LimitExceeded: the container automata have more states than allowed.
@@ -202,7 +202,7 @@ class NetworkBuilder:
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
     def has_value(self, formula: Formula) -> bool:
-        """Return whether it is easily seen that some value satisfies a formula; the network has been built."""
+        """Return whether it is easily seen that some value satisfies a formula; the grammar has been built."""
         return run(self._valued(formula))
 
     def _valued(self, formula: Formula) -> Task[bool]:
@@ -227,11 +227,11 @@ class _ContainerBuilder:
     item or member, and after one, where a comma or the bracket comes."""
 
     def __init__(
-        self, network: NetworkBuilder, rule: VisiblyPushdownRule, automaton: ContainerAutomaton, bracket: str
+        self, builder: SchemaGrammarBuilder, rule: VisiblyPushdownRule, automaton: ContainerAutomaton, bracket: str
     ) -> None:
-        self.network, self.rule, self.automaton = network, rule, automaton
-        self.habit, self.plain = network.habit, network.plans.plain
-        self.marks = marks_at(network.habit, network.depth)
+        self.builder, self.rule, self.automaton = builder, rule, automaton
+        self.habit, self.plain = builder.habit, builder.plans.plain
+        self.marks = marks_at(builder.habit, builder.depth)
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.after: dict[State, int] = {}
@@ -261,7 +261,7 @@ class _ContainerBuilder:
         if found is None:
             found = known[state] = self.rule.state()
             self.waiting.append((state, after))
-            self.network.count_state()
+            self.builder.count_state()
         return found
 
     def join(self, source: int, read: Expr, target: int) -> None:
@@ -284,7 +284,7 @@ class _ContainerBuilder:
         for name, outcomes in self.automaton.moves(state):
             ways = [(value, self.at(target, after=True)) for value, target in outcomes if type(value) is not Never]
             if ways:
-                self.network.value(self.rule, source if name is None else self.named(source, name), ways)
+                self.builder.value(self.rule, source if name is None else self.named(source, name), ways)
         for skipped in self.automaton.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, after=False)))
 

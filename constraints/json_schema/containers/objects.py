@@ -63,7 +63,7 @@ def object_automaton(
     bounds = CHEAP if order == "any-if-cheap" else ANY
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     found = tracks(vector) if plain is None else []
-    if order == "any" or (order == "any-if-cheap" and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
+    if order == "any" or (order == "any-if-cheap" and sum(map(_num_variants, vector)) <= CHEAP_VARIANTS):
         try:
             if plain is not None:
                 return PlainInAnyOrder(plain, bounds)
@@ -76,7 +76,7 @@ def object_automaton(
     return InOrder(found[0], restriction, expansion) if len(found) == 1 else InOrders(found, restriction, expansion)
 
 
-def _variants(formula: Formula) -> int:
+def _num_variants(formula: Formula) -> int:
     """Return the number of variants of an object that a formula describes, at most."""
     return fold(formula, lambda _: 1, _combined_variants, {})
 

@@ -31,7 +31,7 @@ class Step:
 
     def __init__(self, step: Fraction) -> None:
         self.size = step
-        coefficient, power = _scaled(step)
+        coefficient, power = _coefficient_and_power(step)
         self.coefficient, self.power = coefficient, power
         self.width = abs(power) + 1
         # The first remainder seen of each class, in the integer part and by place in the fraction; and the first of the
@@ -144,7 +144,7 @@ class Step:
         return [0] if only_zero or self.coefficient == 1 else _ALL
 
 
-def _scaled(step: Fraction) -> tuple[int, int]:
+def _coefficient_and_power(step: Fraction) -> tuple[int, int]:
     """Return a and k of a step a * 10^k, where ten does not divide a; for a step whose decimals do not end, such as
     2/3, those of the step (2) of its multiples whose decimals do."""
     numerator, denominator, power = step.numerator, step.denominator, 0

@@ -85,7 +85,7 @@ class Side:
         self.hopeless = self.truth(Knowledge(anywhere, None, None, self.unknown)) is False
         self._of_zero = Knowledge(tuple([BELOW if cut else AT for cut in cuts]), True, False, (True,) * len(steps))
         self._not_zero = tuple([ANYWHERE if cut else ABOVE for cut in cuts])
-        self._ranges = () if self.hopeless else _ranges(scaled, written, steps)
+        self._ranges = () if self.hopeless else _exponent_ranges(scaled, written, steps)
         self._takes_exponents = any(map(self._may_take, self._ranges))
         self._found: dict[object, Exponents] = {}
 
@@ -155,7 +155,9 @@ class Side:
         return _written(found)
 
 
-def _ranges(scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]) -> tuple[_Range, ...]:
+def _exponent_ranges(
+    scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]
+) -> tuple[_Range, ...]:
     """Return all exponents, in ranges."""
     edges = {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
     edges.update([cut.power + more for cut in scaled if cut for more in (0, 1)])

@@ -118,7 +118,7 @@ class _Spelling:
         breaks = side.cuts.next_digits(side.cuts.first) + side.mantissas.next_digits(side.mantissas.first)
         for step, state in zip(self.steps, first, strict=True):
             breaks += step.next_digits(state)
-        for low, high in _ranges([0, *breaks]):
+        for low, high in _digit_ranges([0, *breaks]):
             prefix = side.cuts.after(side.cuts.first, low)
             mantissa = side.mantissas.at_point(side.mantissas.after(side.mantissas.first, low)) if low else None
             held = tuple([step.after(state, low) for step, state in zip(self.steps, first, strict=True)])
@@ -146,7 +146,7 @@ class _Spelling:
         breaks = side.cuts.next_digits(prefix)
         for step, at in zip(self.steps, held, strict=True):
             breaks += step.next_digits(at)
-        for low, high in _ranges(breaks):
+        for low, high in _digit_ranges(breaks):
             longer = tuple([step.after(at, low) for step, at in zip(self.steps, held, strict=True)])
             self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
 
@@ -179,7 +179,7 @@ class _Spelling:
             breaks.append(0)
         for step, at in zip(self.steps, held, strict=True):
             breaks += step.next_fraction_digits(at)
-        for low, high in _ranges(breaks):
+        for low, high in _digit_ranges(breaks):
             after = side.cuts.after_fraction(left, low)
             scaled = None if mantissa is None else side.mantissas.after_fraction(mantissa, low)
             still = whole and not (low and self.counts_zeros)
@@ -219,7 +219,7 @@ class _Spelling:
         self.arcs += (source, 0x65, 0x65, start, source, 0x45, 0x45, start)
 
 
-def _ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
+def _digit_ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
     """Return the digits from 0 to 9 as ranges, in which each of some digits stands alone."""
     alone = set(breaks)
     if not alone:

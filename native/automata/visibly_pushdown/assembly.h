@@ -12,7 +12,7 @@
 
 namespace automata {
 
-// What may be fault with a network.
+// What may be wrong with a visibly pushdown grammar.
 enum class FaultKind : int32_t {
   kNone,
   kTwoRules,  // two rules are called after the same text

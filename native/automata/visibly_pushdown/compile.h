@@ -1,4 +1,5 @@
-// Compiles a network that has been laid out: determinizes it, assembles the pushdown automaton, and finds its headroom.
+// Compiles a visibly pushdown grammar that has been laid out: determinizes it, assembles the pushdown automaton, and
+// finds its headroom.
 #pragma once
 
 #include <vector>

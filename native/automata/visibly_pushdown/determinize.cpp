@@ -12,7 +12,7 @@ namespace automata {
 
 namespace {
 
-// A network whose chains and copies are written out, with arcs over the symbols of its rules.
+// A layout whose chains and copies are written out, with arcs over the symbols of its rules.
 class SymbolNfa {
  public:
   SymbolNfa(const VisiblyPushdownLayout& layout, Budget& budget)
@@ -138,8 +138,8 @@ class PreparedRules {
 
 DeterministicRules determinize(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
   Vector<int32_t> symbol_of(budget);
-  SymbolNfa network(layout, budget);
-  Minimal found = merged(network.determinized(max_states, symbol_of, budget), budget);
+  SymbolNfa nfa(layout, budget);
+  Minimal found = merged(nfa.determinized(max_states, symbol_of, budget), budget);
   if (found.start != kNone && !layout.prepared.empty()) {
     PreparedRules(layout, symbol_of, found.start, found.automaton, budget).add_all(max_states, budget);
   }
@@ -152,7 +152,7 @@ DeterministicRules determinize(const VisiblyPushdownLayout& layout, int64_t max_
           arc_rows(num_states, std::move(found.automaton.arcs), budget),
           std::move(symbols),
           std::move(symbol_of),
-          std::move(network.has_text)};
+          std::move(nfa.has_text)};
 }
 
 ByteTables regular(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {

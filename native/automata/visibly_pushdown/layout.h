@@ -1,19 +1,19 @@
-// VisiblyPushdownLayout: the rules of a network as one non-deterministic automaton, whose chains and copies are not
+// VisiblyPushdownLayout: a visibly pushdown grammar as one nondeterministic automaton, whose chains and copies are not
 // written out.
 //
 //     chain      a literal text between two states: text[text_offsets[i]] up to text[text_offsets[i + 1]]
-//     fragment      an automaton from its state 0 to its state 1, laid out once; no arc leads into 0 or out of 1
+//     fragment   an automaton from its state 0 to its state 1, laid out once; no arc leads into 0 or out of 1
 //     copy       a fragment between two states
 //     counter    a fragment between two states, some of whose states are counted whenever they are entered
 //     call       a state where a rule is called; after exit i of the rule the text continues at
 //                targets[first_target + i], or not at all if that is kNone
 //     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands
-//     for
-//                it, until the states of the fragment replace it at the end
+//                for it, until the states of the fragment replace it at the end
 //
 // States are numbered across all rules, after the first two, which lead to the starts of all rules and are reached from
 // their ends. Exits are numbered across all rules as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
-// (`automata/visibly_pushdown/grammar.py` defines networks, `automata/visibly_pushdown/layout.py` makes the layout.)
+// (`automata/visibly_pushdown/grammar.py` defines the grammars, `automata/visibly_pushdown/layout.py` makes the
+// layout.)
 #pragma once
 
 #include <cstdint>
@@ -100,7 +100,7 @@ struct VisiblyPushdownLayout {
 // List the returns of all calls, without exits after which the text cannot continue.
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget);
 
-// All arcs, with the states within chains and copies numbered after those of the network, and room for some more arcs.
+// All arcs, with the states within chains and copies numbered after all others, and room for some more arcs.
 // Counters are not written.
 struct WrittenLayout {
   int32_t num_states;

@@ -38,12 +38,12 @@ LazyAutomaton::Hold::~Hold() {
   automaton_.mutex_.unlock();
 }
 
-LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_rows,
+LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_masks,
                              Budget& work, Budget::Interrupt interrupt)
     : Automaton(texts->vocabulary()),
       budget_(work.max_bytes(), std::numeric_limits<double>::infinity(), interrupt),
       texts_(std::move(texts)),
-      max_rows_(max_rows),
+      max_masks_(max_masks),
       parts_(made(make_parts, budget_, work)),
       machine_(*parts_.machine),
       stacks_(budget_),
@@ -125,28 +125,28 @@ bool LazyAutomaton::is_final(int64_t state) {
 
 // Masks.
 
-RowPointer LazyAutomaton::row(int64_t state) {
-  if (RowPointer known = cache_.find(state)) return known;
-  if (cache_.num_states() >= max_rows_ || static_cast<int64_t>(cache_.num_bytes()) > budget_.max_bytes() / 2) forget();
-  RowPointer found = found_row(state);
+MaskPointer LazyAutomaton::mask(int64_t state) {
+  if (MaskPointer known = cache_.find(state)) return known;
+  if (cache_.num_states() >= max_masks_ || static_cast<int64_t>(cache_.num_bytes()) > budget_.max_bytes() / 2) forget();
+  MaskPointer found = found_mask(state);
   cache_.keep(state, found);
   return found;
 }
 
-RowPointer LazyAutomaton::found_row(int64_t state) {
+MaskPointer LazyAutomaton::found_mask(int64_t state) {
   Configuration at = configuration(state);
   at.state = machine_.far_state(at.state, vocabulary().longest());
-  if (RowPointer known = cache_.find_context(at, stacks_)) return known;
-  RowPointer found = finder_.find(at, [&](const Configuration& other) { return row(other.number()); });
+  if (MaskPointer known = cache_.find_context(at, stacks_)) return known;
+  MaskPointer found = finder_.find(at, [&](const Configuration& other) { return mask(other.number()); });
   if (state == start() && !first_.empty()) found = with_beginnings(*found);
   cache_.keep_context(at, stacks_, found);
   return found;
 }
 
-RowPointer LazyAutomaton::with_beginnings(const Row& row) const {
-  auto made = std::make_shared<Row>(row);
+MaskPointer LazyAutomaton::with_beginnings(const CachedMask& mask) const {
+  auto made = std::make_shared<CachedMask>(mask);
   for (const FirstToken& own : first_) {
-    if (row.allows(own.token) != (own.target.state != kDead)) made->flips.push_back(own.token);
+    if (mask.allows(own.token) != (own.target.state != kDead)) made->flips.push_back(own.token);
   }
   return made;
 }
@@ -154,18 +154,18 @@ RowPointer LazyAutomaton::with_beginnings(const Row& row) const {
 void LazyAutomaton::forget() {
   cache_.clear();
   writer_.clear();
-  last_row_ = nullptr;
+  last_mask_ = nullptr;
   if (masks_within_) masks_within_->clear();
 }
 
 bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) {
   if (remaining != kUnlimited) return false;
-  if (!last_row_ || state != last_state_) {
-    const Row* known = cache_.find(state).get();
+  if (!last_mask_ || state != last_state_) {
+    const CachedMask* known = cache_.find(state).get();
     if (!known) return false;
-    last_state_ = state, last_row_ = known;
+    last_state_ = state, last_mask_ = known;
   }
-  writer_.write(*last_row_, out);
+  writer_.write(*last_mask_, out);
   return true;
 }
 
@@ -178,7 +178,7 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
     copy_mask(vocabulary().eos_words(), out);
     return true;
   }
-  const RowPointer own = row(state);
+  const MaskPointer own = mask(state);
   if (remaining == kUnlimited) {
     writer_.write(*own, out);
     return true;

@@ -1,11 +1,11 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
 //     state    a configuration of a Machine: a state and a stack, both numbers, as one integer
-//     row      the tokens that a configuration allows (`lazy/rows.h`). Rows are kept until they are too many or take
-//              too much memory; then all are forgotten. States stay valid
+//     mask     the tokens that a configuration allows (`lazy/cached_masks.h`). Masks are kept until they are too
+//              many or take too much memory; then all are forgotten. States stay valid
 //
 // A caller must hold the automaton (`Hold`), one thread at a time. Do not wait for it while holding Python's lock: try,
-// and release Python's lock to wait. The machine, its stacks and the kept rows are charged to the automaton's own
+// and release Python's lock to wait. The machine, its stacks and the kept masks are charged to the automaton's own
 // budget.
 #pragma once
 
@@ -64,7 +64,7 @@ class LazyAutomaton : public Automaton {
   };
 
   // Construction may take as long as `work` allows.
-  LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_rows, Budget& work,
+  LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_masks, Budget& work,
                 Budget::Interrupt interrupt);
 
   // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
@@ -90,8 +90,8 @@ class LazyAutomaton : public Automaton {
   // The state and the token from which a state was first reached; none for the start and for unknown states.
   std::optional<Predecessor> predecessor(int64_t state) const;
 
-  const RowCache& rows() const { return cache_; }
-  const RowCounts& row_counts() const { return finder_.counts(); }
+  const ContextMaskCache& masks() const { return cache_; }
+  const MaskCounts& mask_counts() const { return finder_.counts(); }
   size_t num_bytes() const { return machine_.num_bytes() + characters_.num_bytes(); }
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -103,9 +103,9 @@ class LazyAutomaton : public Automaton {
   int64_t read(std::span<const uint8_t> text, int64_t state);
   int64_t target(int64_t state, int32_t token);
   void keep_predecessor(int64_t state, Predecessor from);
-  RowPointer row(int64_t state);
-  RowPointer found_row(int64_t state);
-  RowPointer with_beginnings(const Row& row) const;
+  MaskPointer mask(int64_t state);
+  MaskPointer found_mask(int64_t state);
+  MaskPointer with_beginnings(const CachedMask& mask) const;
   MasksWithin& masks_within();
   void forget();
 
@@ -113,18 +113,18 @@ class LazyAutomaton : public Automaton {
   std::atomic<std::thread::id> owner_;  // of the mutex
   Budget budget_;
   const std::shared_ptr<TextLibrary> texts_;
-  const size_t max_rows_;
+  const size_t max_masks_;
   Parts parts_;
   Machine& machine_;
   Stacks stacks_;
   Characters characters_;
   const WalkContext context_;
-  RowFinder finder_;
-  RowWriter writer_;
-  RowCache cache_;
-  // The state whose mask was written last, and its row, if it is kept: in text, states repeat.
+  MaskFinder finder_;
+  MaskWriter writer_;
+  ContextMaskCache cache_;
+  // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
-  const Row* last_row_ = nullptr;
+  const CachedMask* last_mask_ = nullptr;
   support::Map<int64_t, Predecessor, support::Hash> predecessors_;
   std::vector<FirstToken> first_;  // ascending
   std::optional<MasksWithin> masks_within_;

@@ -2,13 +2,13 @@
 //
 //     DistanceSource   how far states are from the end on a stack of some context (`tokenfst/distance_vectors.h`), and
 //                      the effect of one more symbol on a context. The machine decides which source is used:
-//                      ByteDistances here, NetworkDistances in `lazy/network_distances.h`
+//                      ByteDistances here, NfaDistances in `lazy/nfa_distances.h`
 //     StackDistances   the context of each cell, and with it the distances of configurations
 //
 // The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that suffices:
 // every byte is a token, so it is found byte by byte, without looking at the vocabulary, except for literal texts of a
-// network. The least number may be smaller. From each configuration with a number above 0 some token leads to one with
-// a smaller number.
+// visibly pushdown grammar. The least number may be smaller. From each configuration with a number above 0 some token
+// leads to one with a smaller number.
 #pragma once
 
 #include <cstdint>

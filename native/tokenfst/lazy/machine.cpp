@@ -36,7 +36,7 @@ Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Loo
   const int32_t does = table_[from.state][column];
   if (does >= kDead) return {does, from.top, from.free};
   stacks.drop_from(from.free);
-  const int32_t number = -2 - does;
+  const int32_t number = step_of(does);
   const StackStep& step = steps_[number];
   if (step.exit < 0) return take(number, from, stacks, looked);
   if (from.top < stacks.num_kept()) looked.lowest = std::min(looked.lowest, stacks[from.top].height);
@@ -66,7 +66,7 @@ bool Machine::may_end(const Place& place, Stacks& stacks, Looked& looked) {
   const int32_t does = ends_[place.state];
   if (does >= kDead) return does != kDead;
   stacks.drop_from(place.free);
-  return take(-2 - does, place, stacks, looked).state != kDead;
+  return take(step_of(does), place, stacks, looked).state != kDead;
 }
 
 FixedMachine::FixedMachine(const automata::ByteTables& automaton, Budget& budget)

@@ -88,7 +88,10 @@ class Machine {
   // Where the text continues after a rule ended in an exit, if a symbol was pushed for its call; kDead for nowhere.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
 
-  static int32_t entry_of(int32_t step) { return -2 - step; }
+  // Steps as entries of the table: numbers from kFirstStep down.
+  static constexpr int32_t kFirstStep = -2;
+  static int32_t entry_of(int32_t step) { return kFirstStep - step; }
+  static int32_t step_of(int32_t entry) { return kFirstStep - entry; }
 
   ByteClasses byte_class_;
   int32_t start_ = kDead;

@@ -48,8 +48,8 @@ class ReachWalk {
 
 }  // namespace
 
-Context MasksWithin::below(const Row& row, int32_t top) const {
-  for (int32_t depth = 0; depth < row.depth; ++depth) top = context_.stacks[top].below;
+Context MasksWithin::below(const CachedMask& mask, int32_t top) const {
+  for (int32_t depth = 0; depth < mask.depth; ++depth) top = context_.stacks[top].below;
   return distances_.context(top);
 }
 
@@ -58,33 +58,33 @@ void MasksWithin::clear() {
   num_masks_ = 0;
 }
 
-bool MasksWithin::write(const RowPointer& row, const Configuration& at, int64_t limit,
+bool MasksWithin::write(const MaskPointer& mask, const Configuration& at, int64_t limit,
                         std::span<const FirstToken> first, std::span<uint32_t> out) {
   distances_.follow();
-  const Context context = below(*row, at.top);
-  const Key key{row.get(), at.state, context.number};
+  const Context context = below(*mask, at.top);
+  const Key key{mask.get(), at.state, context.number};
   auto known = reaches_.find(key);
   if (known == reaches_.end()) {
     if (reaches_.size() >= kMostReaches || num_masks_ >= kMostMasks) clear();
-    known = reaches_.emplace(key, find(row, at, context.cost, first)).first;
+    known = reaches_.emplace(key, find(mask, at, context.cost, first)).first;
   }
   Reach& reach = known->second;
   const size_t level = std::ranges::lower_bound(reach.levels, limit - context.cost) - reach.levels.begin();
   if (level == reach.levels.size()) {
-    row->write(out);
+    mask->write(out);
     return true;
   }
   if (reach.masks[level].empty()) {
-    reach.masks[level] = mask(reach, reach.levels[level]);
+    reach.masks[level] = words_within(reach, reach.levels[level]);
     ++num_masks_;
   }
   copy_mask(reach.masks[level], out);
   return false;
 }
 
-Reach MasksWithin::find(const RowPointer& row, const Configuration& at, int32_t cost,
+Reach MasksWithin::find(const MaskPointer& mask, const Configuration& at, int32_t cost,
                         std::span<const FirstToken> first) {
-  Reach found(row, budget_);
+  Reach found(mask, budget_);
   for (const bool whole : {true, false}) {
     ReachWalk walker(context_, whole, distances_, found.runs);
     walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(),
@@ -106,9 +106,9 @@ Reach MasksWithin::find(const RowPointer& row, const Configuration& at, int32_t 
   return found;
 }
 
-Words MasksWithin::mask(const Reach& reach, int32_t limit) const {
+Words MasksWithin::words_within(const Reach& reach, int32_t limit) const {
   Words words(vocabulary_.num_words());
-  if (reach.row->is_final) std::ranges::copy(vocabulary_.eos_words(), words.begin());
+  if (reach.mask->is_final) std::ranges::copy(vocabulary_.eos_words(), words.begin());
   for (const Reach::Run& run : reach.runs) {
     if (run.distance >= limit) continue;
     for (int32_t rank = run.first; rank < run.end; ++rank) {

@@ -1,9 +1,9 @@
 // Masks of a lazy automaton that hold the tokens that can be completed within a budget.
 //
-//     Reach         how far the end is after each token that a row allows, less the cost counted for the part of the
-//                   stack that the row's walk did not look at. Tokens are runs of ranks with one distance
-//     MasksWithin   finds and keeps these, by row, state and the context of that stack, and the masks made from them:
-//                   budgets between two successive distances of a row have the same mask
+//     Reach         how far the end is after each token that a mask allows, less the cost counted for the part of the
+//                   stack that the mask's walk did not look at. Tokens are runs of ranks with one distance
+//     MasksWithin   finds and keeps these, by mask, state and the context of that stack, and the words made from them:
+//                   budgets between two successive distances have the same words
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "tokenfst/lazy/cached_masks.h"
 #include "tokenfst/lazy/distances.h"
-#include "tokenfst/lazy/rows.h"
 
 namespace tokenfst {
 
@@ -30,9 +30,9 @@ struct Reach {
     int32_t token, distance;  // kFar if it is not allowed
   };
 
-  Reach(RowPointer row, Budget& budget) : row(std::move(row)), runs(budget), first(budget), levels(budget) {}
+  Reach(MaskPointer mask, Budget& budget) : mask(std::move(mask)), runs(budget), first(budget), levels(budget) {}
 
-  RowPointer row;
+  MaskPointer mask;
   Vector<Run> runs;
   Vector<First> first;       // overrides `runs` for these tokens
   Vector<int32_t> levels;    // the different distances, ascending
@@ -53,23 +53,22 @@ class MasksWithin {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
-  // Writes the mask of the tokens of a row that are less than `limit` from the end. Returns whether all tokens of the
-  // row are.
-  bool write(const RowPointer& row, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
+  // Writes the tokens of a mask that are less than `limit` from the end. Returns whether all of its tokens are.
+  bool write(const MaskPointer& mask, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
              std::span<uint32_t> out);
   void clear();
 
  private:
   struct Key {
-    const Row* row;
+    const CachedMask* mask;
     int32_t state, context;
     bool operator==(const Key&) const = default;
   };
 
-  // The context of the part of the stack that a row's walk did not look at.
-  Context below(const Row& row, int32_t top) const;
-  Reach find(const RowPointer& row, const Configuration& at, int32_t cost, std::span<const FirstToken> first);
-  Words mask(const Reach& reach, int32_t limit) const;
+  // The context of the part of the stack that a mask's walk did not look at.
+  Context below(const CachedMask& mask, int32_t top) const;
+  Reach find(const MaskPointer& mask, const Configuration& at, int32_t cost, std::span<const FirstToken> first);
+  Words words_within(const Reach& reach, int32_t limit) const;
 
   WalkContext context_;
   const Vocabulary& vocabulary_;

@@ -1,25 +1,25 @@
-// Reads a LazyNetwork: where its states lead, byte by byte and by epsilon arcs, including those that count units.
+// Reads a LazyNfa: where its states lead, byte by byte and by epsilon arcs, including those that count units.
 #include <algorithm>
 
-#include "tokenfst/lazy/network.h"
+#include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
 
 using automata::kEndless;
 using automata::kNone;
 
-std::pair<int32_t, int32_t> LazyNetwork::in_copy(int32_t state) const {
+std::pair<int32_t, int32_t> LazyNfa::in_copy(int32_t state) const {
   const auto behind = std::ranges::upper_bound(copies_, state, {}, &Copy::first_state);
   const auto copy = static_cast<int32_t>(behind - copies_.begin()) - 1;
   return {copy, state - copies_[copy].first_state + 2};
 }
 
-LazyNetwork::Counted LazyNetwork::counted(int32_t state) const {
+LazyNfa::Counted LazyNfa::counted(int32_t state) const {
   const int32_t block = (state - first_block_) / block_size_;
   return {counters_[blocks_[block].counter], blocks_[block].units, (state - first_block_) % block_size_, block};
 }
 
-bool LazyNetwork::goes_on(const Counter& counter, int32_t units, int32_t inner) const {
+bool LazyNfa::goes_on(const Counter& counter, int32_t units, int32_t inner) const {
   const automata::CountedState& state = number(counter, inner);
   if (units == kWithin) return true;
   if (units == kBelow) return state.most == kEndless;
@@ -28,24 +28,24 @@ bool LazyNetwork::goes_on(const Counter& counter, int32_t units, int32_t inner) 
 }
 
 // The arc of a chain after `place` bytes.
-void LazyNetwork::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
+void LazyNfa::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
   const Chain& own = chains_[chain];
   const int32_t column = text_[own.text_begin + place], next = own.first_state + place;
   arcs.push_back({column, column, next < chains_[chain + 1].first_state ? next : own.target});
 }
 
-void LazyNetwork::copied_arcs(int32_t copy, int32_t inner, Vector<ClassArc>& arcs) const {
+void LazyNfa::copied_arcs(int32_t copy, int32_t inner, Vector<ClassArc>& arcs) const {
   const Copy& own = copies_[copy];
-  const int32_t first = first_of_piece_[own.fragment];
+  const int32_t first = first_of_fragment_[own.fragment];
   for (const ClassArc& arc : fragment_arcs(first + inner)) {
     const int32_t target = arc.target - first;
     arcs.push_back({arc.low, arc.high, target == 1 ? own.target : own.first_state + target - 2});
   }
 }
 
-void LazyNetwork::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
+void LazyNfa::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
   const Counted at = counted(state);
-  const int32_t first = first_of_piece_[at.counter.fragment];
+  const int32_t first = first_of_fragment_[at.counter.fragment];
   for (const ClassArc& arc : fragment_arcs(first + at.inner)) {
     const int32_t inner = arc.target - first;
     if (!goes_on(at.counter, at.units, inner)) continue;
@@ -59,7 +59,7 @@ void LazyNetwork::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
   }
 }
 
-int32_t LazyNetwork::next_block(const Counted& at) {
+int32_t LazyNfa::next_block(const Counted& at) {
   if (at.units < 0) return at.block;
   const int32_t counter = blocks_[at.block].counter;
   if (at.counter.high == kNone && at.units + 1 >= at.counter.low) return kFixedBlocks * counter - kWithin;
@@ -73,7 +73,7 @@ int32_t LazyNetwork::next_block(const Counted& at) {
   return blocks_[at.block].next;
 }
 
-void LazyNetwork::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
+void LazyNfa::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
   if (state >= first_block_) return counted_arcs(state, arcs);
   if (state < num_outer()) {
     for (const Edge& edge : edges_of(state)) {
@@ -94,27 +94,27 @@ void LazyNetwork::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
 }
 
 // Where the text of a counter begins.
-int32_t LazyNetwork::first_state(int32_t counter) const {
+int32_t LazyNfa::first_state(int32_t counter) const {
   const Counter& own = counters_[counter];
   const bool is_bounded = own.low > 0 || own.high != kNone;
   const int32_t block = kFixedBlocks * counter - (is_bounded ? 0 : kWithin);
   return first_block_ + block * block_size_ + own.entry;
 }
 
-void LazyNetwork::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const {
+void LazyNfa::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const {
   const Copy& own = copies_[copy];
-  const int32_t first = first_of_piece_[own.fragment];
+  const int32_t first = first_of_fragment_[own.fragment];
   for (int32_t reached : fragment_epsilon(first + inner)) {
     const int32_t target = reached - first;
     targets.push_back(target == 1 ? own.target : own.first_state + target - 2);
   }
 }
 
-void LazyNetwork::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
+void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
     // Appends the end, if texts may end here.
     const Counted at = counted(state);
-    const int32_t first = first_of_piece_[at.counter.fragment];
+    const int32_t first = first_of_fragment_[at.counter.fragment];
     const bool ends = std::ranges::count(fragment_epsilon(first + at.inner), first + 1) > 0;
     if (ends && goes_on(at.counter, at.units, 1)) targets.push_back(at.counter.target);
   } else if (state < num_outer()) {
@@ -130,25 +130,25 @@ void LazyNetwork::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
   }
 }
 
-bool LazyNetwork::is_kept(int32_t state) const {
+bool LazyNfa::is_kept(int32_t state) const {
   if (state >= first_block_) {
     const Counted at = counted(state);
-    const int32_t first = first_of_piece_[at.counter.fragment];
+    const int32_t first = first_of_fragment_[at.counter.fragment];
     return std::ranges::any_of(fragment_arcs(first + at.inner),
                                [&](const ClassArc& arc) { return goes_on(at.counter, at.units, arc.target - first); });
   }
   if (state < num_outer()) {
     return call_of_[state] != kNone || exit_of_[state] != kNone ||
            std::ranges::any_of(edges_of(state), [&](const Edge& edge) {
-             return !edge.is_copy || !fragment_arcs(first_of_piece_[copies_[edge.number].fragment]).empty();
+             return !edge.is_copy || !fragment_arcs(first_of_fragment_[copies_[edge.number].fragment]).empty();
            });
   }
   if (state < chains_.back().first_state) return true;
   const auto [copy, inner] = in_copy(state);
-  return !fragment_arcs(first_of_piece_[copies_[copy].fragment] + inner).empty();
+  return !fragment_arcs(first_of_fragment_[copies_[copy].fragment] + inner).empty();
 }
 
-int32_t LazyNetwork::far_state(int32_t state, int32_t longest) const {
+int32_t LazyNfa::far_state(int32_t state, int32_t longest) const {
   if (state < first_block_) return state;
   const Counted at = counted(state);
   const int64_t units = at.units, low = at.counter.low, high = at.counter.high;
@@ -163,7 +163,7 @@ int32_t LazyNetwork::far_state(int32_t state, int32_t longest) const {
   return first_block_ + block * block_size_ + at.inner;
 }
 
-bool LazyNetwork::misses_none(int32_t state) const {
+bool LazyNfa::misses_none(int32_t state) const {
   if (state < first_block_) return true;
   const Counted at = counted(state);
   return !(0 <= at.units && at.units < at.counter.low) && at.counter.high == kNone;

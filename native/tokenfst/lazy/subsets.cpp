@@ -8,11 +8,11 @@ namespace tokenfst {
 using automata::kNone;
 
 SubsetMachine::SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget)
-    : SubsetMachine(LazyNetwork(layout, budget), budget) {}
+    : SubsetMachine(LazyNfa(layout, budget), budget) {}
 
-SubsetMachine::SubsetMachine(LazyNetwork&& network, Budget& budget)
-    : Machine(network.byte_class(), network.num_classes(), budget),
-      network_(std::move(network)),
+SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
+    : Machine(nfa.byte_class(), nfa.num_classes(), budget),
+      nfa_(std::move(nfa)),
       budget_(budget),
       sets_(budget),
       entries_(budget),
@@ -25,8 +25,8 @@ SubsetMachine::SubsetMachine(LazyNetwork&& network, Budget& budget)
       targets_(budget),
       row_(budget),
       arcs_(budget) {
-  if (!network_.has_text()) return;
-  for (int32_t start : network_.starts()) {
+  if (!nfa_.has_text()) return;
+  for (int32_t start : nfa_.starts()) {
     begin_gathering();
     gather(start);
     rule_sets_.push_back(closed());
@@ -40,9 +40,9 @@ SubsetMachine::SubsetMachine(LazyNetwork&& network, Budget& budget)
 
 void SubsetMachine::begin_gathering() {
   gathered_.clear();
-  if (marks_.size() < static_cast<size_t>(network_.num_states())) {
-    marks_.resize(network_.num_states(), 0);
-    single_.resize(network_.num_states(), kDead);
+  if (marks_.size() < static_cast<size_t>(nfa_.num_states())) {
+    marks_.resize(nfa_.num_states(), 0);
+    single_.resize(nfa_.num_states(), kDead);
   }
   if (++stamp_ == INT32_MAX) {
     std::ranges::fill(marks_, 0);
@@ -61,9 +61,9 @@ int32_t SubsetMachine::closed() {
   for (size_t at = 0; at < gathered_.size(); ++at) {
     const int32_t state = gathered_[at];
     targets_.clear();
-    network_.epsilon_of(state, targets_);
+    nfa_.epsilon_of(state, targets_);
     for (int32_t target : targets_) gather(target);
-    if (network_.is_kept(state)) sets_.push(state);
+    if (nfa_.is_kept(state)) sets_.push(state);
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
   std::ranges::sort(sets_.open());
@@ -74,7 +74,7 @@ int32_t SubsetMachine::closed() {
   support::reserve_more(steps_, 1);
   support::reserve_more(symbols_, 1);
   const int32_t rule = rule_called();
-  support::reserve_more(returns_, rule == kNone ? 0 : network_.num_exits(rule));
+  support::reserve_more(returns_, rule == kNone ? 0 : nfa_.num_exits(rule));
   table_.reserve_row();
   const auto [set, is_new] = sets_.close();
   if (is_new) add_set(set);
@@ -85,8 +85,8 @@ int32_t SubsetMachine::closed() {
 int32_t SubsetMachine::rule_called() {
   int32_t rule = kNone, exit = kNone, num_plain = 0, num_calls = 0, num_ends = 0;
   for (int32_t state : sets_.open()) {
-    const int32_t call = network_.call_of(state), ends = network_.exit_of(state);
-    const int32_t called = call == kNone ? rule : network_.rule_of(call);
+    const int32_t call = nfa_.call_of(state), ends = nfa_.exit_of(state);
+    const int32_t called = call == kNone ? rule : nfa_.rule_of(call);
     if ((rule != kNone && called != rule) || (exit > 0 && ends > 0 && ends != exit)) {
       throw std::invalid_argument("two rules are called, or a rule ends in two exits, where the same text was read");
     }
@@ -106,23 +106,23 @@ void SubsetMachine::add_set(int32_t set) {
   returns_of_.push_back({0, 0});
   entries_.push_back(set);
   for (int32_t state : sets_[set]) {
-    const int32_t call = network_.call_of(state), exit = network_.exit_of(state);
+    const int32_t call = nfa_.call_of(state), exit = nfa_.exit_of(state);
     if (call != kNone) {
       // Push one symbol, the set itself.
-      const int32_t rule = network_.rule_of(call);
+      const int32_t rule = nfa_.rule_of(call);
       StackStep step;
       step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
       step.target = static_cast<size_t>(rule) < rule_sets_.size() && start_ != kDead ? rule_sets_[rule] : rule;
       symbols_.push_back(set);
-      returns_of_[set] = {static_cast<int32_t>(returns_.size()), network_.num_exits(rule)};
-      returns_.insert(returns_.end(), network_.num_exits(rule), kUnknownEntry);
+      returns_of_[set] = {static_cast<int32_t>(returns_.size()), nfa_.num_exits(rule)};
+      returns_.insert(returns_.end(), nfa_.num_exits(rule), kUnknownEntry);
       entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
       steps_.push_back(step);
       return;
     }
     if (exit > 0) {
       StackStep step;
-      step.exit = network_.exit_in_rule(exit);
+      step.exit = nfa_.exit_in_rule(exit);
       entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
       steps_.push_back(step);
       return;
@@ -142,7 +142,7 @@ int32_t SubsetMachine::set_behind(int32_t state) {
 void SubsetMachine::expand(int32_t set) {
   arcs_.clear();
   // By number: arcs may make blocks, but no sets.
-  for (int32_t state : sets_[set]) network_.arcs_of(state, arcs_);
+  for (int32_t state : sets_[set]) nfa_.arcs_of(state, arcs_);
   budget_.spend(16 + 8 * static_cast<int64_t>(arcs_.size()));
   row_.assign(num_classes(), kDead);
   if (arcs_.size() == 1) {
@@ -155,15 +155,14 @@ void SubsetMachine::expand(int32_t set) {
 
 // From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state.
 void SubsetMachine::fill_row() {
-  constexpr int32_t kMany = -2;
   for (const ClassArc& arc : arcs_) {
     for (int32_t column = arc.low; column <= arc.high; ++column) {
-      row_[column] = row_[column] == kDead || row_[column] == arc.target ? arc.target : kMany;
+      row_[column] = row_[column] == kDead || row_[column] == arc.target ? arc.target : kMixed;
     }
   }
   for (int32_t column = 0; column < num_classes(); ++column) {
     if (row_[column] == kDead) continue;
-    if (row_[column] != kMany) {
+    if (row_[column] != kMixed) {
       row_[column] = entries_[set_behind(row_[column])];
       continue;
     }
@@ -181,8 +180,8 @@ int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
   if (returns_[place] != kUnknownEntry) return returns_[place];
   begin_gathering();
   for (int32_t state : sets_[symbol]) {
-    const int32_t call = network_.call_of(state);
-    const int32_t target = call == kNone ? kNone : network_.target_of(call, exit);
+    const int32_t call = nfa_.call_of(state);
+    const int32_t target = call == kNone ? kNone : nfa_.target_of(call, exit);
     if (target != kNone) gather(target);
   }
   const int32_t reached = gathered_.empty() ? kDead : closed();
@@ -190,11 +189,11 @@ int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
 }
 
 int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {
-  if (!network_.counts()) return set;
+  if (!nfa_.counts()) return set;
   begin_gathering();
   bool changed = false;
   for (int32_t state : sets_[set]) {
-    const int32_t far = network_.far_state(state, longest);
+    const int32_t far = nfa_.far_state(state, longest);
     changed = changed || far != state;
     gather(far);
   }
@@ -202,12 +201,12 @@ int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {
 }
 
 int32_t SubsetMachine::alike(int32_t set, int32_t longest) {
-  const auto misses_none = [&](int32_t state) { return network_.misses_none(state); };
+  const auto misses_none = [&](int32_t state) { return nfa_.misses_none(state); };
   return std::ranges::all_of(sets_[set], misses_none) ? far_state(set, longest) : set;
 }
 
 size_t SubsetMachine::num_bytes() const {
-  return Machine::num_bytes() + network_.num_bytes() +
+  return Machine::num_bytes() + nfa_.num_bytes() +
          4 * (sets_.num_values() + 3 * sets_.size() + entries_.size() + returns_.size() + single_.size());
 }
 

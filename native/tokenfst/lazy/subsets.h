@@ -1,6 +1,6 @@
 // SubsetMachine: a visibly pushdown grammar determinized on demand, one state's row at a time.
 //
-// A state is a set of states of a LazyNetwork, made when it is first reached, and its row when it is first left: the
+// A state is a set of states of a LazyNfa, made when it is first reached, and its row when it is first left: the
 // subset construction, only as far as the walks reach. The rules need not be copied for it, and nothing is minimized:
 //
 //     set       states that read something, call or end; equal sets have one number
@@ -9,11 +9,11 @@
 //               that exit
 //
 // This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2), in which a rule already
-// reads at once everything that may be asked for between two brackets. Every state of the network is coaccessible, so
+// reads at once everything that may be asked for between two brackets. Every state of a LazyNfa is coaccessible, so
 // every set is; if a rule could end in an exit that a caller does not accept, this would not be exact
-// (`LazyNetwork::is_exact`).
+// (`LazyNfa::is_exact`).
 //
-// A network in which two rules are called at one place, or in which something else can be read there, is refused
+// A grammar in which two rules are called at one place, or in which something else can be read there, is refused
 // (std::invalid_argument). Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 #include "support/interner.h"
 #include "tokenfst/lazy/machine.h"
-#include "tokenfst/lazy/network.h"
+#include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
 
@@ -30,7 +30,7 @@ class SubsetMachine : public Machine {
  public:
   SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
-  const LazyNetwork& network() const { return network_; }
+  const LazyNfa& nfa() const { return nfa_; }
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
@@ -47,7 +47,7 @@ class SubsetMachine : public Machine {
     int32_t begin, count;
   };
 
-  SubsetMachine(LazyNetwork&& network, Budget& budget);
+  SubsetMachine(LazyNfa&& nfa, Budget& budget);
 
   void expand(int32_t set) override;
   int32_t returned(int32_t symbol, int32_t exit) override;
@@ -64,7 +64,7 @@ class SubsetMachine : public Machine {
   void add_set(int32_t set);
   void fill_row();
 
-  LazyNetwork network_;
+  LazyNfa nfa_;
   Budget& budget_;
   support::Interner<int32_t> sets_;
   Vector<int32_t> entries_;     // [Q], what entering each set does

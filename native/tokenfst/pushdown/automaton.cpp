@@ -10,8 +10,8 @@ namespace tokenfst {
 
 namespace {
 
-// Parts of the keys of masks: these come before the nodes of a path, or the last one after them.
-constexpr int32_t kAnyRoom = -1, kLimited = -2, kWithin = -3;
+// What the key of a mask is for: the first two come before the nodes of a path, the last one after them.
+constexpr int32_t kKeyOfAnyRoom = -1, kKeyOfRoom = -2, kKeyOfBudget = -3;
 
 }  // namespace
 
@@ -164,7 +164,7 @@ PushdownAutomaton::Mask PushdownAutomaton::mask(const Configuration& configurati
   const Slack free = std::min<Slack>(slack(configuration.stack), most_needed_);
   const bool is_limited = parts_.max_depth != kNoMaxDepth;
   CacheKey key;
-  key.push(is_limited ? kLimited : kAnyRoom);
+  key.push(is_limited ? kKeyOfRoom : kKeyOfAnyRoom);
   if (is_limited) key.push(static_cast<int32_t>(free));
   for_each_node(configuration, [&](int32_t node) { return key.push(node), true; });
   Mask known = kept_mask(key, may_wait);
@@ -184,7 +184,7 @@ PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& conf
   // budget.
   const auto level = std::ranges::lower_bound(levels, left) - levels.begin();
   if (level == std::ssize(levels)) return mask(configuration, may_wait);
-  for (int32_t part : {static_cast<int32_t>(level), found->context, found->time, kWithin}) key.push(part);
+  for (int32_t part : {static_cast<int32_t>(level), found->context, found->time, kKeyOfBudget}) key.push(part);
   Mask known = kept_mask(key, may_wait);
   if (known || !may_wait) return known;
   std::vector<int32_t> numbers;

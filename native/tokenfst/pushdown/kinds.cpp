@@ -19,7 +19,7 @@ Kinds::Kinds(const PushdownTables& tables, Budget& budget)
   find_children(tables, budget);
 }
 
-Kinds::Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget)
+Kinds::Kinds(const PushdownTables& tables, const PushSets& sets, Budget& budget)
     : kind_of_(tables.num_nodes(), kUnknown, budget),
       nodes_(budget),
       children_(0, tables.num_symbols, kDead, budget) {
@@ -39,7 +39,7 @@ Kinds::Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget)
   }
   for (int32_t node : std::views::reverse(depths.order)) {
     if (kind_of_[node] != kUnknown) continue;
-    known.push(rows.of(node));
+    known.push(sets.of(node));
     for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
       const int32_t child = tables.child_of(node, symbol);
       if (child != kDead) known.push(symbol), known.push(kind_of_[child]);
@@ -76,7 +76,7 @@ PushSets::PushSets(const PushdownTables& tables, const Pushes& pushes, std::span
     : push_set_of_(budget),
       offsets_(budget),
       with_push_(budget) {
-  Interner<int32_t> rows(budget);  // the pushes of a row
+  Interner<int32_t> sets(budget);  // of pushes
   Vector<int32_t> seen_outcome(tables.num_outcomes(), kDead, budget), seen_push(pushes.size(), kDead, budget);
   Vector<int32_t> own(budget);
   const auto add = [&](int32_t node, int32_t outcome) {
@@ -90,20 +90,20 @@ PushSets::PushSets(const PushdownTables& tables, const Pushes& pushes, std::span
     own.clear();
     for (const PushdownTables::Edge& edge : tables.edges_of(node)) add(node, edge.outcome);
     std::ranges::sort(own);
-    push_set_of_.push_back(rows.intern(own).number);
+    push_set_of_.push_back(sets.intern(own).number);
     budget.spend(static_cast<int64_t>(tables.edges_of(node).size()) + 16 * static_cast<int64_t>(own.size()) + 8);
   }
   struct PushAndSet {
-    int32_t push, row;
+    int32_t push, set;
   };
   Vector<PushAndSet> pairs(budget);
-  for (int32_t row = 0; row < rows.size(); ++row) {
-    for (int32_t push : rows[row]) pairs.push_back({push, row});
+  for (int32_t set = 0; set < sets.size(); ++set) {
+    for (int32_t push : sets[set]) pairs.push_back({push, set});
   }
   auto groups = support::grouped(pushes.size(), pairs.size(), [&](size_t pair) { return pairs[pair].push; }, budget);
-  num_push_sets_ = rows.size();
+  num_push_sets_ = sets.size();
   offsets_ = std::move(groups.offsets);
-  for (int32_t pair : groups.order) with_push_.push_back(pairs[pair].row);
+  for (int32_t pair : groups.order) with_push_.push_back(pairs[pair].set);
 }
 
 PopColumns::PopColumns(const Kinds& kinds, int32_t num_symbols, Budget& budget)

@@ -28,8 +28,8 @@ class Kinds {
  public:
   // Make every node a separate kind.
   explicit Kinds(const PushdownTables& tables, Budget& budget);
-  // Make indistinguishable nodes one kind; `rows` are those of all nodes.
-  Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget);
+  // Make indistinguishable nodes one kind; `sets` are the push sets of all nodes.
+  Kinds(const PushdownTables& tables, const PushSets& sets, Budget& budget);
 
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t of(int32_t node) const { return kind_of_[node]; }
@@ -65,7 +65,7 @@ class Pushes {
 
 class PushSets {
  public:
-  // The rows of some nodes.
+  // The push sets of some nodes.
   PushSets(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget);
 
   int32_t size() const { return num_push_sets_; }

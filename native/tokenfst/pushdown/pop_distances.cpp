@@ -22,9 +22,9 @@ PopDistances::PopDistances(const PushdownTables& tables, Budget& budget, bool by
       lowest_(0, 0, kFar, budget),
       landing_offsets_(static_cast<size_t>(pushes_.size()) + 1, 0, budget),
       landings_(budget) {
-  const PushSets rows(tables, pushes_, kinds_.nodes(), budget);
-  for (int32_t kind = 0; kind < kinds_.size(); ++kind) push_set_of_.push_back(rows.of(kind));
-  Saturation saturation(kinds_, kinds_.of(tables.end_state()), columns_, pushes_, rows, tables.num_symbols, budget);
+  const PushSets sets(tables, pushes_, kinds_.nodes(), budget);
+  for (int32_t kind = 0; kind < kinds_.size(); ++kind) push_set_of_.push_back(sets.of(kind));
+  Saturation saturation(kinds_, kinds_.of(tables.end_state()), columns_, pushes_, sets, tables.num_symbols, budget);
   saturation.run();
   lowest_ = std::move(saturation.lowest());
   int64_t size = 0;
@@ -44,8 +44,8 @@ void PopDistances::onto(std::span<const int32_t> vector, int32_t symbol, std::sp
     const int32_t behind = vector[popped.kind];
     if (behind >= kFar) continue;
     const auto column = lowest_[popped.column];
-    for (size_t row = 0; row < by_push_set.size(); ++row)
-      by_push_set[row] = std::min(by_push_set[row], column[row] + behind);
+    for (size_t set = 0; set < by_push_set.size(); ++set)
+      by_push_set[set] = std::min(by_push_set[set], column[set] + behind);
   }
   for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
     const int32_t child = kinds_.child(kind, symbol);

@@ -54,7 +54,7 @@ class PopDistances {
 
   int32_t num_push_sets() const { return static_cast<int32_t>(lowest_.columns()); }
   // How far the end is from nodes of each kind with a symbol on a stack, whose distances are `vector`. `by_push_set` is
-  // scratch space for one number per row.
+  // scratch space for one number for each push set.
   void onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
             std::span<int32_t> found) const;
 
@@ -66,7 +66,7 @@ class PopDistances {
   Pushes pushes_;
   PopColumns columns_;
   Vector<int32_t> push_set_of_;      // [kinds]
-  support::Matrix<int32_t> lowest_;  // [column, row], the fewest tokens, at least one
+  support::Matrix<int32_t> lowest_;  // [column, push set], the fewest tokens, at least one
   Vector<int32_t> landing_offsets_;  // [pushes + 1]
   Vector<Landing> landings_;
 };

@@ -20,12 +20,12 @@ void for_each_bit(uint64_t word, Visit visit) {
 }  // namespace
 
 Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes,
-                       const PushSets& rows, int32_t num_symbols, Budget& budget)
+                       const PushSets& sets, int32_t num_symbols, Budget& budget)
     : kinds_(kinds),
       end_(end),
       columns_(columns),
       pushes_(pushes),
-      rows_(rows),
+      push_sets_(sets),
       num_symbols_(num_symbols),
       budget_(budget),
       longer_{Vector<int32_t>(budget), Vector<int32_t>(budget)},
@@ -33,22 +33,22 @@ Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& column
       word_offsets_(budget),
       column_words_(budget),
       zeros_(kinds.size(), words_of(columns.size()), 0, budget),
-      lowest_(columns.size(), rows.size(), kFar, budget),
+      lowest_(columns.size(), sets.size(), kFar, budget),
       levels_(budget),
       fresh_(budget),
-      block_of_set_(rows.size(), kDead, budget),
+      block_of_set_(sets.size(), kDead, budget),
       landed_offsets_(budget),
       has_landed_(budget),
       has_ended_(pushes.size(), false, budget),
-      known_(rows.size(), words_of(columns.size()), 0, budget),
-      new_known_(rows.size(), words_of(columns.size()), 0, budget),
+      known_(sets.size(), words_of(columns.size()), 0, budget),
+      new_known_(sets.size(), words_of(columns.size()), 0, budget),
       way_(pushes.size(), words_of(columns.size()), 0, budget),
       new_way_(pushes.size(), words_of(columns.size()), 0, budget),
       changed_pushes_(budget),
       changed_sets_(budget),
       ending_(budget),
       is_changed_(pushes.size(), false, budget),
-      is_set_changed_(rows.size(), false, budget) {}
+      is_set_changed_(sets.size(), false, budget) {}
 
 void Saturation::run() {
   find_words();
@@ -87,7 +87,7 @@ void Saturation::find_pushes() {
   int64_t words = 0;
   for (int32_t push = 0; push < pushes_.size(); ++push) {
     landed_offsets_.push_back(words);
-    is_left_behind_[push] = !rows_.with(push).empty();
+    is_left_behind_[push] = !push_sets_.with(push).empty();
     const int32_t symbol = pushes_[push].symbol;
     if (symbol != Pushes::kNoSymbol) words += word_offsets_[symbol + 1] - word_offsets_[symbol];
   }
@@ -141,17 +141,17 @@ void Saturation::meet(int32_t distance) {
   const size_t words = zeros_.columns();
   for (int32_t after = 0; after < distance; ++after) {
     const DistanceLevel& fresh = levels_[distance - after];
-    if (fresh.rows.empty() || levels_[after].landed.empty()) continue;
-    for (size_t at = 0; at < fresh.rows.size(); ++at) block_of_set_[fresh.rows[at]] = static_cast<int32_t>(at);
+    if (fresh.sets.empty() || levels_[after].landed.empty()) continue;
+    for (size_t at = 0; at < fresh.sets.size(); ++at) block_of_set_[fresh.sets[at]] = static_cast<int32_t>(at);
     // By number, since levels may move; no landing is added to this level.
     for (size_t at = 0; at < levels_[after].landed.size(); ++at) {
       const Landed landed = levels_[after].landed[at];
-      const int32_t block = block_of_set_[rows_.of(landed.kind)];
+      const int32_t block = block_of_set_[push_sets_.of(landed.kind)];
       if (block != kDead)
         go_on(landed, std::span(fresh_).subspan(levels_[distance - after].first_bits + block * words, words), distance);
     }
-    for (int32_t row : levels_[distance - after].rows) block_of_set_[row] = kDead;
-    budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].rows.size()));
+    for (int32_t set : levels_[distance - after].sets) block_of_set_[set] = kDead;
+    budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].sets.size()));
   }
   // Landings are added during the loop.
   for (size_t at = 0; at < levels_[distance].landed.size(); ++at) {
@@ -205,35 +205,35 @@ void Saturation::add_fresh(int32_t distance) {
       way[word] |= found[word];
       any |= found[word];
     }
-    const auto rows = any ? rows_.with(push) : std::span<const int32_t>();
-    for (int32_t row : rows) {
-      const auto known = new_known_[row];
+    const auto sets = any ? push_sets_.with(push) : std::span<const int32_t>();
+    for (int32_t set : sets) {
+      const auto known = new_known_[set];
       for (size_t word = 0; word < words; ++word) known[word] |= found[word];
-      if (!std::exchange(is_set_changed_[row], true)) changed_sets_.push_back(row);
+      if (!std::exchange(is_set_changed_[set], true)) changed_sets_.push_back(set);
     }
-    budget_.spend(static_cast<int64_t>(words / 4 + 1) * static_cast<int64_t>(2 + rows.size()));
+    budget_.spend(static_cast<int64_t>(words / 4 + 1) * static_cast<int64_t>(2 + sets.size()));
     std::ranges::fill(found, 0);
   }
   changed_pushes_.clear();
   level(distance + 1).first_bits = fresh_.size();
-  for (int32_t row : changed_sets_) add_row(row, distance + 1);
+  for (int32_t set : changed_sets_) add_set(set, distance + 1);
   changed_sets_.clear();
 }
 
-void Saturation::add_row(int32_t row, int32_t distance) {
-  is_set_changed_[row] = false;
-  const auto known = known_[row], found = new_known_[row];
+void Saturation::add_set(int32_t set, int32_t distance) {
+  is_set_changed_[set] = false;
+  const auto known = known_[set], found = new_known_[set];
   uint64_t any = 0;
   for (size_t word = 0; word < known.size(); ++word) {
     found[word] &= ~known[word];
     known[word] |= found[word];
     any |= found[word];
-    for_each_bit(found[word], [&](int bit) { lowest_[word * kBits + bit][row] = distance; });
+    for_each_bit(found[word], [&](int bit) { lowest_[word * kBits + bit][set] = distance; });
     budget_.spend(2 + 2 * std::popcount(found[word]));
   }
   if (any) {
     fresh_.insert(fresh_.end(), found.begin(), found.end());
-    levels_[distance].rows.push_back(row);
+    levels_[distance].sets.push_back(set);
     last_fresh_ = distance;
   }
   std::ranges::fill(found, 0);

@@ -25,12 +25,12 @@ namespace tokenfst {
 class Saturation {
  public:
   // `end` is the kind of the state after the end.
-  Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes, const PushSets& rows,
+  Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes, const PushSets& sets,
              int32_t num_symbols, Budget& budget);
 
   void run();
 
-  support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, row]
+  support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, push set]
   // Call `take(push, landing)` for each landing, those of one push in order of their costs.
   template <class Take>
   void for_each_landing(Take take) const {
@@ -47,9 +47,9 @@ class Saturation {
     int32_t push, kind;
   };
   struct DistanceLevel {
-    explicit DistanceLevel(Budget& budget) : rows(budget), landed(budget) {}
-    Vector<int32_t> rows;
-    size_t first_bits = 0;  // where the bits of the rows begin in `fresh_`
+    explicit DistanceLevel(Budget& budget) : sets(budget), landed(budget) {}
+    Vector<int32_t> sets;
+    size_t first_bits = 0;  // where the bits of the sets begin in `fresh_`
     Vector<Landed> landed;
   };
   // PopColumns of a symbol that share a word of bits.
@@ -73,13 +73,13 @@ class Saturation {
   void end(int32_t push);
   // Make the new columns of ways fresh after one more token.
   void add_fresh(int32_t distance);
-  void add_row(int32_t row, int32_t distance);
+  void add_set(int32_t set, int32_t distance);
 
   const Kinds& kinds_;
   const int32_t end_;
   const PopColumns& columns_;
   const Pushes& pushes_;
-  const PushSets& rows_;
+  const PushSets& push_sets_;
   const int32_t num_symbols_;
   Budget& budget_;
 
@@ -92,11 +92,11 @@ class Saturation {
 
   Vector<DistanceLevel> levels_;  // [distance]
   Vector<uint64_t> fresh_;
-  Vector<int32_t> block_of_set_;    // of the rows that are fresh at the current distance, kDead for the others
+  Vector<int32_t> block_of_set_;    // of the push sets that are fresh at the current distance, kDead for the others
   Vector<int64_t> landed_offsets_;  // [pushes]
   Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
-  Bits known_, new_known_;  // [rows], the columns that have been fresh
+  Bits known_, new_known_;  // [push sets], the columns that have been fresh
   Bits way_, new_way_;      // [pushes]
   Vector<int32_t> changed_pushes_, changed_sets_, ending_;
   Vector<uint8_t> is_changed_, is_set_changed_;

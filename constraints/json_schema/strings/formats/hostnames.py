@@ -34,7 +34,7 @@ _PREFIX = ("Xx", "Nn", "-", "-")
 
 
 def hostname() -> ByteAutomaton:
-    return Compiler(current_work()).determinize(ex.EPSILON, _names())
+    return Compiler(current_work()).determinize(ex.EPSILON, _host_names())
 
 
 def hostname_at_most() -> Expr:
@@ -58,7 +58,7 @@ class _Place(NamedTuple):
     encoded: bool = True
 
 
-def _names() -> NfaBuilder:
+def _host_names() -> NfaBuilder:
     fragment, numbers = NfaBuilder(), {_Place(0): 0}
     waiting = [_Place(0)]
 

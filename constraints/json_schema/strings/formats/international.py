@@ -49,7 +49,7 @@ _NOT_RESERVED = ~parse("(?s:..--.*|-.*|.*-)")
 
 
 def idn_hostname() -> Expr:
-    return _names(ascii_label() | _left_to_right()) | _names(ascii_label("A-Za-z") | _right_to_left())
+    return _names_of(ascii_label() | _left_to_right()) | _names_of(ascii_label("A-Za-z") | _right_to_left())
 
 
 def idn_hostname_at_most() -> Expr:
@@ -57,7 +57,7 @@ def idn_hostname_at_most() -> Expr:
     return ex.repeat(ex.char_set((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "-.", (0x80, 0x10FFFF)), 1)
 
 
-def _names(label: Expr) -> Expr:
+def _names_of(label: Expr) -> Expr:
     return label + (_SEPARATOR + label).repeat(0, _MOST_LABELS - 1)
 
 

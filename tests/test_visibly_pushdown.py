@@ -1,4 +1,4 @@
-"""Networks of nested rules: against the plainest reading, against grammars, and what cannot be a network."""
+"""Visibly pushdown grammars: against the plainest reading, against general grammars, and what cannot be one."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from automata.visibly_pushdown import (
     VisiblyPushdownRule,
     compile_visibly_pushdown,
 )
-from tests.nested_cases import accepted, completed, network_of, texts
+from tests.visibly_pushdown_cases import accepted, completed, random_grammar, texts
 
 LONGEST, NUM_SEEDS = 6, 200
 Arc = tuple[int, str | bytes | ArcLanguage, int]
 
 
-def compiled(network: VisiblyPushdownGrammar, max_inlined_states: int = 0) -> ByteAutomaton | PushdownAutomaton | None:
+def compiled(grammar: VisiblyPushdownGrammar, max_inlined_states: int = 0) -> ByteAutomaton | PushdownAutomaton | None:
     try:
-        return compile_visibly_pushdown(network, max_inlined_states=max_inlined_states)
+        return compile_visibly_pushdown(grammar, max_inlined_states=max_inlined_states)
     except EmptyLanguage:
         return None
 
 
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
-def test_texts_of_any_network(seed: int) -> None:
-    network = network_of(seed)
-    automaton, expected = compiled(network), texts(network, LONGEST)
+def test_texts_of_any_grammar(seed: int) -> None:
+    grammar = random_grammar(seed)
+    automaton, expected = compiled(grammar), texts(grammar, LONGEST)
     if automaton is None:
         assert not expected
         return
     if isinstance(automaton, ByteAutomaton):
-        assert len(network.rules) == 1 or not any(rule.calls for rule in network.rules[:1])
+        assert len(grammar.rules) == 1 or not any(rule.calls for rule in grammar.rules[:1])
         return
     found, seen = accepted(automaton, LONGEST)
     assert found == expected
@@ -63,7 +63,7 @@ def test_texts_of_any_network(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_headroom(seed: int) -> None:
     """From a configuration with room some step leads to another one with room, and at last to the end."""
-    automaton = compiled(network_of(seed))
+    automaton = compiled(random_grammar(seed))
     if isinstance(automaton, PushdownAutomaton):
         for depth in range(3):
             with_room = partial(has_room, automaton, depth)
@@ -101,8 +101,8 @@ def has_room(automaton: PushdownAutomaton, depth: int, configuration: Configurat
 
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_inlined(seed: int) -> None:
-    network = network_of(seed)
-    automaton, expected = compiled(network, 1 << 20), texts(network, LONGEST)
+    grammar = random_grammar(seed)
+    automaton, expected = compiled(grammar, 1 << 20), texts(grammar, LONGEST)
     if automaton is None:
         assert not expected
     elif isinstance(automaton, PushdownAutomaton):
@@ -139,8 +139,8 @@ def test_recursion_as_in_a_grammar() -> None:
     inside = concat(
         word, repeat(concat(literal(","), alternation(word, concat(literal("("), call("inside")))), 0), literal(")")
     )
-    grammar = Grammar({"start": concat(literal("("), call("inside")), "inside": inside}, "start")
-    network = around(
+    general = Grammar({"start": concat(literal("("), call("inside")), "inside": inside}, "start")
+    grammar = around(
         rule(
             (0, word, 1),
             (1, b",", 2),
@@ -151,7 +151,7 @@ def test_recursion_as_in_a_grammar() -> None:
             ends=[(4, 0)],
         )
     )
-    found, expected = compile_visibly_pushdown(network), compile_grammar(grammar)
+    found, expected = compile_visibly_pushdown(grammar), compile_grammar(general)
     assert isinstance(found, PushdownAutomaton)
     for depth in range(4):
         assert queries.equivalent(found.expand(depth), expected.expand(depth))
@@ -205,16 +205,16 @@ def test_without_a_stack() -> None:
         calls=[VisiblyPushdownCall(1, 2, (2,)), VisiblyPushdownCall(3, 2, (4,))],
         ends=[(5, 0)],
     )
-    network = around(outer, inner)
-    automaton = compile_visibly_pushdown(network)
+    grammar = around(outer, inner)
+    automaton = compile_visibly_pushdown(grammar)
     assert isinstance(automaton, ByteAutomaton)
     assert queries.equivalent(automaton, parse(r"\(\[a*\]\[a*\]\)"))
-    stacked = compile_visibly_pushdown(network, max_inlined_states=0)
+    stacked = compile_visibly_pushdown(grammar, max_inlined_states=0)
     assert isinstance(stacked, PushdownAutomaton)
     assert queries.equivalent(stacked.expand(2), automaton)
     assert stacked.num_symbols == 3
     # The outer brackets are there once, the inner ones twice.
-    some = compile_visibly_pushdown(network, max_inlined_states=5)
+    some = compile_visibly_pushdown(grammar, max_inlined_states=5)
     assert isinstance(some, PushdownAutomaton)
     assert some.num_symbols == 2
     assert queries.equivalent(some.expand(2), automaton)
@@ -231,7 +231,7 @@ def test_labels() -> None:
     )
     automaton = compile_visibly_pushdown(around(inside))
     assert isinstance(automaton, PushdownAutomaton)
-    grammar = Grammar(
+    general = Grammar(
         {
             "start": concat(literal("("), call("inside")),
             "inside": concat(
@@ -241,7 +241,7 @@ def test_labels() -> None:
         "start",
     )
     assert automaton.labels == ("<a>", "<b>")
-    assert queries.equivalent(automaton.expand(2), compile_grammar(grammar).expand(2))
+    assert queries.equivalent(automaton.expand(2), compile_grammar(general).expand(2))
 
 
 def test_no_text() -> None:
@@ -253,7 +253,7 @@ def test_no_text() -> None:
                 compile_visibly_pushdown(around(inside), max_inlined_states=most)
 
 
-def test_what_is_no_network() -> None:
+def test_what_is_not_visibly_pushdown() -> None:
     """What is called where is seen in the text."""
     plain, end = rule((0, b")", 1), calls=[], ends=[(1, 0)]), [(2, 0)]
     two = rule(

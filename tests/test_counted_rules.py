@@ -1,4 +1,4 @@
-"""Languages that are counted in networks: in steps by lazy automata, and written out by all others."""
+"""Languages that are counted in visibly pushdown grammars: in steps by lazy automata, and written out by all others."""
 
 from __future__ import annotations
 
@@ -188,18 +188,18 @@ def test_rules_are_counted_where_they_are_called() -> None:
     start.arcs.append((0, ex.literal("["), opened))
     start.calls.append(VisiblyPushdownCall(opened, 2, (end,)))
     start.ends.append((end, 0))
-    network = VisiblyPushdownGrammar((start, text, lists))
-    automaton = compile_visibly_pushdown(network)
+    grammar = VisiblyPushdownGrammar((start, text, lists))
+    automaton = compile_visibly_pushdown(grammar)
     assert isinstance(automaton, PushdownAutomaton)
-    _same_masks(lazy_over(network, vocabulary), lazy_over(automaton, vocabulary), rng, 30, 60)
+    _same_masks(lazy_over(grammar, vocabulary), lazy_over(automaton, vocabulary), rng, 30, 60)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 40), (35, 300), (150, None), (1, 10_000)])
 def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabulary) -> None:
     bounds = {"minLength": low} | ({} if high is None else {"maxLength": high})
     schema = json_schema({"properties": {"a": {"type": "string", **bounds}}, "additionalProperties": False})
-    lazy = lazy_over(schema.to_network(), tekken)
-    other = lazy_over(compile_visibly_pushdown(schema.to_network()), tekken)
+    lazy = lazy_over(schema.to_visibly_pushdown(), tekken)
+    other = lazy_over(compile_visibly_pushdown(schema.to_visibly_pushdown()), tekken)
     numbers = {token: number for number, token in enumerate(tekken.tokens)}
     pieces = ['{"', "a", '":', ' "', *["Hello", " wörld", "\\u00e9", "\\n", "é", "😀", "  ", "aaaa"] * 30]
     left, right = lazy.start, other.start
@@ -215,7 +215,7 @@ def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabula
 def test_characters_are_counted_and_not_bytes() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 1)
     schema = json_schema({"type": "string", "maxLength": 50}, spellings="all")
-    lazy = lazy_over(schema.to_network(), vocabulary)
+    lazy = lazy_over(schema.to_visibly_pushdown(), vocabulary)
     for character in ("a", "é", "😀", "\\n", "\\u0041", "\\ud83d\\ude00"):
         state = lazy.start
         for byte in b'"' + 50 * character.encode():
@@ -227,9 +227,9 @@ def test_characters_are_counted_and_not_bytes() -> None:
 @pytest.mark.parametrize("bound", [65_535, 10**7, 2**31 - 1, 2**31, 10**18])
 def test_bounds_cost_nothing(bound: int) -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
-    lazy = lazy_over(json_schema({"type": "string", "maxLength": bound}).to_network(), vocabulary)
-    endless = lazy_over(json_schema({"type": "string"}).to_network(), vocabulary)
-    none = lazy_over(json_schema({"type": "string", "minLength": bound}).to_network(), vocabulary)
+    lazy = lazy_over(json_schema({"type": "string", "maxLength": bound}).to_visibly_pushdown(), vocabulary)
+    endless = lazy_over(json_schema({"type": "string"}).to_visibly_pushdown(), vocabulary)
+    none = lazy_over(json_schema({"type": "string", "minLength": bound}).to_visibly_pushdown(), vocabulary)
     left, right, other = lazy.start, endless.start, none.start
     for byte in b'"' + 2000 * b"a":
         left, right, other = lazy.advance(left, byte), endless.advance(right, byte), none.advance(other, byte)

@@ -1,5 +1,5 @@
-// Builds a LazyNetwork from a layout; `lazy/readings.cpp` reads it.
-#include "tokenfst/lazy/network.h"
+// Builds a LazyNfa from a layout; `lazy/readings.cpp` reads it.
+#include "tokenfst/lazy/nfa.h"
 
 #include <algorithm>
 
@@ -21,16 +21,16 @@ Vector<T> copied(const std::vector<T>& values, Budget& budget) {
 
 }  // namespace
 
-LazyNetwork::LazyNetwork(const VisiblyPushdownLayout& layout, Budget& budget)
+LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
     : starts_(copied(layout.starts, budget)),
       first_exit_(copied(layout.first_exit, budget)),
       rule_of_exit_(budget),
-      first_of_piece_(budget),
+      first_of_fragment_(budget),
       arc_offsets_(budget),
       inner_offsets_(budget),
       arcs_(budget),
       inner_epsilon_(budget),
-      leads_on_(budget),
+      coaccessible_(budget),
       edge_offsets_(budget),
       epsilon_offsets_(budget),
       epsilon_(budget),
@@ -55,7 +55,7 @@ LazyNetwork::LazyNetwork(const VisiblyPushdownLayout& layout, Budget& budget)
   read_counters(layout);
 }
 
-void LazyNetwork::classify(const VisiblyPushdownLayout& layout) {
+void LazyNfa::classify(const VisiblyPushdownLayout& layout) {
   bool cuts[257] = {};
   for (uint8_t byte : layout.text) cuts[byte] = cuts[byte + 1] = true;
   for (const automata::Range& arc : layout.fragment_arcs) cuts[arc.low] = cuts[arc.high + 1] = true;
@@ -66,22 +66,22 @@ void LazyNetwork::classify(const VisiblyPushdownLayout& layout) {
   for (uint8_t byte : layout.text) text_.push_back(byte_class_[byte]);
 }
 
-void LazyNetwork::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget) {
+void LazyNfa::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Range> arcs(budget);
   Vector<automata::Edge> epsilon(budget);
   Vector<automata::RuleEnd> ends(budget);
-  first_of_piece_.push_back(0);
+  first_of_fragment_.push_back(0);
   for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
-    const int32_t first = first_of_piece_.back();
+    const int32_t first = first_of_fragment_.back();
     for (const auto& arc : layout.arcs_of(fragment))
       arcs.push_back({first + arc.source, arc.low, arc.high, first + arc.target});
     for (const auto& arc : layout.epsilon_of(fragment)) epsilon.push_back({first + arc.source, first + arc.target});
     ends.push_back({first + 1, 0});
-    first_of_piece_.push_back(first + layout.fragment_states[fragment]);
+    first_of_fragment_.push_back(first + layout.fragment_states[fragment]);
   }
-  const int32_t num_states = first_of_piece_.back();
+  const int32_t num_states = first_of_fragment_.back();
   const automata::EdgesOfBoth edges(arcs, epsilon);
-  leads_on_ = automata::coaccessible(automata::RuleGraph{num_states, 0, edges, {}, ends}, {}, budget);
+  coaccessible_ = automata::coaccessible(automata::RuleGraph{num_states, 0, edges, {}, ends}, {}, budget);
   const auto by_source = [&](const auto& edges) {
     return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].source; }, budget);
   };
@@ -91,17 +91,17 @@ void LazyNetwork::read_fragments(const VisiblyPushdownLayout& layout, Budget& bu
     inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
     for (int32_t a : arc_rows[state]) {
       const automata::Range& arc = arcs[a];
-      if (leads_on_[arc.target]) arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], arc.target});
+      if (coaccessible_[arc.target]) arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], arc.target});
     }
     for (int32_t e : epsilon_rows[state]) {
-      if (leads_on_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
+      if (coaccessible_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
     }
   }
   arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
   inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
 }
 
-void LazyNetwork::number_states(const VisiblyPushdownLayout& layout) {
+void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
   int32_t number = layout.num_states;
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     chains_.push_back({number, layout.text_offsets[chain], layout.chains[chain].target});
@@ -115,12 +115,12 @@ void LazyNetwork::number_states(const VisiblyPushdownLayout& layout) {
   first_block_ = number;
 }
 
-// The network alone, in which a chain, a copy or a counter is one arc.
-void LazyNetwork::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
+// The outer states alone: a chain, a copy or a counter is one arc.
+void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Edge> outer(budget);
   outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
   for (const automata::Copy& copy : layout.copies) {
-    if (leads_on_[first_of_piece_[copy.fragment]]) outer.push_back({copy.source, copy.target});
+    if (coaccessible_[first_of_fragment_[copy.fragment]]) outer.push_back({copy.source, copy.target});
   }
   for (const automata::Counter& counter : layout.counters) outer.push_back({counter.entered, counter.end});
   const auto returns = automata::returns_of(layout, budget);
@@ -142,7 +142,7 @@ void LazyNetwork::read_outer(const VisiblyPushdownLayout& layout, Budget& budget
   read_calls(layout, alive);
 }
 
-void LazyNetwork::read_edges(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+void LazyNfa::read_edges(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   const auto num_chains = static_cast<int32_t>(layout.chains.size());
   const auto source = [&](size_t edge) {
     return edge < layout.chains.size() ? layout.chains[edge].source : layout.copies[edge - layout.chains.size()].source;
@@ -156,7 +156,7 @@ void LazyNetwork::read_edges(const VisiblyPushdownLayout& layout, std::span<cons
         if (has_bytes && alive[layout.chains[edge].target]) edges_.push_back({false, edge});
       } else {
         const automata::Copy& copy = layout.copies[edge - num_chains];
-        if (alive[copy.target] && leads_on_[first_of_piece_[copy.fragment]])
+        if (alive[copy.target] && coaccessible_[first_of_fragment_[copy.fragment]])
           edges_.push_back({true, edge - num_chains});
       }
     }
@@ -165,7 +165,7 @@ void LazyNetwork::read_edges(const VisiblyPushdownLayout& layout, std::span<cons
 }
 
 // The epsilon arcs of the layout, chains without a byte, and the entries of counters.
-void LazyNetwork::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+void LazyNfa::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   struct Epsilon {
     int32_t source, target, leads_to;
   };
@@ -188,7 +188,7 @@ void LazyNetwork::read_epsilon(const VisiblyPushdownLayout& layout, std::span<co
   epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
 }
 
-void LazyNetwork::read_calls(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive) {
+void LazyNfa::read_calls(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive) {
   for (size_t call = 0; call < calls_.size(); ++call) {
     if (alive[calls_[call].source]) call_of_[calls_[call].source] = static_cast<int32_t>(call);
   }
@@ -198,7 +198,7 @@ void LazyNetwork::read_calls(const VisiblyPushdownLayout& layout, std::span<cons
   }
 }
 
-void LazyNetwork::read_counters(const VisiblyPushdownLayout& layout) {
+void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
   for (const automata::Counter& counter : layout.counters) {
     const int32_t size = layout.fragment_states[counter.fragment];
     const auto own = std::span(numbers_).subspan(counter.first_number, size);
@@ -215,7 +215,7 @@ void LazyNetwork::read_counters(const VisiblyPushdownLayout& layout) {
   }
 }
 
-size_t LazyNetwork::num_bytes() const {
+size_t LazyNfa::num_bytes() const {
   return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
               epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +

@@ -1,4 +1,4 @@
-"""Networks of nested rules at random, and the plainest reading of one: texts by length, from the definition."""
+"""Random visibly pushdown grammars, and the plainest reading of one: texts by length, from the definition."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall, VisiblyP
 OPENING, CLOSING, INSIDE = b"([{", b")]", b"ab"
 
 
-def texts(network: VisiblyPushdownGrammar, longest: int) -> set[bytes]:
-    """All texts of a network with literals and sets of bytes, up to a length."""
-    rules = network.rules
+def texts(grammar: VisiblyPushdownGrammar, longest: int) -> set[bytes]:
+    """All texts of a grammar with literals and sets of bytes, up to a length."""
+    rules = grammar.rules
 
     @cache
     def read(rule: int, state: int, length: int) -> frozenset[tuple[bytes, int]]:
@@ -39,7 +39,7 @@ def texts(network: VisiblyPushdownGrammar, longest: int) -> set[bytes]:
                                 found |= {(text + rest, way) for rest, way in after}
         return frozenset(found)
 
-    return {text for length in range(longest + 1) for text, _ in read(network.start, 0, length)}
+    return {text for length in range(longest + 1) for text, _ in read(grammar.start, 0, length)}
 
 
 def closure(rule: VisiblyPushdownRule, state: int) -> set[int]:
@@ -110,9 +110,9 @@ def completed(
     return alive
 
 
-def network_of(seed: int) -> VisiblyPushdownGrammar:
-    """A network of up to four rules, the start among them. A rule with one exit is any automaton; one with two is
-    deterministic, so that no text ends in both. Few things lead away from a state: not all exits can be reached from
+def random_grammar(seed: int) -> VisiblyPushdownGrammar:
+    """A random grammar of up to four rules, the start among them. A rule with one exit is any automaton; one with two
+    is deterministic, so that no text ends in both. Few things lead away from a state: not all exits can be reached from
     everywhere."""
     dice = Random(seed)
     exits = [1, *(dice.choice([1, 2, 2]) for _ in range(dice.randint(1, 3)))]

@@ -1,10 +1,10 @@
-"""network_of: builds the network of a schema that has been read, or raises the error that says why there is none."""
+"""schema_grammar: the visibly pushdown grammar of a schema that has been read."""
 
 from __future__ import annotations
 
 from automata.errors import LimitExceeded, UnsatisfiableSchema
 from automata.visibly_pushdown import VisiblyPushdownGrammar
-from constraints.json_schema.building.builder import NetworkBuilder
+from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.conflicts import conflict
@@ -17,24 +17,24 @@ from constraints.json_schema.strings import Spellings
 from constraints.rewriting.liveness import has_text
 
 
-def network_of(
+def schema_grammar(
     document: SchemaDocument, whitespace: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
 ) -> tuple[VisiblyPushdownGrammar, tuple[Kind | None, ...]]:
-    """Build the network of a schema.
+    """Build the visibly pushdown grammar of a schema.
 
     Returns:
-        The network, and the kind of what each rule reads between two brackets or quotes; None for the whole text.
+        The grammar, and the kind of what each rule reads between two brackets or quotes; None for the whole text.
 
     Raises:
         UnsatisfiableSchema: the schema has no text; the message names the conflict.
-        UnsupportedSchema: a statement cannot be expressed exactly, or one keyword makes the network too large.
+        UnsupportedSchema: a statement cannot be expressed exactly, or one keyword makes the grammar too large.
         LimitExceeded: all of the schema together is too large.
         SchemaError: a reference leads back to itself.
     """
     restriction = Restriction(document.definitions)
-    builder = NetworkBuilder(restriction, whitespace, order, spellings)
+    builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings)
     try:
-        network = builder.network(document.root)
+        grammar = builder.grammar(document.root)
     except LimitExceeded as error:
         if order == "any-if-cheap" or error.limit == "seconds":
             raise
@@ -42,9 +42,9 @@ def network_of(
         raise too_large(error, document, builder.plans.number_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
-        return not has_text(NetworkBuilder(restriction, whitespace, order, spellings).network(formula))
+        return not has_text(SchemaGrammarBuilder(restriction, whitespace, order, spellings).grammar(formula))
 
-    if not builder.has_value(document.root) and not has_text(network):
+    if not builder.has_value(document.root) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
-    return network, (None, *(kind for kind, _ in builder.keys))
+    return grammar, (None, *(kind for kind, _ in builder.keys))

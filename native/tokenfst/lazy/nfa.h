@@ -1,14 +1,14 @@
-// LazyNetwork: a visibly pushdown grammar as one non-deterministic automaton, whose arcs are read one state at a time.
+// LazyNfa: a visibly pushdown grammar as one nondeterministic automaton, whose arcs are read one state at a time.
 //
-// A network that has been laid out (`automata/visibly_pushdown/layout.h`) consists of chains of bytes, copies of
+// A grammar that has been laid out (`automata/visibly_pushdown/layout.h`) consists of chains of bytes, copies of
 // fragments, epsilon arcs, calls and ends. Each of these is stored once, however often a fragment is copied, and arcs
 // are made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States
-// are numbered in this order: those of the network, those inside chains, those inside copies, and those of blocks:
+// are numbered in this order: those of the layout itself (outer states), those inside chains, those inside copies, and
+// those of blocks:
 //
 //     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
-//     first
-//              ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no token
-//              can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
+//              first ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no
+//              token can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
 //
 // Bytes that no arc distinguishes are one class.
 #pragma once
@@ -34,9 +34,9 @@ struct ClassArc {
   int32_t low, high, target;
 };
 
-class LazyNetwork {
+class LazyNfa {
  public:
-  LazyNetwork(const automata::VisiblyPushdownLayout& layout, Budget& budget);
+  LazyNfa(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
   // Whether the language is not empty.
   bool has_text() const { return has_text_; }
@@ -79,8 +79,8 @@ class LazyNetwork {
   size_t num_bytes() const;
 
  private:
-  friend class NetworkDistances;
-  // One arc of the network that stands for several: a chain, or a copy of a fragment.
+  friend class NfaDistances;
+  // One arc between outer states that stands for several: a chain, or a copy of a fragment.
   struct Edge {
     bool is_copy;
     int32_t number;
@@ -150,14 +150,14 @@ class LazyNetwork {
   int32_t num_classes_ = 0;
   bool has_text_ = false, is_exact_ = true;
   Vector<int32_t> starts_, first_exit_, rule_of_exit_;
-  // Pieces: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs to
-  // such states.
-  Vector<int32_t> first_of_piece_;
+  // Fragments: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs
+  // to such states.
+  Vector<int32_t> first_of_fragment_;
   Vector<int32_t> arc_offsets_, inner_offsets_;
   Vector<ClassArc> arcs_;
   Vector<int32_t> inner_epsilon_;
-  Vector<uint8_t> leads_on_;
-  // The network.
+  Vector<uint8_t> coaccessible_;
+  // Outer states.
   Vector<int32_t> edge_offsets_, epsilon_offsets_, epsilon_;  // below 0, a counter: -1 - number
   Vector<Edge> edges_;
   Vector<int32_t> call_of_, exit_of_;

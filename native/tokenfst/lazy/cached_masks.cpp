@@ -1,4 +1,4 @@
-#include "tokenfst/lazy/rows.h"
+#include "tokenfst/lazy/cached_masks.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,22 +7,22 @@ namespace tokenfst {
 
 namespace {
 
-// A row with more tokens than this gets separate words.
+// A mask with more tokens than this gets separate words.
 constexpr size_t kMostFlips = 1 << 12;
-// A row with at most this many flips is written as fast as a copy.
+// A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
-// Rows that have words of their own; 16 KiB each with 128,000 tokens.
+// Masks that have words of their own; 16 KiB each with 128,000 tokens.
 constexpr size_t kMostHot = 1 << 11;
 // The covers that tokens are sorted by.
 constexpr int32_t kCovers[] = {32, 16, 8};
 constexpr CharacterSet kNothing{};
 
-// Words that are kept elsewhere, and outlive every row.
+// Words that are kept elsewhere, and outlive every mask.
 std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
 
 }  // namespace
 
-void Row::write(std::span<uint32_t> out) const {
+void CachedMask::write(std::span<uint32_t> out) const {
   if (base) {
     copy_mask(*base, out);
   } else {
@@ -31,30 +31,30 @@ void Row::write(std::span<uint32_t> out) const {
   for (int32_t token : flips) support::flip_bit(out, token);
 }
 
-bool Row::allows(int32_t token) const {
+bool CachedMask::allows(int32_t token) const {
   return (base && support::has_bit(*base, token)) != (std::ranges::count(flips, token) % 2 != 0);
 }
 
-void RowWriter::write(const Row& row, std::span<uint32_t> out) {
-  if (!row.words.empty()) return copy_mask(row.words, out);
-  row.write(out);
-  const bool is_hot = std::exchange(row.was_written, true) && row.flips.size() > kFewFlips;
+void MaskWriter::write(const CachedMask& mask, std::span<uint32_t> out) {
+  if (!mask.words.empty()) return copy_mask(mask.words, out);
+  mask.write(out);
+  const bool is_hot = std::exchange(mask.was_written, true) && mask.flips.size() > kFewFlips;
   if (!is_hot || num_hot_ >= kMostHot) return;
-  row.words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
+  mask.words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
   ++num_hot_;
 }
 
-// Finding rows.
+// Finding masks.
 
-RowPointer RowFinder::find(const Configuration& at, const std::function<RowPointer(const Configuration&)>& row_of) {
+MaskPointer MaskFinder::find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const TextLike text = context_.characters.text(at.state);
   if (text.target != kDead) {
-    if (RowPointer row = text_row(text, at, row_of)) return row;
+    if (MaskPointer mask = text_mask(text, at, mask_of)) return mask;
   }
   return walked(at);
 }
 
-bool RowFinder::begin(const Configuration& at) {
+bool MaskFinder::begin(const Configuration& at) {
   context_.stacks.drop_from(context_.stacks.num_kept());
   tokens_.clear();
   looked_.lowest = context_.stacks[at.top].height + 1;
@@ -62,30 +62,30 @@ bool RowFinder::begin(const Configuration& at) {
   return is_final_;
 }
 
-void RowFinder::walk(const TokenTrie& tokens, const Configuration& at) {
+void MaskFinder::walk(const TokenTrie& tokens, const Configuration& at) {
   AllowedWalk walker(context_, false, tokens.token_of_rank, kNothing, looked_, tokens_);
   walk_places(tokens.trie, place(at), walker, budget_);
 }
 
-void RowFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
+void MaskFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
   AllowedWalk whole(context_, true, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
   walk_places(vocabulary_.whole(), place(at), whole, budget_);
   AllowedWalk partial(context_, false, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
   walk_places(vocabulary_.partial(), place(at), partial, budget_);
 }
 
-RowPointer RowFinder::walked(const Configuration& at) {
+MaskPointer MaskFinder::walked(const Configuration& at) {
   ++counts_.walked;
   begin(at);
   walk_all(kNothing, at);
-  return row(nullptr, at);
+  return mask(nullptr, at);
 }
 
-// The row that has been collected, relative to `base`, and to another row if it was compared with one.
-RowPointer RowFinder::row(std::shared_ptr<const Words> base, const Configuration& at, const Row* other) {
+// The mask that has been collected, relative to `base`, and to another mask if it was compared with one.
+MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configuration& at, const CachedMask* other) {
   const auto ends = vocabulary_.eos_ids();
-  auto made = std::make_shared<Row>(
-      Row{std::move(base), Vector<int32_t>(budget_), is_final_, context_.stacks[at.top].height + 1 - looked_.lowest});
+  auto made = std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_,
+                                                      context_.stacks[at.top].height + 1 - looked_.lowest});
   if (other) {
     made->depth = std::max(made->depth, other->depth);
     const auto flips = std::span(other->flips).subspan(other->is_final ? ends.size() : 0);
@@ -103,21 +103,21 @@ RowPointer RowFinder::row(std::shared_ptr<const Words> base, const Configuration
   return made;
 }
 
-// The row of a text-like state, null if it takes a walk over all tokens.
-RowPointer RowFinder::text_row(const TextLike& text, const Configuration& at,
-                               const std::function<RowPointer(const Configuration&)>& row_of) {
+// The mask of a text-like state, null if it takes a walk over all tokens.
+MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
+                                  const std::function<MaskPointer(const Configuration&)>& mask_of) {
   if (text.target != at.state && text.target_loops) {
-    return differing(at, text.target, row_of({text.target, at.top}));
+    return differing(at, text.target, mask_of({text.target, at.top}));
   }
   if (!(text.set == kQuoted)) {
-    if (RowPointer row = covered(at)) return row;
+    if (MaskPointer mask = covered(at)) return mask;
   }
   const Text* known = text.set == kQuoted ? texts_.quoted() : texts_.find(text.set);
   if (!known) return nullptr;
   return text.target == at.state ? looping(*known, at) : chained(*known, at);
 }
 
-RowPointer RowFinder::differing(const Configuration& at, int32_t other, const RowPointer& known) {
+MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const MaskPointer& known) {
   ++counts_.differing;
   begin(at);
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
@@ -125,11 +125,11 @@ RowPointer RowFinder::differing(const Configuration& at, int32_t other, const Ro
     DifferingWalk walker(context_, whole, vocabulary_.token_of_rank(), looked_, tokens_);
     walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(), start, walker, budget_);
   }
-  return row(known->base, at, known.get());
+  return mask(known->base, at, known.get());
 }
 
-// The row of a state after which quoted text may continue in any way, null if the state is not of that kind.
-RowPointer RowFinder::covered(const Configuration& at) {
+// The mask of a state after which quoted text may continue in any way, null if the state is not of that kind.
+MaskPointer MaskFinder::covered(const Configuration& at) {
   const Text* quoted = texts_.quoted();
   if (!quoted) return nullptr;
   const int32_t cover = context_.characters.cover(at.state, quoted->set());
@@ -139,20 +139,20 @@ RowPointer RowFinder::covered(const Configuration& at) {
   begin(at);
   walk_all(quoted->set(), at);
   walk(quoted->beyond(*free), at);
-  return row(shared(quoted->words(*free)), at);
+  return mask(shared(quoted->words(*free)), at);
 }
 
-RowPointer RowFinder::looping(const Text& text, const Configuration& at) {
+MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
   ++counts_.looping;
   begin(at);
   walk_all(text.set(), at);
   walk(text.rests(), at);
-  return row(shared(text.words(text.longest())), at);
+  return mask(shared(text.words(text.longest())), at);
 }
 
-// The row of a state from which each character of a text leads to another state; null if tokens longer than this chain
+// The mask of a state from which each character of a text leads to another state; null if tokens longer than this chain
 // of states may be allowed.
-RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
+MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
   chain_.assign(1, at.state);
   const auto leads_on = [&](int32_t state) {
     const TextLike& own = context_.characters.text(state);
@@ -167,18 +167,18 @@ RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
   begin(at);
   walk_all(text.set(), at);
   for (int32_t place = 0; place <= length; ++place) walk(text.rests(place), {chain_[place], at.top});
-  return row(shared(text.words(length)), at);
+  return mask(shared(text.words(length)), at);
 }
 
-// Stored rows.
+// Stored masks.
 
-const RowPointer& RowCache::find(int64_t state) const {
-  static const RowPointer kNoRow;
-  const auto found = rows_.find(state);
-  return found == rows_.end() ? kNoRow : found->second;
+const MaskPointer& ContextMaskCache::find(int64_t state) const {
+  static const MaskPointer kNoMask;
+  const auto found = masks_.find(state);
+  return found == masks_.end() ? kNoMask : found->second;
 }
 
-RowPointer RowCache::find_context(const Configuration& at, const Stacks& stacks) const {
+MaskPointer ContextMaskCache::find_context(const Configuration& at, const Stacks& stacks) const {
   int32_t top = at.top;
   auto found = deeper_.find({kNone, at.state});
   while (found != deeper_.end() && !contexts_[found->second]) {
@@ -189,7 +189,7 @@ RowPointer RowCache::find_context(const Configuration& at, const Stacks& stacks)
   return found == deeper_.end() ? nullptr : contexts_[found->second];
 }
 
-void RowCache::keep_context(const Configuration& at, const Stacks& stacks, RowPointer row) {
+void ContextMaskCache::keep_context(const Configuration& at, const Stacks& stacks, MaskPointer mask) {
   const auto context = [&](int32_t above, int32_t symbol) {
     support::reserve_more(contexts_, 1);
     const auto [place, is_new] = deeper_.try_emplace({above, symbol}, static_cast<int32_t>(contexts_.size()));
@@ -197,18 +197,18 @@ void RowCache::keep_context(const Configuration& at, const Stacks& stacks, RowPo
     return place->second;
   };
   int32_t number = context(kNone, at.state), top = at.top;
-  for (int32_t depth = 0; depth < row->depth; ++depth) {
+  for (int32_t depth = 0; depth < mask->depth; ++depth) {
     number = context(number, top == Stacks::kEmpty ? kBottom : stacks[top].symbol);
     top = stacks[top].below;
   }
-  num_bytes_ += row->num_bytes();
-  contexts_[number] = std::move(row);
+  num_bytes_ += mask->num_bytes();
+  contexts_[number] = std::move(mask);
 }
 
-void RowCache::keep(int64_t state, RowPointer row) { rows_.insert_or_assign(state, std::move(row)); }
+void ContextMaskCache::keep(int64_t state, MaskPointer mask) { masks_.insert_or_assign(state, std::move(mask)); }
 
-void RowCache::clear() {
-  rows_.clear();
+void ContextMaskCache::clear() {
+  masks_.clear();
   contexts_.clear();
   deeper_.clear();
   num_bytes_ = 0;

@@ -1,4 +1,4 @@
-#include "tokenfst/lazy/network_distances.h"
+#include "tokenfst/lazy/nfa_distances.h"
 
 #include <algorithm>
 
@@ -28,12 +28,12 @@ int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) 
 
 }  // namespace
 
-NetworkDistances::NetworkDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget)
+NfaDistances::NfaDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget)
     : machine_(machine),
-      network_(machine.network()),
+      nfa_(machine.nfa()),
       budget_(budget),
-      tokens_ahead_(network_.text_.size(), 0, budget),
-      bytes_inside_(network_.leads_on_.size(), kFar, budget),
+      tokens_ahead_(nfa_.text_.size(), 0, budget),
+      bytes_inside_(nfa_.coaccessible_.size(), kFar, budget),
       to_exit_(0, 0, kFar, budget),
       vectors_(budget),
       vector_(budget) {
@@ -48,18 +48,18 @@ NetworkDistances::NetworkDistances(const SubsetMachine& machine, const Vocabular
 
 // Literal texts.
 
-void NetworkDistances::find_tokens_ahead(const Trie& tokens) {
+void NfaDistances::find_tokens_ahead(const Trie& tokens) {
   uint8_t byte_of[256] = {};
   // A byte of a literal text is alone in its class.
-  for (int byte = 0; byte < 256; ++byte) byte_of[network_.byte_class_[byte]] = static_cast<uint8_t>(byte);
-  for (size_t chain = 0; chain + 1 < network_.chains_.size(); ++chain) {
-    const int32_t begin = network_.chains_[chain].text_begin, end = network_.chains_[chain + 1].text_begin;
+  for (int byte = 0; byte < 256; ++byte) byte_of[nfa_.byte_class_[byte]] = static_cast<uint8_t>(byte);
+  for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
+    const int32_t begin = nfa_.chains_[chain].text_begin, end = nfa_.chains_[chain + 1].text_begin;
     const auto ahead = [&](int32_t place) { return place < end ? tokens_ahead_[place] : 0; };
     for (int32_t first = end - 1; first >= begin; --first) {
       int32_t least = 1 + ahead(first + 1), at = first;
       const TrieNode* node = &tokens.root();
       while (at < end) {
-        const int32_t child = tokens.child(*node, byte_of[network_.text_[at]]);
+        const int32_t child = tokens.child(*node, byte_of[nfa_.text_[at]]);
         if (!child) break;
         node = &tokens[child];
         ++at;
@@ -71,19 +71,19 @@ void NetworkDistances::find_tokens_ahead(const Trie& tokens) {
   }
 }
 
-// Pieces.
+// Fragments.
 
-void NetworkDistances::find_bytes_inside() {
+void NfaDistances::find_bytes_inside() {
   const auto num_states = static_cast<int32_t>(bytes_inside_.size());
-  for (size_t fragment = 0; fragment + 1 < network_.first_of_piece_.size(); ++fragment) {
-    bytes_inside_[network_.first_of_piece_[fragment] + 1] = 0;
+  for (size_t fragment = 0; fragment + 1 < nfa_.first_of_fragment_.size(); ++fragment) {
+    bytes_inside_[nfa_.first_of_fragment_[fragment] + 1] = 0;
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (int32_t state = num_states - 1; state >= 0; --state) {
       int32_t least = bytes_inside_[state];
-      for (const ClassArc& arc : network_.fragment_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
-      for (int32_t target : network_.fragment_epsilon(state)) least = std::min(least, bytes_inside_[target]);
+      for (const ClassArc& arc : nfa_.fragment_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
+      for (int32_t target : nfa_.fragment_epsilon(state)) least = std::min(least, bytes_inside_[target]);
       changed = changed || least < bytes_inside_[state];
       bytes_inside_[state] = least;
     }
@@ -93,9 +93,9 @@ void NetworkDistances::find_bytes_inside() {
 
 // Counters.
 
-void NetworkDistances::find_layers() {
-  for (const LazyNetwork::Counter& counter : network_.counters_) {
-    const size_t size = network_.first_of_piece_[counter.fragment + 1] - network_.first_of_piece_[counter.fragment];
+void NfaDistances::find_layers() {
+  for (const LazyNfa::Counter& counter : nfa_.counters_) {
+    const size_t size = nfa_.first_of_fragment_[counter.fragment + 1] - nfa_.first_of_fragment_[counter.fragment];
     Layers& own = layers_.emplace_back(Layers{support::Matrix<int32_t>(0, size, kFar, budget_)});
     for (;;) {
       own.bytes.add_row(kFar);
@@ -109,23 +109,23 @@ void NetworkDistances::find_layers() {
 }
 
 // Fills in the layer after `before`, which is empty for the first layer.
-void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span<int32_t> layer,
-                                  std::span<const int32_t> before) {
-  const int32_t first = network_.first_of_piece_[counter.fragment];
+void NfaDistances::fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer,
+                              std::span<const int32_t> before) {
+  const int32_t first = nfa_.first_of_fragment_[counter.fragment];
   if (before.empty()) layer[1] = 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (auto state = static_cast<int32_t>(layer.size()) - 1; state >= 0; --state) {
       int32_t least = layer[state];
-      for (const ClassArc& arc : network_.fragment_arcs(first + state)) {
+      for (const ClassArc& arc : nfa_.fragment_arcs(first + state)) {
         const int32_t target = arc.target - first;
-        if (!network_.number(counter, target).is_counted) {
+        if (!nfa_.number(counter, target).is_counted) {
           least = std::min(least, 1 + layer[target]);
         } else if (!before.empty()) {
           least = std::min(least, 1 + before[target]);
         }
       }
-      for (int32_t target : network_.fragment_epsilon(first + state)) least = std::min(least, layer[target - first]);
+      for (int32_t target : nfa_.fragment_epsilon(first + state)) least = std::min(least, layer[target - first]);
       changed = changed || least < layer[state];
       layer[state] = least;
     }
@@ -133,8 +133,8 @@ void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span
   }
 }
 
-int32_t NetworkDistances::bytes_left(const LazyNetwork::Counter& counter, int32_t inner, int32_t units) const {
-  const Layers& own = layers_[&counter - network_.counters_.data()];
+int32_t NfaDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const {
+  const Layers& own = layers_[&counter - nfa_.counters_.data()];
   const auto num_layers = static_cast<int64_t>(own.bytes.rows());
   const int64_t fewest = units >= 0 ? std::max(counter.low - units, 0) : 0;
   int64_t most = std::max(fewest, num_layers - 1);
@@ -148,23 +148,23 @@ int32_t NetworkDistances::bytes_left(const LazyNetwork::Counter& counter, int32_
   return static_cast<int32_t>(least);
 }
 
-NetworkDistances::Uncounted NetworkDistances::uncounted(int32_t state) const {
-  if (state < network_.num_fixed_states()) return {state, 0};
-  const LazyNetwork::Counted at = network_.counted(state);
+NfaDistances::Uncounted NfaDistances::uncounted(int32_t state) const {
+  if (state < nfa_.num_fixed_states()) return {state, 0};
+  const LazyNfa::Counted at = nfa_.counted(state);
   return {at.counter.target, bytes_left(at.counter, at.inner, at.units)};
 }
 
-// The network.
+// Outer states.
 
-void NetworkDistances::find_ways_to_exits() {
+void NfaDistances::find_ways_to_exits() {
   int32_t most_exits = 1;
-  for (int32_t rule = 0; rule < static_cast<int32_t>(network_.starts().size()); ++rule) {
-    most_exits = std::max(most_exits, network_.num_exits(rule));
+  for (int32_t rule = 0; rule < static_cast<int32_t>(nfa_.starts().size()); ++rule) {
+    most_exits = std::max(most_exits, nfa_.num_exits(rule));
   }
-  to_exit_ = support::Matrix<int32_t>(network_.num_fixed_states(), most_exits, kFar, budget_);
+  to_exit_ = support::Matrix<int32_t>(nfa_.num_fixed_states(), most_exits, kFar, budget_);
   for (bool changed = true; changed;) {
     changed = false;
-    for (int32_t state = network_.num_outer() - 1; state >= 0; --state) {
+    for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
       changed = lower_outer(state) || changed;
       budget_.spend(8 * most_exits);
     }
@@ -174,7 +174,7 @@ void NetworkDistances::find_ways_to_exits() {
   }
 }
 
-bool NetworkDistances::lower(int32_t state, int32_t more, int32_t target) {
+bool NfaDistances::lower(int32_t state, int32_t more, int32_t target) {
   const auto from = to_exit_[target], to = to_exit_[state];
   bool changed = false;
   for (size_t exit = 0; exit < to.size(); ++exit) {
@@ -185,11 +185,11 @@ bool NetworkDistances::lower(int32_t state, int32_t more, int32_t target) {
   return changed;
 }
 
-bool NetworkDistances::lower_inside_chains() {
+bool NfaDistances::lower_inside_chains() {
   bool changed = false;
-  for (size_t chain = 0; chain + 1 < network_.chains_.size(); ++chain) {
-    const auto& own = network_.chains_[chain];
-    const int32_t end = network_.chains_[chain + 1].first_state;
+  for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
+    const auto& own = nfa_.chains_[chain];
+    const int32_t end = nfa_.chains_[chain + 1].first_state;
     for (int32_t state = own.first_state; state < end; ++state) {
       const int32_t more = tokens_ahead_[own.text_begin + state - own.first_state + 1];
       changed = lower(state, more, own.target) || changed;
@@ -199,11 +199,11 @@ bool NetworkDistances::lower_inside_chains() {
   return changed;
 }
 
-bool NetworkDistances::lower_inside_copies() {
+bool NfaDistances::lower_inside_copies() {
   bool changed = false;
-  for (const LazyNetwork::Copy& copy : network_.copies_) {
-    const int32_t first = network_.first_of_piece_[copy.fragment];
-    const int32_t size = network_.first_of_piece_[copy.fragment + 1] - first;
+  for (const LazyNfa::Copy& copy : nfa_.copies_) {
+    const int32_t first = nfa_.first_of_fragment_[copy.fragment];
+    const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
     for (int32_t inner = 2; inner < size; ++inner) {
       changed = lower(copy.first_state + inner - 2, bytes_inside_[first + inner], copy.target) || changed;
     }
@@ -212,41 +212,41 @@ bool NetworkDistances::lower_inside_copies() {
   return changed;
 }
 
-bool NetworkDistances::lower_outer(int32_t state) {
+bool NfaDistances::lower_outer(int32_t state) {
   bool changed = false;
-  if (const int32_t exit = network_.exit_of(state); exit != kNone) {
-    int32_t& own = to_exit_[state][network_.exit_in_rule(exit)];
+  if (const int32_t exit = nfa_.exit_of(state); exit != kNone) {
+    int32_t& own = to_exit_[state][nfa_.exit_in_rule(exit)];
     changed = own > 0;
     own = 0;
   }
-  for (int32_t at = network_.epsilon_offsets_[state]; at < network_.epsilon_offsets_[state + 1]; ++at) {
-    const int32_t target = network_.epsilon_[at];
+  for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
+    const int32_t target = nfa_.epsilon_[at];
     if (target >= 0) {
       changed = lower(state, 0, target) || changed;
     } else {
-      const LazyNetwork::Counter& counter = network_.counters_[-1 - target];
+      const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
       changed = lower(state, bytes_left(counter, counter.entry, 0), counter.target) || changed;
     }
   }
-  for (const LazyNetwork::Edge& edge : network_.edges_of(state)) {
+  for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
     if (edge.is_copy) {
-      const LazyNetwork::Copy& copy = network_.copies_[edge.number];
-      changed = lower(state, bytes_inside_[network_.first_of_piece_[copy.fragment]], copy.target) || changed;
+      const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
+      changed = lower(state, bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target) || changed;
     } else {
-      const LazyNetwork::Chain& chain = network_.chains_[edge.number];
+      const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
       changed = lower(state, tokens_ahead_[chain.text_begin], chain.target) || changed;
     }
   }
-  const int32_t call = network_.call_of(state);
+  const int32_t call = nfa_.call_of(state);
   return (call != kNone && lower_by_call(state, call)) || changed;
 }
 
-bool NetworkDistances::lower_by_call(int32_t state, int32_t call) {
-  const int32_t rule = network_.rule_of(call);
+bool NfaDistances::lower_by_call(int32_t state, int32_t call) {
+  const int32_t rule = nfa_.rule_of(call);
   const auto begins = machine_.members(machine_.rule_start(rule));
   bool changed = false;
-  for (int32_t exit = 0; exit < network_.num_exits(rule); ++exit) {
-    const int32_t target = network_.target_of(call, exit);
+  for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
+    const int32_t target = nfa_.target_of(call, exit);
     int32_t least = kFar;
     for (int32_t member : begins) {
       const auto [like, more] = uncounted(member);
@@ -260,7 +260,7 @@ bool NetworkDistances::lower_by_call(int32_t state, int32_t call) {
 
 // Sets and contexts.
 
-int32_t NetworkDistances::distance(int32_t context, int32_t set) {
+int32_t NfaDistances::distance(int32_t context, int32_t set) {
   if (distances_.size() <= static_cast<size_t>(context)) distances_.resize(context + 1, Vector<int32_t>(budget_));
   Vector<int32_t>& known = distances_[context];
   if (known.size() < static_cast<size_t>(machine_.num_states())) known.resize(machine_.num_states(), kUnseen);
@@ -277,14 +277,14 @@ int32_t NetworkDistances::distance(int32_t context, int32_t set) {
   return known[set] = least;
 }
 
-Context NetworkDistances::above(int32_t context, int32_t called) {
+Context NfaDistances::above(int32_t context, int32_t called) {
   const auto after = vectors_[context];
   vector_.assign(after.size(), kFar);
   for (int32_t member : machine_.members(called)) {
-    const int32_t call = network_.call_of(member);
+    const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;
-    for (int32_t exit = 0; exit < network_.num_exits(network_.rule_of(call)); ++exit) {
-      const int32_t target = network_.target_of(call, exit);
+    for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+      const int32_t target = nfa_.target_of(call, exit);
       if (target == kNone) continue;
       for (size_t own = 0; own < after.size(); ++own) {
         vector_[exit] = std::min(vector_[exit], to_exit_[target][own] + after[own]);

@@ -1,17 +1,15 @@
-// How far the ends of rules are from the states of a network that is determinized on demand.
+// How far the ends of rules are from the states of a LazyNfa, which is determinized on demand.
 //
-// Each state of the network has a row: an upper bound on the number of tokens from it to each exit of its rule. A
-// literal text by itself is cut into as few tokens as possible; everything else is read byte by byte. A set is as far
-// from an exit as the nearest of its states, and a context gives the distance of the end of the text from each exit of
-// the rule on top.
+// For each state there is an upper bound on the number of tokens from it to each exit of its rule. A literal text is
+// cut into as few tokens as possible; everything else is read byte by byte. A set is as far from an exit as the nearest
+// of its states, and a context gives the distance of the end of the text from each exit of the rule on top.
 //
 //     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
-//     to_exit_        how far each state of the network is from each exit of its rule: the least solution of the sums
-//                     along arcs, and of the paths through a call by each of its exits
+//     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
+//                     of the paths through a call by each of its exits
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
-//     of
-//                     units counted on the way
+//                     of units counted on the way
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
 // which exit it is); tokens that reach beyond a literal text (they would have to be found for every continuation of
@@ -26,9 +24,9 @@
 
 namespace tokenfst {
 
-class NetworkDistances : public DistanceSource {
+class NfaDistances : public DistanceSource {
  public:
-  NetworkDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget);
+  NfaDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget);
 
   // The whole text ends by the first exit, followed by the end token.
   Context bottom() const override { return {0, 1}; }
@@ -42,7 +40,8 @@ class NetworkDistances : public DistanceSource {
     support::Matrix<int32_t> bytes;  // by units, then by state
     int32_t growth = 0;              // the increase of each further layer; 0 if there is no path
   };
-  // A state of the network that has the same distances to all exits as a counting state, up to a number of extra bytes.
+  // A state without a count that has the same distances to all exits as a counting state, up to a number of extra
+  // bytes.
   struct Uncounted {
     int32_t state, more;
   };
@@ -50,7 +49,7 @@ class NetworkDistances : public DistanceSource {
   void find_tokens_ahead(const Trie& tokens);
   void find_bytes_inside();
   void find_layers();
-  void fill_layer(const LazyNetwork::Counter& counter, std::span<int32_t> layer, std::span<const int32_t> before);
+  void fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer, std::span<const int32_t> before);
   void find_ways_to_exits();
   bool lower_inside_chains();
   bool lower_inside_copies();
@@ -60,11 +59,11 @@ class NetworkDistances : public DistanceSource {
   bool lower(int32_t state, int32_t more, int32_t target);
 
   // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
-  int32_t bytes_left(const LazyNetwork::Counter& counter, int32_t inner, int32_t units) const;
+  int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
   Uncounted uncounted(int32_t state) const;
 
   const SubsetMachine& machine_;
-  const LazyNetwork& network_;
+  const LazyNfa& nfa_;
   Budget& budget_;
   Vector<int32_t> tokens_ahead_;            // [T]
   Vector<int32_t> bytes_inside_;            // by state of all fragments
