@@ -628,3 +628,13 @@ class CanonicalCore(AutomatonCore):
 
     def min_tokens(self, arg: int, /) -> int:
         """Return the least number of tokens from a state to the end of the text."""
+
+class TokenCosts:
+    """What each token costs in a state of a weighted automaton over bytes."""
+
+    def __init__(self, vocabulary: VocabularyTries, tables: automata._native.WeightedTables) -> None: ...
+
+    def from_state(self, state: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
+        """
+        Return the tokens that do not cost 0, ascending, and their costs in units, `[n]` each.
+        """

@@ -7,6 +7,7 @@
     pattern with large bounds     CountedByteAutomaton     automata.counted             tokenfst.counted.automaton
     Grammar                       PushdownAutomaton        automata.pushdown            tokenfst.pushdown.compile
     JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    as for a pattern or a grammar
+    Expr with weights             WeightedByteAutomaton    automata.weighted            as without weights
 
 The result is lazy wherever a lazy automaton is exact, so that the first mask is available early. In the other cases the
 tables are built at once: for automata with a register or with several configurations per state, for canonical
@@ -16,27 +17,33 @@ bytes.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.compile.compiler import compile_expr
 from automata.counted import CountedByteAutomaton, compile_counted
+from automata.errors import WeightedLanguage
 from automata.expressions import Expr
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
+from automata.weighted import WeightedByteAutomaton, compile_weighted
 from tokenfst.canonical.compile import canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
 from tokenfst.finite.compile import from_bytes
-from tokenfst.finite.terminals import Terminals
+from tokenfst.finite.terminals import Terminals, token_set
+from tokenfst.labels import label_numbers
 from tokenfst.lazy import LazyTokenAutomaton, SupportsLazy, lazy_from_automaton, lazy_from_visibly_pushdown
 from tokenfst.misuse import check_constraint, check_vocabulary
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from tokenfst.weighted.token_costs import CostTable
 
 Constraint: TypeAlias = str | Expr | ByteAutomaton | Grammar | PushdownAutomaton | Compilable
 
@@ -53,6 +60,7 @@ def compile(  # noqa: A001
     at_text_start: bool = False,
     terminals: Terminals | None = None,
     tokenization: Literal["any", "canonical"] = "any",
+    scale: float = 1.0,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
 ) -> TokenAutomaton:
@@ -77,6 +85,7 @@ def compile(  # noqa: A001
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             produces (`tokenfst.canonical`). Texts are then restricted to UTF-8 and, if the encoder distinguishes
             categories of characters, to those assigned in Python's version of Unicode. Not available for grammars.
+        scale: by what the weights of the constraint are multiplied; 0 for none.
         limits: the time, memory and states that compiling, and completing the tables later, may take.
         cancellation: lets another thread stop the compilation.
 
@@ -90,12 +99,15 @@ def compile(  # noqa: A001
         UnsupportedTokenizer: the encoder is unknown or not modelled, for canonical tokenization.
         GrammarError: the grammar is invalid or not supported; the message gives the position and the rule.
         NondeterministicGrammar: the grammar is ambiguous, or a token matches both a label and bytes.
+        WeightedLanguage: the constraint has weights where none can be carried, such as within a grammar or a schema.
         TypeError: `constraint` or `vocabulary` is of another type; the message says what was probably meant.
         ValueError: the string cannot be meant as a pattern, `tokenization` has another value, or it is "canonical" with
-            a grammar.
+            a grammar; or `scale` is negative or not finite.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
+    if not 0 <= scale < inf:
+        raise ValueError(f"scale is 0 or more, not {scale!r}")
     check_vocabulary(vocabulary)
     check_constraint(constraint, Compilable)
     with Work(limits, cancellation).current() as work:
@@ -108,9 +120,42 @@ def compile(  # noqa: A001
             lazy = lazy_from_visibly_pushdown(grammar, vocabulary, sets, tables, work, at_text_start=at_text_start)
             if lazy is not None:
                 return lazy
-        language = _language(constraint, work)
-        lazy = _lazily(language, vocabulary, at_text_start, sets, work)
-        return lazy or _tables(language, vocabulary, at_text_start, sets, work)
+        try:
+            language = _language(constraint, work)
+        except WeightedLanguage:
+            if not isinstance(constraint, Expr):
+                raise
+            weighted = compile_weighted(constraint, work).scaled(scale)
+            table = _cost_table(weighted, vocabulary, at_text_start, sets)
+            return WeightedTokenAutomaton(_unweighted(weighted.support, vocabulary, at_text_start, sets, work), table)
+        return _unweighted(language, vocabulary, at_text_start, sets, work)
+
+
+def _unweighted(
+    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
+) -> TokenAutomaton:
+    """Return the automaton over tokens, lazy where that is exact."""
+    lazy = _lazily(language, vocabulary, at_text_start, terminals, work)
+    return lazy or _tables(language, vocabulary, at_text_start, terminals, work)
+
+
+def _cost_table(
+    weighted: WeightedByteAutomaton, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals
+) -> CostTable:
+    """Return the costs of tokens.
+
+    Raises:
+        WeightedLanguage: a label stands for a token that writes text, or two labels stand for one token: then bytes and
+            labels could be read with different costs.
+        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
+    """
+    if weighted.labels and label_numbers(weighted.labels, vocabulary, terminals) is None:
+        raise WeightedLanguage(
+            f"a constraint with weights has labels ({', '.join(weighted.labels)}) for tokens that write text, or that "
+            "belong to several labels; weights are known only beside labels for tokens that write nothing"
+        )
+    sets = {name: token_set(name, vocabulary, terminals).tolist() for name in weighted.labels}
+    return CostTable(vocabulary, weighted, sets, at_text_start=at_text_start)
 
 
 def _lazily(

@@ -13,12 +13,14 @@ from tokenfst.finite import storage as finite
 from tokenfst.pushdown import storage as pushdown
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted import storage as weighted
 
 _READERS: dict[str, Callable[[Saved, Vocabulary], TokenAutomaton]] = {
     counted.KIND: counted.from_saved,
     finite.KIND: finite.from_saved,
     pushdown.KIND: pushdown.from_saved,
     canonical.KIND: canonical.from_saved,
+    weighted.KIND: weighted.from_saved,
 }
 
 

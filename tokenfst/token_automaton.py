@@ -14,6 +14,7 @@ The subclasses differ in their states and in what is computed in advance:
     CountedTokenAutomaton     tables over states and a register                     tokenfst.counted
     PushdownTokenAutomaton    tables over states and a stack                        tokenfst.pushdown
     CanonicalTokenAutomaton   only the tokenizations that the encoder produces      tokenfst.canonical
+    WeightedTokenAutomaton    one of these, and a cost for every token              tokenfst.weighted
 
 Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Such a state
 allows a token, and every token that its mask with this budget allows leads to a state that fits the budget less one.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -133,6 +135,34 @@ class TokenAutomaton(ABC):
         self.fill_bitmask(state, words, remaining)
         bits = np.unpackbits(words.view(np.uint8), count=len(self.vocabulary), bitorder="little")
         return bits.view(np.bool_)
+
+    # Costs
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether tokens have costs, since the constraint has weights."""
+        return False
+
+    @property
+    def initial_cost(self) -> float:
+        """What every text costs before its first token."""
+        return 0.0
+
+    def costs(self, state: State) -> npt.NDArray[np.float32]:
+        """Return what each token costs in a state, `[V]` float32: 0 without weights, infinity if it is not allowed.
+
+        Subtract the costs from the logits. `initial_cost` and the costs of the tokens of a text, the end token
+        included, add up to its `weight`.
+        """
+        return np.where(self.mask(state), np.float32(0), np.float32(inf))
+
+    def weight(self, tokens: Iterable[int] | str | bytes) -> float:
+        """Return the cost of a whole text, infinity if it is not accepted.
+
+        Args:
+            tokens: token ids, with or without a final end token; or a text.
+        """
+        return 0.0 if self.accepts(tokens) else inf
 
     def fits(self, state: State, remaining: int) -> bool:
         """Return whether the text can be completed from a state with `remaining` tokens, including the end token."""

@@ -32,6 +32,7 @@ from automata.expressions.nodes import (
     Repetition,
     Strings,
     Weighted,
+    has_weights,
 )
 from automata.expressions.operators import Operations
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
@@ -177,7 +178,9 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
         expr = _expr(part)
         flat.extend(expr.parts if isinstance(expr, Alternation) else (expr,))
     if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
-        flat = list(dict.fromkeys(flat))
+        # Of equal parts with weights both count in the log semiring.
+        first = {each: at for at, each in reversed(list(enumerate(flat)))}
+        flat = [each for at, each in enumerate(flat) if first[each] == at or has_weights(each)]
     return Alternation(tuple(flat)) if len(flat) != 1 else flat[0]
 
 
@@ -204,7 +207,7 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return expr
     if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
         return expr if low else EPSILON
-    if isinstance(expr, Repetition) and _are_one(expr, low, high):
+    if isinstance(expr, Repetition) and _are_one(expr, low, high) and not has_weights(expr.inner):
         least, most = low * expr.low, None if high is None or expr.high is None else high * expr.high
         if max(least, most or 0) <= _MOST_REPEATED:
             return Repetition(expr.inner, least, most)
@@ -231,7 +234,7 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
         return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.intersect(a.ranges, b.ranges))
-    return a if a == b else Intersection(a, b)
+    return a if a == b and not has_weights(a) else Intersection(a, b)
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:

@@ -159,6 +159,20 @@ def _equal(left: Expr, right: Expr) -> bool:
     return True
 
 
+def has_weights(expr: Expr) -> bool:
+    """Return whether some part of an expression has weights, without recursion."""
+    seen, stack = {id(expr)}, [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Weighted) or (isinstance(node, Acceptor) and node.tables.costs is not None):
+            return True
+        for part in node.operands():
+            if id(part) not in seen:
+                seen.add(id(part))
+                stack.append(part)
+    return False
+
+
 class Literal(Expr):
     """Exactly these bytes."""
 

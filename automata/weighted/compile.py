@@ -19,7 +19,6 @@ from automata import _native
 from automata._native import WeightedTables
 from automata.acceptor_tables import AcceptorTables, ArcCosts, Semiring
 from automata.arrays import IntArray
-from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt
 from automata.compile.compiler import Compiler
 from automata.compile.nfa import FIRST_LABEL, AssertionMet
@@ -94,22 +93,15 @@ class _WeightedCompiler:
             return self.product(self.compile(expr.left), self.compile(expr.right), is_difference=is_difference)
         if isinstance(expr, Complement) and id(expr) in weighted:
             raise WeightedLanguage(f"a complement has no weights, and {excerpt(expr.inner)} has some")
-        layout = WeightedConstruction(self.part, self.compile, self.semiring, self.work)
-        return self.determinized(layout.tables(expr), expr)
-
-    def part(self, expr: Expr) -> ByteAutomaton:
-        """Compile a part without weights.
-
-        Raises:
-            ExpressionError: what it allows depends on the text around it.
-        """
+        layout = WeightedConstruction(self.plain.part, self.compile, self.semiring, self.work)
         try:
-            return self.plain.part(expr)
+            tables = layout.tables(expr)
         except AssertionMet:
             raise ExpressionError(
-                f"look-around and weights cannot stand in one text; {excerpt(expr)} looks around: put it into a text "
-                "of its own, as in `weighted & parse(...)`"
+                f"look-around and weights cannot stand in one text, as in {excerpt(expr)}; put the look-around into a "
+                "text of its own: `weighted & parse(...)`"
             ) from None
+        return self.determinized(tables, expr)
 
     def determinized(self, tables: AcceptorTables, expr: Expr) -> WeightedByteAutomaton:
         """Return the minimal automaton of an NFA, which was made of an expression."""

@@ -13,4 +13,5 @@ NB_MODULE(_native, m) {
   tokenfst::bind_pushdown_automata(m);
   tokenfst::bind_lazy(m);
   tokenfst::bind_canonical(m);
+  tokenfst::bind_costs(m);
 }

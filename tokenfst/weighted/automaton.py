@@ -1,0 +1,200 @@
+"""WeightedTokenAutomaton: an exact automaton over tokens in which every token has a cost.
+
+    support        the automaton over tokens of the texts that have a cost; masks, budgets and ends are its own
+    state          a state of the support and the state of the weighted automaton over bytes, which texts reach together
+    costs(state)   what to subtract from the logits; infinity for tokens that are not allowed
+
+Costs are as early as they can be known, and along any tokens they add up: `initial_cost`, the cost of each token, and
+that of the end token are the weight of the text, exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.arrays import IntArray
+from automata.drawing import Drawing
+from automata.errors import LimitExceeded
+from automata.limits import Cancellation, Limits
+from automata.weighted.units import from_units
+from tokenfst.files import Array
+from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.token_automaton import State, TokenAutomaton
+from tokenfst.weighted.token_costs import CostTable
+
+# The kind of automaton in the header of a file.
+KIND = "weighted"
+# In place of a state over bytes, after the end token.
+ENDED = -2
+
+
+class WeightedState(NamedTuple):
+    """A state of a `WeightedTokenAutomaton`.
+
+    Attributes:
+        state: the state of the support.
+        byte_state: the state of the weighted automaton over bytes.
+    """
+
+    state: Any
+    byte_state: int
+
+
+class WeightedTokenAutomaton(TokenAutomaton):
+    """An automaton over tokens with costs; see the module.
+
+    Attributes:
+        support: the same automaton without costs.
+        table: the costs.
+    """
+
+    def __init__(self, support: TokenAutomaton, table: CostTable) -> None:
+        self.support = support
+        self.table = table
+        self.vocabulary = support.vocabulary
+        self.at_text_start = support.at_text_start
+        self.start = WeightedState(support.start, table.start)
+
+    def __repr__(self) -> str:
+        return f"<WeightedTokenAutomaton of {self.support!r}>"
+
+    # Costs
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether tokens have costs."""
+        return True
+
+    @property
+    def initial_cost(self) -> float:
+        """The least cost of a text, which every text has; see `TokenAutomaton.initial_cost`."""
+        return from_units(self.table.weighted.tables.initial)
+
+    def costs(self, state: State) -> npt.NDArray[np.float32]:
+        """Return what each token costs, `[V]`; see `TokenAutomaton.costs`."""
+        found = super().costs(state)
+        if state.byte_state != ENDED:
+            tokens, costs = self.sparse_costs(state.byte_state)
+            found[tokens] += costs
+        return found
+
+    def sparse_costs(self, byte_state: int) -> tuple[IntArray, npt.NDArray[np.float32]]:
+        """Return the tokens that do not cost 0 and their costs, `[n]` each; some of them may not be allowed."""
+        found = self.table.costs(byte_state)
+        return found.tokens, found.costs
+
+    def weight(self, tokens: Iterable[int] | str | bytes) -> float:
+        """Return the cost of a whole text; see `TokenAutomaton.weight`."""
+        if isinstance(tokens, str | bytes):
+            return self.table.weighted.weight(tokens) if self.accepts(tokens) else inf
+        ids = list(tokens)
+        if not self.accepts(ids):
+            return inf
+        state, units = self.table.start, self.table.weighted.tables.initial
+        for token in ids[:-1] if ids and ids[-1] in self.vocabulary.eos_ids else ids:
+            state, cost = self.table.after(state, token)
+            units += cost
+        return from_units(units + self.table.end_cost(state))
+
+    # As the support
+
+    @property
+    def end_state(self) -> WeightedState:
+        """The state after an end token."""
+        return WeightedState(self.support.end_state, ENDED)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes; see `TokenAutomaton.nbytes`."""
+        return self.support.nbytes + self.table.weighted.nbytes
+
+    def is_final(self, state: State) -> bool:
+        """Return whether the text may end in a state."""
+        return self.support.is_final(state.state)
+
+    def advance(self, state: State, token: int) -> WeightedState:
+        """Return the state after one more token; see `TokenAutomaton.advance`."""
+        reached = self.support.advance(state.state, token)
+        if state.byte_state == ENDED or token in self.vocabulary.eos_ids:
+            return WeightedState(reached, ENDED)
+        return WeightedState(reached, self.table.after(state.byte_state, token)[0])
+
+    def min_tokens(self, state: State) -> int:
+        """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
+        return self.support.min_tokens(state.state)
+
+    def fits(self, state: State, remaining: int) -> bool:
+        """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
+        return self.support.fits(state.state, remaining)
+
+    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
+        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
+        self.support.fill_bitmask(state.state, out, remaining)
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        return self.support.key(state.state)
+
+    # Tables
+
+    def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
+        """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
+        complete = self.support.complete(limits=limits, cancellation=cancellation)
+        return self if complete is self.support else WeightedTokenAutomaton(complete, self.table)
+
+    @cached_property
+    def byte_states(self) -> IntArray:
+        """`[Q - 1]` int32, the state over bytes of each state of the complete support but the last.
+
+        Raises:
+            LimitExceeded: the support has no tables over states.
+        """
+        support = self.support.complete()
+        if not isinstance(support, FiniteTokenAutomaton):
+            raise LimitExceeded(f"{support!r} has no table of states")
+        token_of_class = np.zeros(support.num_classes, np.int32)
+        token_of_class[support.token_class] = np.arange(len(self.vocabulary), dtype=np.int32)
+        found = np.full(support.num_states - 1, ENDED, np.int32)
+        found[support.start], waiting = self.table.start, [support.start]
+        while waiting:
+            state = waiting.pop()
+            for number, target in zip(*(each.tolist() for each in support.moves(state)), strict=True):
+                if target != support.end_state and found[target] == ENDED:
+                    found[target] = self.table.after(int(found[state]), int(token_of_class[number]))[0]
+                    waiting.append(target)
+        return found
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the tables by name; see `TokenAutomaton.arrays`."""
+        tables = self.table.weighted.tables
+        weights: dict[str, Array] = {
+            "weight_initial": np.array([tables.initial], np.int64),
+            "weight_offsets": tables.offsets,
+            "weight_arcs": tables.arcs,
+            "weight_cost": tables.cost,
+            "weight_final": tables.final,
+        }
+        return self.support.arrays() | weights
+
+    def _header(self) -> dict[str, str]:
+        own = {
+            "kind": KIND,
+            "labels": json.dumps({name: list(ids) for name, ids in self.table.label_tokens.items()}),
+            "semiring": self.table.weighted.semiring,
+        }
+        support = self.support._header()
+        return support | own | {"support": support["kind"]}
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Return a picture of the complete automaton; see `TokenAutomaton.draw`."""
+        return self.support.draw(title=title)
+
+    def _where(self, state: State) -> str:
+        return self.support._where(state.state)

@@ -1,0 +1,39 @@
+"""Load weighted automata over tokens from the arrays of a file."""
+
+from __future__ import annotations
+
+import json
+
+from automata._native import WeightedTables
+from automata.errors import AutomatonFileError
+from automata.weighted import WeightedByteAutomaton
+from tokenfst.files import Saved
+from tokenfst.finite import storage as finite
+from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import KIND as KIND
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from tokenfst.weighted.token_costs import CostTable
+
+
+def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
+    """Return the automaton in a file.
+
+    Raises:
+        AutomatonFileError: the tables are inconsistent.
+    """
+    header = saved.header
+    if header.get("support") != finite.KIND or header.get("semiring") not in ("tropical", "log"):
+        raise AutomatonFileError("the file does not say what the weights are")
+    support = finite.from_saved(saved, vocabulary)
+    offsets, arcs = saved.array("weight_offsets"), saved.array("weight_arcs")
+    cost, final = saved.array("weight_cost"), saved.array("weight_final")
+    try:
+        labels = {str(name): [int(token) for token in ids] for name, ids in json.loads(header["labels"]).items()}
+        tables = WeightedTables.of(saved.number("weight_initial"), offsets, arcs, cost, final, len(labels))
+        weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), header["semiring"])  # type: ignore[arg-type]
+        table = CostTable(vocabulary, weighted, labels, at_text_start=saved.at_text_start)
+        made = WeightedTokenAutomaton(support, table)
+        made.byte_states  # noqa: B018 (follows every arc)
+    except (TypeError, ValueError, KeyError, IndexError) as error:
+        raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None
+    return made

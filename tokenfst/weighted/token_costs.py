@@ -1,0 +1,136 @@
+"""CostTable: what tokens cost in the states of a weighted automaton over bytes.
+
+A token costs what the arcs along its bytes cost, and an end token what it costs to end. Costs along bytes are pushed to
+the front and add up to the cost of the text, so those of tokens do too: no construction over tokens is needed. Most
+tokens of most states cost nothing, and only the others are kept.
+
+    state -1, BEGINNING     before the first token, where the decoder treats the start of a text differently
+    state 0 ..              of the weighted automaton over bytes
+
+Rejected: token classes refined by costs (in a state with many different costs they are as many as tokens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.arrays import IntArray
+from automata.cache import BoundedCache
+from automata.compile.nfa import FIRST_LABEL
+from automata.limits import Work, current_work
+from automata.weighted import WeightedByteAutomaton
+from automata.weighted.units import NO_COST, UnitArray, from_units
+from tokenfst import _native
+from tokenfst.vocabulary import Vocabulary
+
+BEGINNING: Final = -1
+# States whose costs are kept; in text with costs for every token each takes 12 bytes for each token.
+_MAX_KEPT: Final = 256
+
+
+class SparseCosts(NamedTuple):
+    """The tokens that do not cost 0 in a state.
+
+    Attributes:
+        tokens: `[n]` int32, ascending.
+        units: `[n]` int64, their costs in units.
+    """
+
+    tokens: IntArray
+    units: UnitArray
+
+    @property
+    def costs(self) -> npt.NDArray[np.float32]:
+        """`[n]`, the costs."""
+        return from_units(self.units).astype(np.float32)
+
+
+class CostTable:
+    """The costs of tokens by state; threads may share one.
+
+    Attributes:
+        vocabulary: the tokens.
+        weighted: the automaton over bytes.
+        label_tokens: the tokens of each label, which write nothing.
+        start: the state before the first token.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        weighted: WeightedByteAutomaton,
+        label_tokens: Mapping[str, Iterable[int]],
+        *,
+        at_text_start: bool,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.weighted = weighted
+        self.label_tokens = {name: tuple(ids) for name, ids in label_tokens.items()}
+        self.start = BEGINNING if at_text_start and vocabulary.text_start else 0
+        symbols = {name: FIRST_LABEL + number for number, name in enumerate(weighted.labels)}
+        self._symbol_of = {token: symbols[name] for name, ids in self.label_tokens.items() for token in ids}
+        self._native = _native.TokenCosts(vocabulary.native, weighted.tables)
+        self._kept = BoundedCache[int, SparseCosts](_MAX_KEPT)
+
+    def after(self, state: int, token: int) -> tuple[int, int]:
+        """Return the state after a token that is allowed, and what the token costs in units."""
+        tables, symbol = self.weighted.tables, self._symbol_of.get(token)
+        if symbol is not None:
+            arc = tables.find(max(state, 0), symbol)
+            return int(tables.arcs[arc, 2]), int(tables.cost[arc])
+        is_first = state == BEGINNING
+        text = self.vocabulary.detokenize([token], at_text_start=True) if is_first else self.vocabulary.tokens[token]
+        if is_first and not text:
+            return BEGINNING, 0
+        return tables.walk(max(state, 0), text)
+
+    def end_cost(self, state: int) -> int:
+        """Return what it costs in units to end in a state, where a text may end."""
+        return int(self.weighted.tables.final[max(state, 0)])
+
+    def costs(self, state: int, work: Work | None = None) -> SparseCosts:
+        """Return the tokens that do not cost 0 in a state, end tokens included; others may be there that it forbids.
+
+        Raises:
+            Cancelled, LimitExceeded: the work was cancelled or its time is up.
+        """
+        return self._kept.get_or_make(state, lambda: self._find(state, current_work(work)))
+
+    def _find(self, state: int, work: Work) -> SparseCosts:
+        tables = self.weighted.tables
+        if state == BEGINNING:
+            return self._find_first()
+        tokens, units = self._native.from_state(state, work.budget)
+        more = dict[int, int]()
+        if (final := int(tables.final[state])) not in (0, NO_COST):
+            more = dict.fromkeys(self.vocabulary.eos_ids, final)
+        for token, symbol in self._symbol_of.items():
+            if (arc := tables.find(state, symbol)) >= 0 and tables.cost[arc]:
+                more[token] = int(tables.cost[arc])
+        if not more:
+            return SparseCosts(tokens, units)
+        # Tokens that write nothing cost nothing by their bytes.
+        all_tokens = np.append(tokens, np.array(list(more), np.int32)).astype(np.int32)
+        order = np.argsort(all_tokens, kind="stable")
+        return SparseCosts(all_tokens[order], np.append(units, list(more.values())).astype(np.int64)[order])
+
+    def _find_first(self) -> SparseCosts:
+        """Return the costs before the first token, each of which writes a text of its own there."""
+        found = [(token, self._first_cost(token)) for token in range(len(self.vocabulary))]
+        kept = [(token, cost) for token, cost in found if cost]
+        return SparseCosts(
+            np.array([token for token, _ in kept], np.int32), np.array([cost for _, cost in kept], np.int64)
+        )
+
+    def _first_cost(self, token: int) -> int:
+        if token in self.vocabulary.eos_ids:
+            final = self.end_cost(BEGINNING)
+            return 0 if final == NO_COST else final
+        symbol = self._symbol_of.get(token)
+        if symbol is not None and self.weighted.tables.find(0, symbol) < 0:
+            return 0
+        return self.after(BEGINNING, token)[1]
