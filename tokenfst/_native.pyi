@@ -634,7 +634,7 @@ class TokenCosts:
 
     def __init__(self, vocabulary: VocabularyTries, tables: automata._native.WeightedTables) -> None: ...
 
-    def from_state(self, state: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
+    def of_states(self, states: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        Return the tokens that do not cost 0, ascending, and their costs in units, `[n]` each.
+        Return the tokens that do not cost 0 in some states: the place of the state, the token and its cost in units, `[n]` each.
         """

@@ -154,7 +154,17 @@ class TokenAutomaton(ABC):
         Subtract the costs from the logits. `initial_cost` and the costs of the tokens of a text, the end token
         included, add up to its `weight`.
         """
-        return np.where(self.mask(state), np.float32(0), np.float32(inf))
+        found = np.where(self.mask(state), np.float32(0), np.float32(inf))
+        tokens, costs = self.token_costs(state)
+        found[tokens] += costs
+        return found
+
+    def token_costs(self, state: State) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Return the tokens that do not cost 0 in a state, and their costs, `[n]` each.
+
+        Most tokens cost nothing in most states. Some of those returned may not be allowed.
+        """
+        return np.zeros(0, np.int32), np.zeros(0, np.float32)
 
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:
         """Return the cost of a whole text, infinity if it is not accepted.

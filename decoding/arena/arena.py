@@ -2,7 +2,7 @@
 
     slot = arena.add(automaton)                 a number; slot 0 allows everything
     at = arena.starts([slot, 0, slot])          the state of each sequence
-    arena.apply_(logits, at)                    minus infinity for forbidden tokens
+    arena.apply_(logits, at)                    minus infinity for forbidden tokens, less what others cost
     at = arena.advance(at, tokens)
 
 Automata may be added and dropped while others are in use, because the state of a sequence does not say where tables
@@ -372,7 +372,7 @@ class Arena:
         *,
         wrap_up: Tensor | None = None,
     ) -> Tensor:
-        """Write minus infinity over the logits of forbidden tokens, in place.
+        """Write minus infinity over the logits of forbidden tokens and subtract what tokens cost, in place.
 
         Args:
             logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens.
@@ -397,4 +397,4 @@ class Arena:
             logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, at, limit)
-        return logits.masked_fill_(~self.mask(at, limit), float("-inf"))
+        return self._program.subtract_weights_(logits.masked_fill_(~self.mask(at, limit), float("-inf")), at)

@@ -48,7 +48,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.COST: machine.cost,
         layout.NODE_RUNS: machine.node_runs,
         layout.RUNS: machine.runs,
-    }
+    } | weight_tables(machine, begin, end)
     head = np.zeros(FIELDS, np.int64)
     place = FIELDS + chunks.size
     for field, table in tables.items():
@@ -67,6 +67,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.FIRST: machine.first,
         layout.LEAST: machine.least,
         layout.HAS_RUNS: len(machine.runs) > 0,
+        layout.HAS_WEIGHTS: len(machine.weight_tokens) > 0,
     }
     for field, number in numbers.items():
         head[field] = number
@@ -75,3 +76,14 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
     parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
     return np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])
+
+
+def weight_tables(machine: Machine, begin: int, end: int) -> dict[int, npt.NDArray[np.integer]]:
+    """Return the weights of the tokens from `begin` to `end`, which count from 0 there."""
+    tokens, sizes = machine.weight_tokens, machine.row_weights[:, 1]
+    inside = (begin <= tokens) & (tokens < end)
+    before = np.concatenate([[0], np.cumsum(inside)])
+    first = machine.row_weights[:, 0]
+    rows = np.stack([before[first], before[first + sizes] - before[first]], axis=1)
+    bits = machine.weight_costs[inside].view(np.int32)
+    return {layout.ROW_WEIGHTS: rows, layout.WEIGHTS: np.stack([tokens[inside] - begin, bits], axis=1)}

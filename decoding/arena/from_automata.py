@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from automata.errors import LimitExceeded
-from automata.limits import Limits
+from automata.limits import Limits, current_work
+from automata.weighted.units import from_units
 from decoding.arena.layout import (
     COUNT,
     DEAD,
@@ -27,6 +30,8 @@ from tokenfst.finite.classes import END
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from tokenfst.weighted.token_costs import BEGINNING
 
 
 def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAutomaton | None:
@@ -35,7 +40,8 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
         complete = automaton.complete(limits=Limits(seconds=max_seconds))
     except LimitExceeded:
         return None
-    return complete if isinstance(complete, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
+    tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
+    return complete if isinstance(tables, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
 
 
 def configurations_of(automaton: TokenAutomaton) -> int:
@@ -56,6 +62,8 @@ def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
         ValueError: the arena cannot hold this kind of automaton.
     """
     complete = automaton.complete()
+    if isinstance(complete, WeightedTokenAutomaton):
+        return of_weighted(complete, machine_of(complete.support, max_depth))
     if isinstance(complete, PushdownTokenAutomaton):
         return of_pushdown(complete, max_depth)
     if isinstance(complete, CountedTokenAutomaton):
@@ -111,6 +119,27 @@ def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
         rest=with_last_two(rest),
         least=automaton.min_tokens(automaton.start),
     )
+
+
+def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine) -> Machine:
+    """Return the machine of the support with the costs of its rows; states over bytes with equal costs share them.
+
+    Raises:
+        LimitExceeded: the costs take too much memory.
+    """
+    kinds, kind_of_state = np.unique(automaton.byte_states, return_inverse=True)
+    first = int(kinds[0] == BEGINNING)
+    place, tokens, units = automaton.table.by_state(kinds[first:], current_work())
+    if first:
+        begins = automaton.table.costs(BEGINNING)
+        place = np.append(np.zeros_like(begins.tokens), place + 1)
+        tokens, units = np.append(begins.tokens, tokens), np.append(begins.units, units)
+    ends = np.cumsum(np.bincount(place, minlength=len(kinds)))
+    begin = np.append(0, ends[:-1])
+    rows = np.zeros((machine.num_rows, 2), np.int64)
+    rows[2 : 2 + len(kind_of_state)] = np.stack([begin, ends - begin], axis=1)[kind_of_state]
+    costs = from_units(units).astype(np.float32)
+    return replace(machine, row_weights=rows, weight_tokens=tokens.astype(np.int64), weight_costs=costs)
 
 
 def of_counted(automaton: CountedTokenAutomaton) -> Machine:

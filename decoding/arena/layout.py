@@ -23,6 +23,8 @@ gathers.
     NEXT, COST  `[H, S]`                the context with one symbol more on the stack, and what it costs
     NODE_RUNS   `[N, 2]`                where the runs of a node begin, and how many there are
     RUNS        `[.., 2]`               from which count on, and the fewest tokens from there
+    ROW_WEIGHTS `[E, 2]`                where the weights of each row begin, in entries, and how many there are
+    WEIGHTS     `[.., 2]`               a token that does not cost 0, and its cost as the bits of a float32
 
 The last two outcomes, and moves, lead to the dead row, and from the end to itself. The native core, which steps on the
 CPU, knows the same numbers (`native/decoding/layout.h`).
@@ -34,9 +36,9 @@ CHUNK_WORDS = 64
 """Words in a chunk: 2,048 tokens."""
 
 (CLASSES, ROW_MASK, MASKS, ROW_FORCED, ROW_COMB, COMB, OUTCOMES, MOVES, PUSHES, NODES, WALK, NODE_ROWS, CUTS, REST,
- NEXT, COST, NODE_RUNS, RUNS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES, GAUGE, DEPTH, FIRST, LEAST,
- HAS_RUNS) = range(28)  # fmt: skip
-FIELDS = 28
+ NEXT, COST, NODE_RUNS, RUNS, ROW_WEIGHTS, WEIGHTS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES, GAUGE,
+ DEPTH, FIRST, LEAST, HAS_RUNS, HAS_WEIGHTS) = range(31)  # fmt: skip
+FIELDS = 31
 # The place of the empty chunk, after the head.
 EMPTY_CHUNK = FIELDS
 

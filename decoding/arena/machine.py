@@ -56,6 +56,8 @@ class Machine:
         next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
         node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
         least: the fewest tokens of a whole text, the end token counted.
+        row_weights, weight_tokens, weight_costs: `[E, 2]`, `[W]`, `[W]` float32: where the weights of each row begin
+            and how many there are; the tokens that do not cost 0, and their costs. Empty without weights.
         is_ambiguous: whether a text may have several configurations.
         reads: how many symbols are read at most.
         longest: how many are pushed at most.
@@ -84,6 +86,9 @@ class Machine:
     cost: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
     node_runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    row_weights: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    weight_tokens: Longs = field(default_factory=_no_ints)
+    weight_costs: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     is_ambiguous: bool = False
     reads: int = 0
     longest: int = 0

@@ -47,6 +47,7 @@ class Shape(NamedTuple):
         runs: the runs of a node.
         parts: L, the rows of a configuration.
         at_once: R, the moves that a class makes from them.
+        weights: the weights of a row.
     """
 
     times: int = 1
@@ -57,6 +58,7 @@ class Shape(NamedTuple):
     runs: int = 0
     parts: int = 1
     at_once: int = 1
+    weights: int = 0
 
     @staticmethod
     def of(machine: Machine) -> Shape:
@@ -70,6 +72,7 @@ class Shape(NamedTuple):
             runs=int(machine.node_runs[:, 1].max(initial=0)),
             parts=machine.parts,
             at_once=machine.at_once,
+            weights=int(machine.row_weights[:, 1].max(initial=0)),
         )
 
 
@@ -288,6 +291,22 @@ class Program:
         """Return the words of one mask for each sequence, `[B]`, `[B, num_chunks * CHUNK_WORDS]`."""
         chunk = self.read(mask[:, None] + torch.arange(num_chunks, device=self.device)) + tables.base
         return self.words[chunk[:, :, None] + self._chunk].flatten(1)
+
+    def subtract_weights_(self, logits: Tensor, at: Sequences) -> Tensor:
+        """Subtract what tokens cost from logits, `[B, V]`, in place."""
+        if not self.shape.weights:
+            return logits
+        tables = self.tables(at.slot)
+        has_weights = tables.number(layout.HAS_WEIGHTS) > 0
+        entry = torch.where(has_weights, tables.place(layout.ROW_WEIGHTS) + 2 * at.row[:, 0, :1], 0)
+        begin, size = self.read(entry), self.read(entry + 1)
+        number = torch.arange(self.shape.weights, device=self.device)
+        inside = has_weights & (number < size)
+        place = torch.where(inside, tables.place(layout.WEIGHTS) + 2 * (begin + number), 0)
+        tokens = torch.where(inside, self.read(place), 0)
+        bits = self.words.index_select(0, (place + 1).flatten()).view(place.shape)
+        costs = torch.where(inside, bits.view(torch.float32), 0)
+        return logits.scatter_add_(1, tokens, -costs.to(logits.dtype))
 
     def forced(self, at: Sequences) -> Tensor:
         """Return the only token that each sequence may write, or -1, `[B]`."""

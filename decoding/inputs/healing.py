@@ -18,18 +18,21 @@ are over tokens).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.arrays import IntArray
-from automata.errors import EmptyLanguage, VocabularyError
+from automata.errors import EmptyLanguage, VocabularyError, text_bytes
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 S = TypeVar("S")
 
@@ -91,6 +94,35 @@ class Healed(TokenAutomaton):
     def nbytes(self) -> int:
         """Memory of the inner automaton in bytes."""
         return self.inner.nbytes
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether tokens have costs."""
+        return self.inner.is_weighted
+
+    @property
+    def initial_cost(self) -> float:
+        """What every text costs before its first token."""
+        return self.inner.initial_cost
+
+    def token_costs(self, state: Any) -> tuple[IntArray, npt.NDArray[np.float32]]:
+        """Return the tokens that do not cost 0 in a state; see `TokenAutomaton.token_costs`. The prefix is free."""
+        if not isinstance(state, Unspelled):
+            return self.inner.token_costs(state)
+        if not isinstance(self.inner, WeightedTokenAutomaton):
+            return super().token_costs(state)
+        table, rest = self.inner.table, len(self.prefix) - state.written
+        tokens = [token for token, to in self._targets(state.written).items() if not isinstance(to, Unspelled)]
+        costs = [table.cost_from_start(self.vocabulary.tokens[token][rest:]) for token in tokens]
+        return np.array(tokens, np.int32), np.array(costs, np.float32)
+
+    def weight(self, tokens: Iterable[int] | str | bytes) -> float:
+        """Return the cost of a whole text; see `TokenAutomaton.weight`. The prefix is free."""
+        whole = tokens if isinstance(tokens, str | bytes) else list(tokens)
+        if not self.accepts(whole):
+            return inf
+        text = text_bytes(whole) if isinstance(whole, str | bytes) else self.vocabulary.detokenize(whole)
+        return self.inner.weight(text[len(self.prefix) :])
 
     def is_final(self, state: Any) -> bool:
         """Whether the text may end here."""

@@ -32,6 +32,7 @@ from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
 from decoding.inputs.constraints import Automaton
+from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 
 # The lengths that are kept beside that of the prompt: more than any draft is long.
@@ -202,7 +203,7 @@ class BatchTracker:
     # Masks
 
     def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
-        """Write minus infinity over the scores of forbidden tokens, in place.
+        """Write minus infinity over the scores of forbidden tokens and subtract what others cost, in place.
 
         A row that has gone astray (a beam of probability zero) has nothing allowed but the end token.
 
@@ -237,9 +238,13 @@ class BatchTracker:
     def _apply_host_(self, scores: Tensor, host: Sequence[HostState], remaining: int | None, price: int) -> None:
         if price:
             for row, state in enumerate(host):
-                if state is not None and state is not ASTRAY and state is not ENDED:
+                if not _is_idle(state):
                     more = host_excess(self._by_row[row], state, self.width).to(self.device)
                     scores[row] -= (price * more).to(scores.dtype)
+        if any(automaton is not None and automaton.is_weighted for automaton in self.automata):
+            rows = zip(self._by_row, host, strict=True)
+            live = [None if one is None or _is_idle(state) else (one, state) for one, state in rows]
+            scores.copy_(less_costs(scores, live))
         words = packed_masks(self._by_row, host, self.width, remaining).to(self.device)
         scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))
 
@@ -370,3 +375,8 @@ def _arena(
     arena = Arena.of(list(held.values()), device, width=width, max_depth=depth)
     slots = {key: slot for slot, key in enumerate(held, 1)}
     return arena, [slots.get(id(one), FREE_SLOT) for one in tables]
+
+
+def _is_idle(state: HostState) -> bool:
+    """Return whether a row is not kept on the host, or nothing more is written in it."""
+    return state is None or state is ASTRAY or state is ENDED

@@ -15,6 +15,7 @@ from decoding.difficulty import Difficulty
 from decoding.inputs.constraints import ConstraintLikes, automata_for
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
+from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
 from decoding.search.hypothesis import Hypothesis, normalized
 from decoding.search.scorers import Logits, Scorer, scorer_of
@@ -143,8 +144,9 @@ class _Sampler:
         logits = logits[torch.tensor([sample.row for sample in samples], device=logits.device)]
         noise = Noise(self.seeds[numbers].to(logits.device))
         history = self._history(samples, logits)
-        now = Step.of(logits, [Position(sample.automaton, sample.state) for sample in samples], remaining)
-        tokens = choose(probabilities(logits, now.allowed, self.sampling, history), noise, step)
+        positions = [Position(sample.automaton, sample.state) for sample in samples]
+        now = Step.of(logits, positions, remaining)
+        tokens = choose(probabilities(less_costs(logits, positions), now.allowed, self.sampling, history), noise, step)
         if self.difficulty is not None:
             wanted = choose(probabilities(logits, None, self.sampling, history), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.difficulty import log_probabilities
+from decoding.masking.costs import less_costs
 from tokenfst.token_automaton import TokenAutomaton
 
 
@@ -39,7 +40,7 @@ class Step(NamedTuple):
     """All rows at one step.
 
     Attributes:
-        scores: `[R, V]` float32, the model's log-probabilities; what is not a number is impossible.
+        scores: `[R, V]` float32, the model's log-probabilities less costs; what is not a number is impossible.
         allowed: `[R, V]` bool.
         ends: `[R, V]` bool, the end tokens among them.
     """
@@ -68,7 +69,7 @@ class Step(NamedTuple):
             allowed[row, :size] = automaton.mask(state, remaining)
             ends[row, end_ids] = allowed[row, end_ids]
         return Step(
-            log_probabilities(logits),
+            less_costs(log_probabilities(logits), positions),
             torch.from_numpy(allowed).to(logits.device),
             torch.from_numpy(ends).to(logits.device),
         )

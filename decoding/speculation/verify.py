@@ -23,7 +23,8 @@ the one token; only if that is refused, the mask is made. With A the allowed tok
 which is p. The draw is a race in which each token has its own noise, so it is the very same draw: the token that wins
 among all, if it is allowed, wins among the allowed ones too. Truncation is another matter. Top-k of the allowed tokens
 is not what top-k of all tokens leaves of them (the second may be empty), and likewise top-p, min-p and typical
-sampling; there, opportunistic masking is not offered. Penalties and temperature change each logit by itself, and pass.
+sampling; there, opportunistic masking is not offered. Costs, penalties and temperature change each logit by itself, and
+pass.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from torch import Tensor
 from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
 from decoding.arena.bits import tokens_of_byte, unpacked
+from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
 from decoding.speculation.tree import ROOT, Tree
 
@@ -100,7 +102,8 @@ class Verification:
         self._row_of = {pair: row for row, pair in enumerate(self._places)}
         self._coins: dict[tuple[int, int], list[float]] = {}
         if self._places:
-            self._logits, every = torch.cat(list(logits)), [*range(len(self._places))]
+            positions = [(trees[number].automaton, trees[number].state(place)) for number, place in self._places]
+            self._logits, every = less_costs(torch.cat(list(logits)), positions), [*range(len(self._places))]
             self._probabilities = self._distribution(every, masked=not opportunistic)
             self._tokens: list[int] = choose(self._probabilities, *self._noise(every)).tolist()
             self._coins = self._coins_of()

@@ -26,9 +26,11 @@ enum class Table : int32_t {
   kCost,
   kNodeRuns,
   kRuns,
+  kRowWeights,
+  kWeights,
 };
 enum class Number : int32_t {
-  kNoOutcome = 18,
+  kNoOutcome = 20,
   kTimes,
   kNumClasses,
   kNumSymbols,
@@ -38,8 +40,9 @@ enum class Number : int32_t {
   kFirst,
   kLeast,
   kHasRuns,
+  kHasWeights,
 };
-constexpr int32_t kNumFields = 28;
+constexpr int32_t kNumFields = 31;
 
 // The quantity that the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
 enum Gauge : int32_t { kNothing, kCount, kFree };
@@ -70,6 +73,12 @@ struct NodeRuns {
 };
 struct CountRun {
   int32_t begin, least;  // from which count on, and the fewest tokens from there
+};
+struct RowWeights {
+  int32_t begin, size;
+};
+struct Weight {
+  int32_t token, bits;  // the cost as the bits of a float
 };
 struct StackEntry {
   int32_t symbol, context, cost;  // the last two are of the stack up to here

@@ -6,6 +6,7 @@
 
 #include "decoding/blend.h"
 #include "decoding/budgets.h"
+#include "decoding/weights.h"
 #include "support/parallel.h"
 #include "support/streaming.h"
 
@@ -118,6 +119,8 @@ void mask_logits(const Memory& memory, const SequenceBatch& at, const Restrictio
     const Block block = memory.block(at.slots[sequence]);
     mask_one(block, at, sequence, restriction, how, logits[sequence]);
     if (streaming) support::finish_streaming();
+    // An automaton with costs has no stack, and so stands at one row.
+    subtract_weights(block, at.rows(sequence)[0], logits.infinity, logits[sequence]);
   });
 }
 

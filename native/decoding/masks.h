@@ -35,7 +35,7 @@ struct Restriction {
   int64_t begin;  // the token of the first logit
 };
 
-// Write minus infinity over forbidden logits.
+// Write minus infinity over forbidden logits, and subtract what the others cost.
 template <class Logit>
 void mask_logits(const Memory& memory, const SequenceBatch& at, const Restriction& restriction,
                  const LogitRows<Logit>& logits, int num_threads);

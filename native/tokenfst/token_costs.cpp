@@ -113,12 +113,11 @@ void TokenCosts::walk(const Trie& trie, bool whole, int32_t state, std::vector<T
   }
 }
 
-std::vector<TokenCost> TokenCosts::from(int32_t state, support::Budget& budget) const {
-  std::vector<TokenCost> found;
+void TokenCosts::add_from(int32_t state, std::vector<TokenCost>& found, support::Budget& budget) const {
+  const size_t before = found.size();
   walk(vocabulary_->whole(), true, state, found, budget);
   walk(vocabulary_->partial(), false, state, found, budget);
-  std::ranges::sort(found, {}, &TokenCost::token);
-  return found;
+  budget.charge(sizeof(TokenCost) * (found.size() - before));
 }
 
 }  // namespace tokenfst

@@ -26,9 +26,9 @@ class TokenCosts {
   TokenCosts(std::shared_ptr<const Vocabulary> vocabulary, const automata::WeightedTables& tables);
 
   int32_t num_states() const { return tables_.num_states(); }
-  // Return the tokens that do not cost 0 in a state, by token. Tokens that it does not allow, or that end a sequence,
+  // Add the tokens that do not cost 0 in a state, in no order. Tokens that it does not allow, or that end a sequence,
   // are left out.
-  std::vector<TokenCost> from(int32_t state, support::Budget& budget) const;
+  void add_from(int32_t state, std::vector<TokenCost>& found, support::Budget& budget) const;
 
  private:
   // What a state loops on at no cost.

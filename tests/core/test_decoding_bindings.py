@@ -14,9 +14,9 @@ from automata.errors import LimitExceeded
 from decoding import _native
 
 # Places in the head of a block, of numbers and of tables (`native/decoding/layout.h`).
-FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 28, 4, 5, 20, 64, 1
+FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 31, 4, 5, 22, 64, 1
 REFUSALS = (TypeError, ValueError, LimitExceeded)
-WILD = [-(1 << 31), -1, 0, 1, 2, 27, 28, 29, 63, 64, 92, 1 << 20, (1 << 31) - 1]
+WILD = [-(1 << 31), -1, 0, 1, 2, 30, 31, 32, 63, 64, 95, 1 << 20, (1 << 31) - 1]
 KINDS = [np.int32, np.int64, np.int16, np.float32, np.float64, np.uint8, np.bool_]
 
 numbers = st.one_of(st.integers(-2, 40), st.sampled_from(WILD))
@@ -121,7 +121,7 @@ def test_budgets_bound_what_is_made() -> None:
 # Memory and steps.
 
 
-def block(num_tokens: int, num_rows: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+def block(num_tokens: int, num_rows: int, *, weighted: bool = False) -> np.ndarray[Any, np.dtype[np.int32]]:
     """A block with one node, whose rows allow the odd classes and lead on to it."""
     classes = np.arange(num_tokens) % 4
     chunks = np.zeros((2, CHUNK_WORDS), np.uint32)
@@ -135,10 +135,12 @@ def block(num_tokens: int, num_rows: int) -> np.ndarray[Any, np.dtype[np.int32]]
     masks = np.array([FIELDS, FIELDS + CHUNK_WORDS])
     tables += [np.array([mask_at, *[mask_at + 1] * (num_rows - 1)]), masks, np.full(num_rows, -1), combs, entries]
     tables += [np.zeros((1, 1)), np.array([[0, 0, 0, 2, 0, 0]]), [], [[-1, 0, 0, 0]] * 3, [], [2], [], [[1]], [], []]
-    tables += [[], []]
+    # The first token costs 1.5 in every row but that where nothing is allowed.
+    weights = np.array([[0, np.float32(1.5).view(np.int32)]])
+    tables += [[], [], np.array([[0, 0], *[[0, 1]] * (num_rows - 1)]) if weighted else [], weights if weighted else []]
     for field, table in enumerate(tables):
         head[field], place = place, place + np.size(table)
-    numbers = {18: 0, 19: 1, NUM_CLASSES: 4, 21: 0, 22: 1, 23: 0, 24: 0, 25: 0, 26: 1, 27: 0}
+    numbers = {20: 0, 21: 1, NUM_CLASSES: 4, 23: 0, 24: 1, 25: 0, 26: 0, 27: 0, 28: 1, 29: 0, 30: int(weighted)}
     for field, value in numbers.items():
         head[field] = value
     return np.concatenate([head, chunks.view(np.int32).reshape(-1), *[np.ravel(table) for table in tables]]).astype(
@@ -184,10 +186,31 @@ def test_a_block_made_by_hand_does_what_it_says() -> None:
     assert (out.view(np.uint32) == 0xAAAAAAAA).all()
 
 
+def test_weights_are_subtracted_from_logits_of_every_type() -> None:
+    words = np.concatenate([np.zeros(3, np.int32), block(40, 3, weighted=True)])
+    # The only weight is that of token 0, which is not allowed; let it be of token 1.
+    words[-2] = 1
+    held, slots_and_rows = memory(words, len(words) - 3), sequences(2)[:2]
+    slots_and_rows[1][1] = ENDED
+    for kind, infinity in ((np.float32, -0x800000), (np.float64, -0x10000000000000), (np.float16, -0x400)):
+        logits = np.full((2, 40), 2, kind)
+        held.mask_logits(*slots_and_rows, infinity, 1, logits.view(f"i{logits.itemsize}"))
+        assert logits[:, 0].tolist() == [-np.inf] * 2
+        assert logits[:, 1].tolist() == [0.5] * 2
+        assert logits[:, 3].tolist() == [2] * 2
+    for value in np.arange(1 << 16, dtype=np.uint16).view(np.float16)[::7]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            expected = (np.float32(value) - np.float32(1.5)).astype(np.float16)
+        logits = np.full((2, 40), value, np.float16)
+        held.mask_logits(*slots_and_rows, -0x400, 1, logits.view(np.int16))
+        np.testing.assert_array_equal(logits[:, 1], np.full(2, expected))
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_steps_through_memory_of_any_content(data: Any) -> None:
-    words = np.concatenate([np.zeros(3, np.int32), block(40, 3), np.zeros(5, np.int32)])
+    made = block(40, 3, weighted=data.draw(st.booleans()))
+    words = np.concatenate([np.zeros(3, np.int32), made, np.zeros(5, np.int32)])
     size = len(words) - data.draw(st.integers(0, 9))
     for _ in range(data.draw(st.integers(0, 12))):
         words[data.draw(st.integers(0, len(words) - 1))] = data.draw(numbers)

@@ -77,17 +77,11 @@ class WeightedTokenAutomaton(TokenAutomaton):
         """The least cost of a text, which every text has; see `TokenAutomaton.initial_cost`."""
         return from_units(self.table.weighted.tables.initial)
 
-    def costs(self, state: State) -> npt.NDArray[np.float32]:
-        """Return what each token costs, `[V]`; see `TokenAutomaton.costs`."""
-        found = super().costs(state)
-        if state.byte_state != ENDED:
-            tokens, costs = self.sparse_costs(state.byte_state)
-            found[tokens] += costs
-        return found
-
-    def sparse_costs(self, byte_state: int) -> tuple[IntArray, npt.NDArray[np.float32]]:
-        """Return the tokens that do not cost 0 and their costs, `[n]` each; some of them may not be allowed."""
-        found = self.table.costs(byte_state)
+    def token_costs(self, state: State) -> tuple[IntArray, npt.NDArray[np.float32]]:
+        """Return the tokens that do not cost 0 in a state; see `TokenAutomaton.token_costs`."""
+        if state.byte_state == ENDED:
+            return super().token_costs(state)
+        found = self.table.costs(state.byte_state)
         return found.tokens, found.costs
 
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:

@@ -88,6 +88,10 @@ class CostTable:
             return BEGINNING, 0
         return tables.walk(max(state, 0), text)
 
+    def cost_from_start(self, text: bytes) -> float:
+        """Return what bytes cost that begin a text."""
+        return from_units(self.weighted.tables.walk(0, text)[1])
+
     def end_cost(self, state: int) -> int:
         """Return what it costs in units to end in a state, where a text may end."""
         return int(self.weighted.tables.final[max(state, 0)])
@@ -96,27 +100,40 @@ class CostTable:
         """Return the tokens that do not cost 0 in a state, end tokens included; others may be there that it forbids.
 
         Raises:
-            Cancelled, LimitExceeded: the work was cancelled or its time is up.
+            Cancelled, LimitExceeded: the work was cancelled or a limit was passed.
         """
         return self._kept.get_or_make(state, lambda: self._find(state, current_work(work)))
 
     def _find(self, state: int, work: Work) -> SparseCosts:
-        tables = self.weighted.tables
         if state == BEGINNING:
             return self._find_first()
-        tokens, units = self._native.from_state(state, work.budget)
-        more = dict[int, int]()
-        if (final := int(tables.final[state])) not in (0, NO_COST):
-            more = dict.fromkeys(self.vocabulary.eos_ids, final)
-        for token, symbol in self._symbol_of.items():
-            if (arc := tables.find(state, symbol)) >= 0 and tables.cost[arc]:
-                more[token] = int(tables.cost[arc])
-        if not more:
-            return SparseCosts(tokens, units)
-        # Tokens that write nothing cost nothing by their bytes.
-        all_tokens = np.append(tokens, np.array(list(more), np.int32)).astype(np.int32)
-        order = np.argsort(all_tokens, kind="stable")
-        return SparseCosts(all_tokens[order], np.append(units, list(more.values())).astype(np.int64)[order])
+        _, tokens, units = self.by_state(np.array([state], np.int32), work)
+        return SparseCosts(tokens, units)
+
+    def by_state(self, states: IntArray, work: Work) -> tuple[IntArray, IntArray, UnitArray]:
+        """Return the tokens that do not cost 0 in some states over bytes, and their costs.
+
+        Returns:
+            `[n]` each, by place and then by token: the place of the state in `states`, the token, and its cost in
+            units.
+        """
+        final = self.weighted.tables.final[states]
+        ends = np.flatnonzero((final != NO_COST) & (final != 0)).astype(np.int32)
+        found = [self._native.of_states(states, work.budget)]
+        found += [(ends, np.full_like(ends, token), final[ends]) for token in self.vocabulary.eos_ids]
+        found += [self._named(states, token, symbol) for token, symbol in self._symbol_of.items()]
+        place, tokens, units = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((tokens, place))
+        return place[order], tokens[order], units[order]
+
+    def _named(self, states: IntArray, token: int, symbol: int) -> tuple[IntArray, IntArray, UnitArray]:
+        """Return the same for a token that has a label."""
+        tables = self.weighted.tables
+        arcs = np.flatnonzero((tables.arcs[:, 0] == symbol) & (tables.cost != 0))
+        cost_of = np.zeros(self.weighted.num_states, np.int64)
+        cost_of[self.weighted.arc_sources[arcs]] = tables.cost[arcs]
+        places = np.flatnonzero(cost_of[states]).astype(np.int32)
+        return places, np.full_like(places, token), cost_of[states[places]]
 
     def _find_first(self) -> SparseCosts:
         """Return the costs before the first token, each of which writes a text of its own there."""

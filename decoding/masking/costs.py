@@ -1,0 +1,31 @@
+"""What tokens cost, subtracted from logits, for automata that are followed on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tokenfst.token_automaton import TokenAutomaton
+
+
+def less_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
+    """Return logits less what tokens cost (`TokenAutomaton.costs`); the same tensor where no automaton has weights.
+
+    Args:
+        logits: `[R, V]`, logits or log-probabilities.
+        positions: the automaton of each row and its state; None for a row without one.
+    """
+    weighed = logits
+    for row, position in enumerate(positions):
+        if position is None or not position[0].is_weighted:
+            continue
+        automaton, state = position
+        tokens, costs = automaton.token_costs(state)
+        if len(tokens):
+            weighed = logits.clone() if weighed is logits else weighed
+            where = torch.from_numpy(tokens).to(logits.device, torch.int64)
+            weighed[row, where] -= torch.from_numpy(costs).to(logits.device, logits.dtype)
+    return weighed
