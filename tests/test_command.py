@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -60,7 +61,7 @@ def test_draw_writes_both_automata(tmp_path: Path, capsys: pytest.CaptureFixture
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
-    assert ">ab</text>" in paths[1].read_text()
+    assert ">&quot;ab&quot;</text>" in paths[1].read_text()
 
 
 def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,15 +156,30 @@ def test_a_model_that_is_none_gets_one_line(tmp_path: Path, capsys: pytest.Captu
         ("a,b,ab", [b"a", b"b", b"ab"]),
         (r"a,\,,b", [b"a", b",", b"b"]),
         (r"\\,a\,b", [b"\\", b"a,b"]),
-        (r"\d,,a", [rb"\d", b"a"]),
+        (r"\d,a", [rb"\d", b"a"]),
     ],
 )
 def test_tokens_are_read_with_commas_between_them(text: str, tokens: list[bytes]) -> None:
     assert _tokens(text) == tokens
 
 
+@pytest.mark.parametrize("text", [r"\d,,a", "a,", ",", ""])
+def test_an_empty_token_is_an_error_that_says_how_a_comma_is_written(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["draw", "--regex", "a", "--tokens", text])
+    assert stopped.value.code == 2
+    message = rf"argument --tokens: {text!r} has an empty token; a comma in a token is written \,"
+    assert message in capsys.readouterr().err
+
+
 def test_draw_takes_a_comma_as_a_token(tmp_path: Path) -> None:
-    assert main(["draw", "--regex", "a(,a)*", "--tokens", r"a,\,", "--output", str(tmp_path)]) == 0
+    arguments = ["draw", "--regex", "a(,a)*", "--output", str(tmp_path)]
+    for tokens in (["--tokens", r"a,\,,\,a"], ["--tokens", "a", "--tokens", r"\,", "--tokens", r"\,a"]):
+        assert main([*arguments, *tokens]) == 0
+        texts = ElementTree.parse(tmp_path / "tokens.svg").iter("{http://www.w3.org/2000/svg}text")
+        assert {'"a"', '","', '",a"'} <= {element.text for element in texts}
 
 
 # Grammars
@@ -220,8 +236,8 @@ def test_draw_writes_both_automata_of_a_grammar(tmp_path: Path, capsys: pytest.C
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
-    assert "x))" not in paths[0].read_text()
-    assert "x))" in paths[1].read_text()
+    assert "&quot;x))&quot;" not in paths[0].read_text()
+    assert "&quot;x))&quot;" in paths[1].read_text()
 
 
 DANGLING = """\
@@ -368,7 +384,7 @@ def test_draw_writes_both_automata_of_a_schema(
     tokens = ["--tokens", "{},{,},null,null]", "--output", str(tmp_path / "pictures")]
     assert main(["draw", "--json-schema", schema_file({"enum": [{}, None]}), *tokens]) == 0
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert ">null</text>" in paths[1].read_text()
+    assert ">&quot;null&quot;</text>" in paths[1].read_text()
 
 
 def test_properties_may_come_in_any_order(

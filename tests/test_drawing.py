@@ -49,7 +49,22 @@ def parts(drawing: Drawing) -> tuple[list[str], list[list[str]]]:
     groups = list(ElementTree.fromstring(drawing.svg()).iter(f"{SVG}g"))
     texts = {kind: [[t.text or "" for t in g.iter(f"{SVG}text")] for g in groups if g.get("class") == kind]
              for kind in ("node", "edge")}  # fmt: skip
-    return [name for names in texts["node"] for name in names], texts["edge"]
+    nodes = [names for names in texts["node"] if not any(name.startswith("bold: start") for name in names)]
+    return [name for names in nodes for name in names], texts["edge"]
+
+
+def legend(drawing: Drawing) -> list[str]:
+    """The lines of the legend, as the SVG shows them."""
+    groups = ElementTree.fromstring(drawing.svg()).iter(f"{SVG}g")
+    nodes = [[text.text or "" for text in g.iter(f"{SVG}text")] for g in groups if g.get("class") == "node"]
+    (lines,) = [names for names in nodes if any(name.startswith("bold: start") for name in names)]
+    return lines
+
+
+def shows_end(drawing: Drawing) -> bool:
+    """Whether the end of the text is in the picture, or in what its legend explains."""
+    bare = "\n".join(line for line in drawing.dot.splitlines() if not line.startswith("  legend "))
+    return "end" in bare or any(line.startswith("end:") for line in legend(drawing))
 
 
 def doubled(drawing: Drawing) -> int:
@@ -96,10 +111,13 @@ def test_figure_4_as_drawn() -> None:
     names, arcs = parts(draw_detokenizer(FIGURE_4))
     assert len(names) == 5
     assert sorted(line for lines in arcs for line in lines) == sorted(
-        ["f:f", "o:o", "d:d", "ε:f", "ε:o", "ε:o", "ε:o", "oo:o", "fo:o", "foo:o", "food:d"]
+        [
+            *('"f":"f"', '"o":"o"', '"d":"d"', 'ε:"f"', 'ε:"o"', 'ε:"o"', 'ε:"o"'),
+            *('"oo":"o"', '"fo":"o"', '"foo":"o"', '"food":"d"'),
+        ]
     )
     _, arcs = parts(draw_detokenizer(FIGURE_4, compact=False))
-    assert [line for lines in arcs for line in lines].count("ε:f") == 3
+    assert [line for lines in arcs for line in lines].count('ε:"f"') == 3
 
 
 def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
@@ -112,7 +130,7 @@ def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     names, arcs = parts(tokenfst.compile("(foo)+d", FIGURE_4).draw())
     assert len(names) == 5
     lines = Counter(line for arc in arcs for line in arc)
-    assert lines == {"f": 2, "fo": 2, "foo": 2, "food": 2, "o": 2, "oo": 1, "d": 1}
+    assert lines == {'"f"': 2, '"fo"': 2, '"foo"': 2, '"food"': 2, '"o"': 2, '"oo"': 1, '"d"': 1}
 
 
 FIGURE_7 = Vocabulary([b"a", b"b", b"aa", b"ab", b"aab", b"abb", b"bb", b""], [7])
@@ -139,18 +157,18 @@ def test_a_grammar_shows_the_names_of_its_rules_and_a_legend() -> None:
     assert {line.split(".")[0] for line in lines if line.startswith('"("')} <= {'"(" (list', '"(" (value', '"("'}
     assert '"""' in {line.split(" ")[0] for line in lines}  # a quote, in quotes
     assert {"value", "list"} & set(names)
-    legend = " ".join(name for name in names if not name.isdecimal())
+    lines = legend(drawing)
     for said in ("bold: start", '"a": a byte that is read', "(x: pushes x", "x): pops x", "rule.n: the text"):
-        assert said in legend
-    assert "<" not in legend
+        assert said in " ".join(lines)
+    assert "<" not in " ".join(lines)
 
 
 def test_a_legend_explains_labels_where_there_are_some() -> None:
     s = call("s")
     drawing = compile_grammar(Grammar({"s": alternation(concat("a", s, Label("image")), "b")}, "s")).draw()
-    names, arcs = parts(drawing)
+    _, arcs = parts(drawing)
     assert any("<image>" in line for arc in arcs for line in arc)
-    assert any("<name>: a token of this set" in name for name in names)
+    assert "<name>: a token of this set" in legend(drawing)
     # What is drawn as the end of the text is explained where it is drawn.
     recursive = compile_grammar(
         Grammar({"s": alternation("x", concat("(", s, concat(",", s).star(), ")"))}, "s")
@@ -176,18 +194,18 @@ def test_figure_7_over_tokens() -> None:
     # does not.
     assert sorted(arcs) == sorted(
         [
-            ["a (0", "aa (0 (1"],
-            ["a (1", "aa (1 (1"],
-            ["ab (0", "aab (0 (1"],
-            ["b abb", "ab (1", "bb 1)", "aab (1 (1"],
-            ["b 1)", "bb 1) 1)"],
+            ['"a" (0', '"aa" (0 (1'],
+            ['"a" (1', '"aa" (1 (1'],
+            ['"ab" (0', '"aab" (0 (1'],
+            ['"b" "abb"', '"ab" (1', '"bb" 1)', '"aab" (1 (1'],
+            ['"b" 1)', '"bb" 1) 1)'],
             ["end 0)"],
         ]
     )
     # Without shorter tokens no text stops after an a.
     names, arcs = parts(tokenfst.compile(automaton, Vocabulary([b"aab", b"b", b"bb"])).draw())
     assert names == ["0", "2", "end"]
-    assert sorted(arcs) == [["aab (0 (1"], ["b 1)", "bb 1) 1)"], ["end 0)"]]
+    assert sorted(arcs) == [['"aab" (0 (1'], ['"b" 1)', '"bb" 1) 1)'], ["end 0)"]]
 
 
 def test_the_lines_say_what_tokens_do() -> None:
@@ -198,7 +216,7 @@ def test_the_lines_say_what_tokens_do() -> None:
     names = ["a", "b", "(", ",", ")", "[", "]", "a,", "),", "))", "([", "])", "a,b)", "((a,a),", "]]", "end"]
     vocabulary = Vocabulary([*(name.encode() for name in names[:-1]), b""], [len(names) - 1])
     automaton = complete(pairs, vocabulary)
-    steps = read_off(automaton.draw(), set(names))
+    steps = read_off(automaton.draw())
     frontier = [(automaton.start, (automaton.tables.start, ()))]
     for _ in range(6):
         following = []
@@ -218,19 +236,20 @@ def test_the_lines_say_what_tokens_do() -> None:
         frontier = following[:400]
 
 
-def read_off(drawing: Drawing, names: set[str]) -> dict[int, list[tuple[str, tuple[int, ...], tuple[int, ...], int]]]:
-    """By state: token, pops from the top down, pushes, and target, as the lines of the picture have them."""
+def read_off(drawing: Drawing) -> dict[int, list[tuple[str, tuple[int, ...], tuple[int, ...], int]]]:
+    """By state: token or end, pops from the top down, pushes, and target, as the lines of the picture have them."""
     steps: dict[int, list[tuple[str, tuple[int, ...], tuple[int, ...], int]]] = {}
     for line in drawing.dot.splitlines():
-        if "->" in line:
-            source, target = line.split(" [")[0].split("->")
-            for move in line.split('"')[1].split("\\n"):
-                words = move.split(" ")
-                pops = tuple(int(word[:-1]) for word in words if word not in names and word.endswith(")"))
-                pushes = tuple(int(word[1:]) for word in words if word not in names and word.startswith("("))
-                steps.setdefault(int(source), []).extend(
-                    (word, pops, pushes, int(target)) for word in words if word in names
-                )
+        if "->" not in line:
+            continue
+        arc, label = line.removesuffix('"];').split(' [label="')
+        source, target = arc.split("->")
+        for move in label.replace('\\"', '"').split("\\n"):
+            words = move.split(" ")
+            read = [word for word in words if word.startswith('"') or word == "end"]
+            pops = tuple(int(word[:-1]) for word in words if word not in read and word.endswith(")"))
+            pushes = tuple(int(word[1:]) for word in words if word not in read and word.startswith("("))
+            steps.setdefault(int(source), []).extend((word.strip('"'), pops, pushes, int(target)) for word in read)
     return steps
 
 
@@ -268,7 +287,7 @@ def test_labels_show_what_they_say(text: str) -> None:
     vocabulary = Vocabulary([text.encode(), b"x"])
     automaton = tokenfst.compile(parse(r"x*") + text, vocabulary)
     _, arcs = parts(automaton.draw(title=f"of {text}"))
-    assert sorted(arcs) == sorted([["x"], [text.replace(" ", "␣")]])
+    assert sorted(arcs) == sorted([['"x"'], [f'"{text.replace(" ", "␣")}"']])
     titles = [t.text for t in ElementTree.fromstring(automaton.draw(title=f"of {text}").svg()).iter(f"{SVG}text")]
     assert f"of {text}" in titles
 
@@ -284,7 +303,11 @@ def test_single_labels() -> None:
         r"\xff",
     ]
     assert [character_label(char) for char in "é\u2028\U000e0001\t"] == ["é", r"\u2028", r"\U000e0001", r"\t"]
-    assert [token_label(token) for token in ("né\n".encode(), b"\xc3", b"a\xff")] == [r"né\n", r"\xc3", r"a\xff"]
+    assert [token_label(token) for token in ("né\n".encode(), b"\xc3", b"a\xff")] == [
+        r'"né\n"',
+        r'"\xc3"',
+        r'"a\xff"',
+    ]
 
 
 def test_acceptors_have_no_outputs() -> None:
@@ -310,15 +333,51 @@ def test_epsilon_is_written_in_acceptors() -> None:
 def test_many_tokens_are_abbreviated() -> None:
     vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], [256])
     names, arcs = parts(tokenfst.compile("[a-z]x", vocabulary).draw())
-    assert ["a", "b", "c", "d", "e", "f", "… (26 tokens)"] in arcs
+    assert [*(f'"{letter}"' for letter in "abcdef"), "… (26 tokens)"] in arcs
     assert ["end"] in arcs
     assert "end" in names
 
 
 def test_the_end_is_drawn_where_it_can_be_reached() -> None:
     without = tokenfst.compile("ab", Vocabulary([b"a", b"b"])).draw()
-    assert "end" not in without.dot
+    assert not shows_end(without)
     assert len(parts(without)[0]) == 3
+
+
+def test_pictures_over_tokens_have_a_legend() -> None:
+    start, token, end = (
+        "bold: start; doubled: the text may end",
+        '"ab": the token with this text',
+        "end: the end of the",
+    )
+    assert legend(tokenfst.compile("(foo)+d", FIGURE_4).draw()) == [start, token]
+    with_end = legend(tokenfst.compile("ab", FIGURE_7).draw())
+    assert with_end[:2] == [start, token]
+    assert [line.startswith(end) for line in with_end] == [False, False, True]
+    stacked = legend(lists(b"x", b"(", b")").draw())
+    assert stacked[:3] == [f"{start} without pops", "(x: pushes x; x): pops x", token]
+    assert [line.startswith(end) for line in stacked] == [False, False, False, True]
+    assert legend(draw_detokenizer(FIGURE_4)) == [
+        "bold: start; doubled: between two tokens",
+        '"ab":"b": reads the token ab, writes the byte b; ε: nothing',
+    ]
+
+
+def test_tokens_are_told_from_all_else_by_their_quotes() -> None:
+    tokens = [b"end", b"0)", b"(0", b"<x>", b"\xc2\xa0", b"a b", b'"', b""]
+    vocabulary = Vocabulary([*tokens, b""], [len(tokens)], special_tokens={"x": len(tokens) - 1})
+    expr = parse(r'(end|0\)|\(0|<x>|\u00a0|a b|")') + Label("x")
+    (text, special, end) = parts(tokenfst.compile(expr, vocabulary).draw())[1]
+    assert text == [f'"{name}"' for name in ("end", "0)", "(0", "<x>", r"\xa0", "a␣b")] + ["… (7 tokens)"]
+    assert (special, end) == (["<x>"], ["end"])
+
+
+def test_special_tokens_have_their_names_or_ids() -> None:
+    vocabulary = Vocabulary([b"a", b"", b"", b""], [3], special_tokens={"one two": 1})
+    automaton = tokenfst.compile(parse("a") + Label("s"), vocabulary, terminals={"s": [1, 2]})
+    assert ["<one␣two>", "<2>"] in parts(automaton.draw())[1]
+    assert "<x>: a special token, its name or its id" in legend(automaton.draw())
+    assert "special" not in tokenfst.compile("a", vocabulary).draw().dot
 
 
 def test_too_many_states_are_refused() -> None:
@@ -340,9 +399,9 @@ def lists(*tokens: bytes, end: bool = True) -> PushdownTokenAutomaton:
 def test_many_moves_are_abbreviated() -> None:
     automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
     _, arcs = parts(automaton.draw())
-    (closing,) = [arc for arc in arcs if any(line.startswith(")))") for line in arc)]
+    (closing,) = [arc for arc in arcs if any(line.startswith('")))') for line in arc)]
     assert len(closing) == MAX_MOVES + 1
-    assert closing[:2] == [") 1)", ")) 1) 1)"]
+    assert closing[:2] == ['")" 1)', '"))" 1) 1)']
     assert closing[-1] == "… (19 moves)"
     many = lists(b"x", b"(", b",", b")", *(b"x)" for _ in range(20)))
     lines = [line for arc in parts(many.draw())[1] for line in arc]
@@ -356,7 +415,8 @@ def test_the_end_of_a_text_that_pops_is_drawn_without_end_tokens() -> None:
     assert [line for arc in parts(without)[1] for line in arc if "end" in line] == ["end 0)"]
     regular = Grammar({"s": parse("a+")}, "s")
     assert doubled(tokenfst.compile(regular, Vocabulary([b"a"])).draw()) == 1
-    assert "end" not in tokenfst.compile(regular, Vocabulary([b"a"])).draw().dot
+    assert not shows_end(tokenfst.compile(regular, Vocabulary([b"a"])).draw())
+    assert shows_end(without)
 
 
 def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +432,7 @@ def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_one_token_may_lead_to_several_moves() -> None:
     palindromes = Grammar({"s": alternation(concat("a", call("s"), "a"), "a")}, "s")
     automaton = tokenfst.compile(replace(palindromes, ambiguity="parallel"), Vocabulary([b"a", b""], [1]))
-    steps = read_off(automaton.draw(), {"a", "end"})
+    steps = read_off(automaton.draw())
     # The middle may be here, and then it pops at once, or it is not.
     assert any(len([move for move in moves if move[0] == "a"]) > 1 for moves in steps.values())
 
