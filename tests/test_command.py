@@ -294,6 +294,7 @@ def test_an_ambiguous_grammar_can_be_carried(
         (["--grammar", "json", "--syntax", "gbnf"], "--syntax goes with a file, and 'json' comes with the package"),
         (["--regex", "a", "--ambiguity", "parallel"], "--ambiguity goes with --grammar"),
         (["--grammar", "json", "--property-order", "any"], "--property-order goes with --json-schema"),
+        (["--regex", "a", "--spellings", "all"], "--spellings goes with --json-schema"),
         (["--regex", "a", "--unsupported", "relax"], "--unsupported goes with --json-schema"),
         (["--json-schema", "no-such.json"], "there is no file 'no-such.json'"),
     ],
@@ -398,6 +399,19 @@ def test_properties_may_come_in_any_order(
         automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
         accepted.append(automaton.accepts(list(b'{"age": 36, "name": "Ada"}')))
     assert accepted == [False, True]
+
+
+def test_strings_may_be_spelled_in_any_way(
+    schema_file: Callable[[Any], str], vocabulary_file: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "schema.safetensors"
+    arguments = ["compile", "--json-schema", schema_file({"const": "yes"}), "--vocab", str(vocabulary_file)]
+    accepted = []
+    for spellings in ([], ["--spellings", "plain"], ["--spellings", "all"]):
+        assert main([*arguments, "--output", str(saved), *spellings]) == 0
+        automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
+        accepted.append([automaton.accepts(list(text)) for text in (b'"yes"', rb'"\u0079es"')])
+    assert accepted == [[True, False], [True, False], [True, True]]
 
 
 @pytest.mark.parametrize(
