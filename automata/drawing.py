@@ -134,6 +134,8 @@ def draw_graph(
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
     if legend is not None:
+        # Once a node has a label, the default label of the others is empty, unless it is declared before.
+        lines.append('node [label="\\N"]')
         text = _quoted(legend + "\n").replace("\\n", "\\l")
         lines.append(f"legend [shape=note, fontsize=10, margin=0.1, label={text}]")
     for state in states:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -42,6 +43,7 @@ pytest.importorskip("pygraphviz")
 # more than one character begin with f.
 FIGURE_4 = Vocabulary([b"f", b"o", b"d", b"oo", b"fo", b"foo", b"food"])
 SVG = "{http://www.w3.org/2000/svg}"
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def parts(drawing: Drawing) -> tuple[list[str], list[list[str]]]:
@@ -472,3 +474,13 @@ def test_an_empty_automaton_is_an_empty_picture() -> None:
     from automata import EMPTY
 
     assert parts(compile_expr(EMPTY).draw()) == ([], [])
+
+
+def test_states_have_their_numbers_in_the_first_picture_of_a_process() -> None:
+    code = (
+        "from automata import Grammar, compile_grammar, parse\n"
+        "print(compile_grammar(Grammar({'s': parse('ab')}, 's')).draw().svg())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    texts = {element.text for element in ElementTree.fromstring(done.stdout.encode()).iter(f"{SVG}text")}
+    assert {"0", "1", "2"} <= texts
