@@ -83,6 +83,7 @@ def draw_fst(
     output_label: Callable[[int], str] | None = None,
     *,
     title: str | None = None,
+    legend: str | None = None,
 ) -> Drawing:
     """Draw an OpenFst automaton; arcs between the same two states are one arc with a line for each.
 
@@ -91,6 +92,7 @@ def draw_fst(
         input_label: writes an input symbol.
         output_label: writes an output symbol; without it, for acceptors, input symbols alone are written.
         title: a line above the picture.
+        legend: a note beside the picture that explains it.
     """
 
     def text(label: Callable[[int], str], symbol: int) -> str:
@@ -102,7 +104,7 @@ def draw_fst(
         label = text(input_label, read) + (f":{text(output_label, written)}" if output_label else "")
         lines.setdefault((source, target), []).append(label)
     labels = {pair: "\n".join(parts) for pair, parts in lines.items()}
-    return draw_graph(range(len(final)), start, final.tolist(), labels, title=title)
+    return draw_graph(range(len(final)), start, final.tolist(), labels, title=title, legend=legend)
 
 
 def draw_graph(
@@ -132,6 +134,8 @@ def draw_graph(
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
     if legend is not None:
+        # Once a node has a label, the default label of the others is empty, unless it is declared before.
+        lines.append('node [label="\\N"]')
         text = _quoted(legend + "\n").replace("\\n", "\\l")
         lines.append(f"legend [shape=note, fontsize=10, margin=0.1, label={text}]")
     for state in states:

@@ -10,6 +10,10 @@ import os
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything imports torch
 
+import base64
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -20,3 +24,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("deterministic")
+
+
+@pytest.fixture
+def vocabulary_file(tmp_path: Path) -> Path:
+    """A `.tiktoken` file of single bytes and a few words."""
+    tokens = [bytes([value]) for value in range(256)] + [b"Yes", b"No", b"es"]
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(token) + f" {rank}\n".encode() for rank, token in enumerate(tokens)))
+    return path

@@ -7,11 +7,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 import tokenfst
@@ -21,17 +19,6 @@ from decoding.command.cli import _tokens
 from decoding.command.progress import progress
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture
-def vocabulary_file(tmp_path: Path) -> Path:
-    """A `.tiktoken` file of single bytes and a few words."""
-    import base64
-
-    tokens = [bytes([value]) for value in range(256)] + [b"Yes", b"No", b"es"]
-    path = tmp_path / "small.tiktoken"
-    path.write_bytes(b"".join(base64.b64encode(token) + f" {rank}\n".encode() for rank, token in enumerate(tokens)))
-    return path
 
 
 def test_generate_writes_a_text_that_matches(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +47,7 @@ def test_draw_writes_both_automata(tmp_path: Path, capsys: pytest.CaptureFixture
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
-    assert ">ab</text>" in paths[1].read_text()
+    assert ">&quot;ab&quot;</text>" in paths[1].read_text()
 
 
 def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,18 +142,34 @@ def test_a_model_that_is_none_gets_one_line(tmp_path: Path, capsys: pytest.Captu
         ("a,b,ab", [b"a", b"b", b"ab"]),
         (r"a,\,,b", [b"a", b",", b"b"]),
         (r"\\,a\,b", [b"\\", b"a,b"]),
-        (r"\d,,a", [rb"\d", b"a"]),
+        (r"\d,a", [rb"\d", b"a"]),
     ],
 )
 def test_tokens_are_read_with_commas_between_them(text: str, tokens: list[bytes]) -> None:
     assert _tokens(text) == tokens
 
 
+@pytest.mark.parametrize("text", [r"\d,,a", "a,", ",", ""])
+def test_an_empty_token_is_an_error_that_says_how_a_comma_is_written(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["draw", "--regex", "a", "--tokens", text])
+    assert stopped.value.code == 2
+    message = rf"argument --tokens: {text!r} has an empty token; a comma in a token is written \,"
+    assert message in capsys.readouterr().err
+
+
 def test_draw_takes_a_comma_as_a_token(tmp_path: Path) -> None:
-    assert main(["draw", "--regex", "a(,a)*", "--tokens", r"a,\,", "--output", str(tmp_path)]) == 0
+    arguments = ["draw", "--regex", "a(,a)*", "--output", str(tmp_path)]
+    for tokens in (["--tokens", r"a,\,,\,a"], ["--tokens", "a", "--tokens", r"\,", "--tokens", r"\,a"]):
+        assert main([*arguments, *tokens]) == 0
+        texts = ElementTree.parse(tmp_path / "tokens.svg").iter("{http://www.w3.org/2000/svg}text")
+        assert {'"a"', '","', '",a"'} <= {element.text for element in texts}
 
 
 # Grammars
+
 
 SUMS = """\
 # Sums of numbers
@@ -220,8 +223,8 @@ def test_draw_writes_both_automata_of_a_grammar(tmp_path: Path, capsys: pytest.C
     paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
-    assert "x))" not in paths[0].read_text()
-    assert "x))" in paths[1].read_text()
+    assert "&quot;x))&quot;" not in paths[0].read_text()
+    assert "&quot;x))&quot;" in paths[1].read_text()
 
 
 DANGLING = """\
@@ -278,6 +281,7 @@ def test_an_ambiguous_grammar_can_be_carried(
         (["--grammar", "json", "--syntax", "gbnf"], "--syntax goes with a file, and 'json' comes with the package"),
         (["--regex", "a", "--ambiguity", "parallel"], "--ambiguity goes with --grammar"),
         (["--grammar", "json", "--property-order", "any"], "--property-order goes with --json-schema"),
+        (["--regex", "a", "--spellings", "all"], "--spellings goes with --json-schema"),
         (["--regex", "a", "--unsupported", "relax"], "--unsupported goes with --json-schema"),
         (["--json-schema", "no-such.json"], "there is no file 'no-such.json'"),
     ],
@@ -300,142 +304,6 @@ def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 # JSON Schemas
-
-PERSON = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "maxLength": 12},
-        "age": {"type": "integer", "minimum": 0, "maximum": 99},
-    },
-    "required": ["name", "age"],
-    "additionalProperties": False,
-}
-TREE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}, "additionalProperties": False}
-
-
-@pytest.fixture
-def schema_file(tmp_path: Path) -> Callable[[Any], str]:
-    """Writes a schema to a file and gives its name."""
-
-    def write(schema: Any) -> str:
-        path = tmp_path / "schema.json"
-        path.write_text(schema if isinstance(schema, str) else json.dumps(schema))
-        return str(path)
-
-    return write
-
-
-def test_generate_writes_a_value_of_a_schema(
-    schema_file: Callable[[Any], str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--json-schema", schema_file(PERSON), "--whitespace", "compact", "--prompt", "A person as JSON: "]
-    assert main(["generate", *arguments, "--max-new-tokens", "40"]) == 0
-    text = capsys.readouterr().out.removesuffix("\n")
-    value = json.loads(text)
-    jsonschema.validate(value, PERSON)
-    assert text == json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-@pytest.mark.parametrize(("schema", "has_stack"), [(PERSON, False), (TREE, True)])
-def test_compile_reports_the_sizes_of_a_schema_and_saves(
-    schema: Any,
-    has_stack: bool,
-    vocabulary_file: Path,
-    schema_file: Callable[[Any], str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    saved = tmp_path / "schema.safetensors"
-    arguments = ["--json-schema", schema_file(schema), "--vocab", str(vocabulary_file), "--output", str(saved)]
-    assert main(["compile", *arguments]) == 0
-    printed = capsys.readouterr().out
-    vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
-    assert ("symbols on the stack" in printed) == has_stack
-    assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
-    if has_stack:
-        nested = tokenfst.load_automaton(saved, vocabulary)
-        assert nested.accepts(b'{"left": {"right": {}}}')
-        assert not nested.accepts(b'{"left": 1}')
-    else:
-        flat = tokenfst.load_automaton(saved, vocabulary)
-        assert flat.accepts(list(b'{"name": "Ada", "age": 36}'))
-        assert not flat.accepts(list(b'{"name": "Ada", "age": 360}'))
-
-
-def test_draw_writes_both_automata_of_a_schema(
-    schema_file: Callable[[Any], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tokens = ["--tokens", "{},{,},null,null]", "--output", str(tmp_path / "pictures")]
-    assert main(["draw", "--json-schema", schema_file({"enum": [{}, None]}), *tokens]) == 0
-    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert ">null</text>" in paths[1].read_text()
-
-
-def test_properties_may_come_in_any_order(
-    schema_file: Callable[[Any], str], vocabulary_file: Path, tmp_path: Path
-) -> None:
-    saved = tmp_path / "schema.safetensors"
-    arguments = ["compile", "--json-schema", schema_file(PERSON), "--vocab", str(vocabulary_file)]
-    accepted = []
-    for order in ("schema", "any"):
-        assert main([*arguments, "--output", str(saved), "--property-order", order]) == 0
-        automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
-        accepted.append(automaton.accepts(list(b'{"age": 36, "name": "Ada"}')))
-    assert accepted == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("schema", "message"),
-    [
-        (
-            {"properties": {"tags": {"items": {"type": "string"}, "uniqueItems": True}}},
-            "needs memory of all items (at /properties/tags/uniqueItems, keyword 'uniqueItems')",
-        ),
-        (
-            {"type": "object", "properties": {"age": {"$ref": "#/$defs/years"}}},
-            "the reference '#/$defs/years' leads to nothing (at /properties/age/$ref, keyword '$ref')",
-        ),
-        ({"properties": {"a": {"type": "int"}}}, "(at /properties/a/type, keyword 'type')"),
-        ({"type": "integer", "minimum": 5, "maximum": 4}, "no value satisfies"),
-        ("[]", "a schema must be an object or a boolean, not [] (at the root)"),
-        ('{"type": NaN}', "(at /type, keyword 'type')"),
-        ('{\n "type": string}', "is no JSON: Expecting value (line 2, column 10)"),
-        ('{"items": ' * 100_000, "nested too deeply"),
-    ],
-)
-def test_a_bad_schema_gets_one_line_with_the_place(
-    schema: Any, message: str, schema_file: Callable[[Any], str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    name = schema_file(schema)
-    assert main(["generate", "--json-schema", name]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    (line,) = captured.err.splitlines()
-    assert line.startswith(f"tokenfst: {name}")
-    assert message in line
-
-
-def test_what_is_left_out_is_told(
-    schema_file: Callable[[Any], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    schema = {"items": {"type": "string", "format": "color", "maxLength": 1}, "uniqueItems": True, "type": "array"}
-    arguments = ["--tokens", '[,],",a', "--output", str(tmp_path), "--unsupported", "relax"]
-    assert main(["draw", "--json-schema", schema_file(schema), *arguments]) == 0
-    told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling")]
-    assert told == [
-        "tokenfst: /uniqueItems is left out: needs memory of all items",
-        "tokenfst: /items/format constrains nothing: no draft defines the format 'color'",
-    ]
-
-
-def test_numbers_of_a_schema_file_are_not_rounded(
-    schema_file: Callable[[Any], str], tmp_path: Path, vocabulary_file: Path
-) -> None:
-    saved = tmp_path / "schema.safetensors"
-    name = schema_file('{"type": "number", "minimum": 0.10000000000000000001, "maximum": 0.2}')
-    assert main(["compile", "--json-schema", name, "--vocab", str(vocabulary_file), "--output", str(saved)]) == 0
-    automaton = tokenfst.load_automaton(saved, tokenfst.load_vocabulary(vocabulary_file, eos_ids=()))
-    assert [automaton.accepts(list(text)) for text in (b"0.1", b"0.10000000000000000001")] == [False, True]
 
 
 def test_either_a_pattern_or_a_grammar() -> None:

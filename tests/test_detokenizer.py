@@ -1,51 +1,33 @@
 """The start of a text: what decoders do there, the transducer with its two states, and automata that agree with both.
 
-First the rule over vocabularies made up here, against the definition by OpenFst and by exhaustive search; then the
-decoders themselves: every sequence of a few tokens is decoded by the library, and the automaton accepts exactly those
-whose text is in the language.
+The rule is held, over vocabularies made up here, against the definition by OpenFst and by exhaustive search.
 """
 
 from __future__ import annotations
 
-import io
-import random
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import mistral_common
 import numpy as np
 import pytest
-import sentencepiece
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from kinds import complete
 from strategies import all_sparse, exprs, relabelled, up_to
-from tokenizers import (
-    BertWordPieceTokenizer,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    trainers,
-)
-from transformers import BertTokenizerFast, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from text_start_cases import llama_2, sequences
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import tokenfst
 from automata import (
-    ANY_TEXT,
     ByteAutomaton,
     Expr,
     Label,
     alternation,
     compile_expr,
     concat,
-    difference,
     literal,
     parse,
     repeat,
@@ -53,17 +35,19 @@ from automata import (
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
 from decoding import generate, vocabulary_of
-from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers, load_vocabulary
+from tokenfst import Vocabulary
 from tokenfst.drawing import draw_detokenizer
 from tokenfst.finite.compile import from_bytes
 from tokenfst.reference import Reference
 from tokenfst.vocabulary.detokenizer import ROOT, detokenizer
 from tokenfst.vocabulary.text_start import TextStart
 
-# The rule, by definition ----------------------------------------------------------------
-
 TOKENS = (b" ", b"  ", b"a", b" a", b"ab", b" b", b"a b", b"#", b"#a", b"", b" ", b"\xc3", b" \xc3", b"\xa9")
+
+
 ENDS = (9,)
+
+
 RULES = {
     "space": TextStart(),
     "space, as SentencePiece": TextStart(exceptions={10: b" "}, ignored=frozenset({0})),
@@ -103,10 +87,6 @@ def check(constraint: str | Expr, vocabulary: Vocabulary, length: int = 3) -> No
     for sequence in sequences(visible, length):
         text = vocabulary.detokenize(sequence, at_text_start=True)
         assert fast.accepts(sequence) == byte_automaton.accepts(text), (constraint, sequence, text)
-
-
-def sequences(tokens: Sequence[int], length: int) -> Iterable[tuple[int, ...]]:
-    return (sequence for n in range(length + 1) for sequence in product(tokens, repeat=n))
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -275,306 +255,6 @@ def test_the_transducer_has_a_state_for_the_start() -> None:
     assert detokenizer(vocabulary).num_states() == 3
     assert detokenizer(vocabulary, at_text_start=True, compact=False).num_states() == 6
     assert "ε" in str(draw_detokenizer(vocabulary, at_text_start=True).dot)
-
-
-# Decoders, by exhaustion ----------------------------------------------------------------
-
-BYTES = ["<0x20>", "<0x61>", "<0xC3>", "<0xA9>"]
-PIECES = ["▁", "▁▁", "a", "▁a", "a▁b", "▁b▁", *BYTES, "##a", "##", "##.", ".", " ", "<s>"]
-SPACES = decoders.Replace("▁", " ")
-DECODERS: dict[str, Any] = {
-    "Llama 2": decoders.Sequence([SPACES, decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]),
-    "Gemma": decoders.Sequence([SPACES, decoders.ByteFallback(), decoders.Fuse()]),
-    "strip of nothing": decoders.Sequence([SPACES, decoders.Fuse(), decoders.Strip(" ", 0, 0)]),
-    "Metaspace always": decoders.Metaspace("▁", "always"),
-    "Metaspace first": decoders.Metaspace("▁", "first"),
-    "Metaspace never": decoders.Metaspace("▁", "never"),
-    "Metaspace and bytes": decoders.Sequence([decoders.Metaspace(), decoders.ByteFallback(), decoders.Fuse()]),
-    "ByteLevel": decoders.ByteLevel(),
-    "WordPiece": decoders.WordPiece("##", cleanup=False),
-    "WordPiece with clean-up": decoders.WordPiece("##", cleanup=True),
-    "WordPiece of another mark": decoders.WordPiece("▁", cleanup=True),
-    "WordPiece, then replaced": decoders.Sequence([decoders.WordPiece("##", cleanup=False), SPACES]),
-}
-# "a" and "b" with spaces, marks and stops anywhere; every text is one of a few of these.
-PATTERNS = [
-    r"",
-    r" *",
-    r"a",
-    r" a",
-    r"a b|a  b|é",
-    r" ?(?:a ?b? ?)*",
-    r"(?:##)?a.*",
-    r"[^ ].*",
-    r".*\.",
-    r"[a .é]*",
-    r".* ",
-    r"(?:[^a]|a[^ ])*",
-]
-
-
-def check_decoder(vocabulary: Vocabulary, decode: Callable[[list[int]], str], tokens: list[int], length: int) -> None:
-    """Every sequence of some tokens is accepted at the start of a text exactly if its decoding is in the language."""
-    tokens = [token for token in tokens if vocabulary.tokens[token]]
-    texts = {}
-    for sequence in sequences(tokens, length):
-        text, written = decode(list(sequence)), vocabulary.detokenize(sequence, at_text_start=True)
-        if "\ufffd" in text:  # no text; each library shows broken characters in its own way
-            with pytest.raises(UnicodeDecodeError):
-                written.decode()
-            continue
-        texts[sequence] = text
-        assert text == written.decode(), sequence
-    for pattern in PATTERNS:
-        matching = {sequence for sequence, text in texts.items() if re.fullmatch(pattern, text)}
-        try:
-            automaton = complete(pattern, vocabulary, at_text_start=True)
-        except EmptyLanguage:
-            assert not matching
-            continue
-        assert {sequence for sequence in texts if automaton.accepts(sequence)} == matching, pattern
-
-
-@pytest.mark.parametrize("name", DECODERS)
-def test_hugging_face_decoders_by_exhaustion(name: str) -> None:
-    tokenizer = Tokenizer(models.BPE(vocab={piece: i for i, piece in enumerate(PIECES)}, merges=[]))
-    tokenizer.decoder = DECODERS[name]
-    tokenizer.add_special_tokens(["<s>"])
-    vocabulary = from_transformers(tokenizer)
-    check_decoder(vocabulary, tokenizer.decode, list(range(len(PIECES))), 3)
-    # Special tokens in front are skipped, and the text has still to begin.
-    begin = PIECES.index("<s>")
-    for token in range(begin):
-        ids = [begin, token, begin, token]
-        if vocabulary.tokens[token] and "\ufffd" not in tokenizer.decode(ids):
-            assert tokenizer.decode(ids) == vocabulary.detokenize(ids, at_text_start=True).decode()
-
-
-SENTENCEPIECE_SETTINGS = {
-    "defaults": {},
-    "no dummy prefix": {"add_dummy_prefix": False},
-    "spaces kept": {"remove_extra_whitespaces": False},
-    "no rule": {"add_dummy_prefix": False, "remove_extra_whitespaces": False},
-}
-
-
-def trained_sentencepiece(path: Path, texts: Iterable[str], **options: Any) -> Any:
-    writer = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.Train(
-        sentence_iterator=iter(texts),
-        model_writer=writer,
-        vocab_size=330,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        byte_fallback=True,
-        **options,
-    )
-    path.write_bytes(writer.getvalue())
-    return sentencepiece.SentencePieceProcessor(model_file=str(path))
-
-
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("name", SENTENCEPIECE_SETTINGS)
-def test_sentencepiece_by_exhaustion(tmp_path: Path, name: str, kind: str) -> None:
-    symbols = ["▁▁", "a▁b", "▁b▁", "##a", "."]
-    processor = trained_sentencepiece(
-        tmp_path / "toy.model",
-        ["a b", "ab a", "é a"] * 20,
-        user_defined_symbols=symbols,
-        model_type=kind,
-        **SENTENCEPIECE_SETTINGS[name],
-    )
-    vocabulary = from_sentencepiece(tmp_path / "toy.model")
-    assert (vocabulary.text_start is None) == (name == "no rule")
-    pieces = [*symbols, "▁", "a", "▁a", *BYTES]
-    known = [processor.piece_to_id(piece) for piece in pieces]
-    assert processor.unk_id() not in known[:7]
-    tokens = [token for token in known if token != processor.unk_id()]
-    check_decoder(vocabulary, processor.decode, tokens, 3)
-    # Control pieces in front do not count as the start.
-    for token in tokens:
-        assert processor.decode([1, token]) == processor.decode([token])
-        if "\ufffd" not in processor.decode([token]):
-            assert vocabulary.detokenize([1, token], at_text_start=True).decode() == processor.decode([1, token])
-
-
-# Real vocabularies, by walks ------------------------------------------------------------
-
-
-def walk(automaton: TokenAutomaton, choose: random.Random, limit: int = 40) -> list[int]:
-    """Tokens that the masks allow, chosen at random, so that the text is complete within a limit."""
-    state, tokens = automaton.start, list[int]()
-    ends = set(automaton.vocabulary.eos_ids)
-    while True:
-        allowed = np.flatnonzero(automaton.mask(state)).tolist()
-        if automaton.is_final(state) and (not set(allowed) - ends or choose.random() < 0.2):
-            return tokens
-        steps = [(token, automaton.advance(state, token)) for token in choose.choices(allowed, k=20)]
-        steps += [(token, automaton.advance(state, token)) for token in allowed[:2000]] if len(tokens) > limit else []
-        steps = [(token, target) for token, target in steps if token not in ends]
-        if len(tokens) > limit:
-            steps = [min(steps, key=lambda step: automaton.min_tokens(step[1]))]
-        if steps:
-            token, state = choose.choice(steps)
-            tokens.append(token)
-
-
-WALKED = [
-    r"hello world",
-    r"(?:red|green|blue)(?:, (?:red|green|blue))*\.",
-    r"[A-Za-z ]{1,12}",
-    r"\d{4}-\d\d-\d\d",
-    r"  leading spaces| one|none|",
-    r'"[^"\\]*"',
-    r"\S.*",
-    r" ?[éèü ]{2,6}",
-]
-
-
-def check_walks(vocabulary: Vocabulary, decode: Callable[[list[int]], str], patterns: Iterable[str]) -> None:
-    for pattern in patterns:
-        automaton = complete(pattern, vocabulary, at_text_start=True)
-        for seed in range(8):
-            tokens = walk(automaton, random.Random(seed))
-            text = decode(tokens)
-            assert re.fullmatch(pattern, text), (pattern, tokens, text)
-            assert automaton.text(tokens).decode() == text
-            assert automaton.accepts(tokens)
-
-
-def check_encodings(vocabulary: Vocabulary, encode: Callable[[str], list[int]], texts: Iterable[str]) -> None:
-    """What the encoder makes of a text is accepted for that text and for no other."""
-    for text in texts:
-        automaton = complete(literal(text), vocabulary, at_text_start=True)
-        assert automaton.accepts(encode(text)), text
-        other = complete(difference(ANY_TEXT, literal(text)), vocabulary, at_text_start=True)
-        assert not other.accepts(encode(text)), text
-
-
-SAMPLES = ["", "hello", " hello", "hello world", "héllo wörld €", "{\n}", '{"a": [1, 2]}', "a", "日本", ".", "x\ty"]
-
-
-@pytest.mark.parametrize("name", ["tokenizer.model.v1", "mistral_instruct_tokenizer_241114.model.v7m1"])
-def test_mistrals_sentencepieces_at_the_start_of_a_text(name: str) -> None:
-    path = Path(mistral_common.__file__).parent / "data" / name
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    vocabulary = from_sentencepiece(path)
-    check_encodings(vocabulary, processor.encode, SAMPLES)
-    check_walks(vocabulary, processor.decode, WALKED)
-    # The piece that begins a word is the natural first one; inside a text it would write its space.
-    hello = processor.encode("hello world")
-    assert complete("hello world", vocabulary, at_text_start=True).accepts(hello)
-    assert not complete("hello world", vocabulary).accepts(hello)
-    assert complete(" hello world", vocabulary).accepts(hello)
-
-
-def llama_2() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    tokenizer.decoder = DECODERS["Llama 2"]
-    trainer = trainers.BpeTrainer(vocab_size=300, show_progress=False)
-    tokenizer.train_from_iterator(LETTERS * 4, trainer)
-    return tokenizer
-
-
-def t5() -> Tokenizer:
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(vocab_size=300, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False)
-    tokenizer.train_from_iterator(LETTERS * 4, trainer)
-    return tokenizer
-
-
-LETTERS = [
-    "hello world, hello! red, green, blue. 1234567890",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ leading spaces one none",
-    "abcdefghijklmnopqrstuvwxyz - \" ' éèü",
-]
-
-
-@pytest.mark.parametrize("make", [llama_2, t5])
-def test_tokenizers_at_the_start_of_a_text(make: Callable[[], Tokenizer]) -> None:
-    tokenizer = make()
-    vocabulary = from_transformers(tokenizer)
-    assert vocabulary.text_start
-    check_encodings(vocabulary, lambda text: tokenizer.encode(text).ids, ["", "hello", "hello world", "red, green"])
-    check_walks(vocabulary, tokenizer.decode, WALKED)
-
-
-# WordPiece ------------------------------------------------------------------------------
-
-
-def bert(cleanup: bool) -> Any:
-    """BERT's tokenizer, trained on a few words, as transformers wraps it."""
-    tokenizer = BertWordPieceTokenizer(lowercase=False, strip_accents=False)
-    tokenizer.train_from_iterator(LETTERS * 4, vocab_size=220, min_frequency=1, show_progress=False)
-    fast = BertTokenizerFast(vocab=tokenizer.get_vocab(), do_lower_case=False, strip_accents=False)
-    fast.backend_tokenizer.decoder = decoders.WordPiece("##", cleanup)
-    return fast
-
-
-@pytest.mark.parametrize("cleanup", [False, True])
-def test_berts_tokenizer_loads_and_goes_round(cleanup: bool) -> None:
-    fast = bert(cleanup)
-    vocabulary = from_transformers(fast, eos_ids=[fast.sep_token_id])
-    rule = vocabulary.text_start
-    assert rule is not None
-    assert rule.prefix == b"##"
-    assert {vocabulary.tokens[token] for token in rule.exceptions} == ({b".", b",", b"!"} if cleanup else set())
-    assert vocabulary.tokens[fast.convert_tokens_to_ids("hello")] == b" hello"
-    assert vocabulary.tokens[fast.convert_tokens_to_ids("##e")] == b"e"
-    assert vocabulary.tokens[fast.convert_tokens_to_ids(".")] == (b"." if cleanup else b" .")
-    assert {fast.unk_token, fast.cls_token, fast.mask_token} <= set(vocabulary.special_tokens)
-    texts = ["hello", "hello world", "one", "unhelloed blue worlds", "1234", "é ü"]
-    texts += ["hello, world! none."] if cleanup else ["hello , world ! none ."]
-    encode = partial(fast.encode, add_special_tokens=False)
-    assert [fast.decode(encode(text)) for text in texts] == texts
-    check_encodings(vocabulary, encode, texts)
-    with_ends = fast.encode("hello world")
-    assert fast.decode(with_ends, skip_special_tokens=True) == "hello world"
-    assert vocabulary.detokenize(with_ends, at_text_start=True) == b"hello world"
-
-
-def test_berts_files_are_berts_tokenizer(tmp_path: Path) -> None:
-    fast = bert(cleanup=True)
-    expected = from_transformers(fast)
-    pieces = sorted(fast.get_vocab(), key=fast.get_vocab().__getitem__)
-    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n", "utf-8")
-    assert load_vocabulary(tmp_path).digest == expected.digest
-    assert load_vocabulary(tmp_path / "vocab.txt").special_tokens == expected.special_tokens
-    (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "[SEP]"}')
-    assert load_vocabulary(tmp_path).eos_ids == (fast.sep_token_id,)
-    fast.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
-    (tmp_path / "tokenizer_config.json").unlink()
-    assert load_vocabulary(tmp_path).digest == expected.digest
-
-
-@pytest.mark.parametrize("cleanup", [False, True])
-def test_what_berts_tokenizer_is_let_write_it_decodes_to(cleanup: bool) -> None:
-    fast = bert(cleanup)
-    colors = WALKED[1] if cleanup else r"(?:red|green|blue)(?: , (?:red|green|blue))* \."
-    patterns = [r"hello world", colors, r"[A-Za-z ]{1,12}", r"\d{4}", r"one|none|", r'" [^"\\ ]* "', r"##a.*", r"\S.*"]
-    check_walks(from_transformers(fast), fast.decode, patterns)
-
-
-@pytest.mark.parametrize(("cleanup", "text"), [(True, r"hello \.|hello  world| hello"), (False, r'"a"|hello,|hello\.')])
-def test_what_word_pieces_cannot_write_is_empty(cleanup: bool, text: str) -> None:
-    vocabulary = from_transformers(bert(cleanup))
-    with pytest.raises(EmptyLanguage):
-        complete(text, vocabulary, at_text_start=True)
-
-
-def test_clean_up_replaces_what_the_decoder_replaces() -> None:
-    """Every pair of its rules in one piece; the loader compares each with the decoder."""
-    ends = [".", "?", "!", ",", "' ", "n't", "'m", "do not", "'s", "'ve", "'re"]
-    pieces = [f"a {left} {right}b" for left, right in product(ends, repeat=2)]
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(["x", *pieces])}, unk_token="x"))
-    tokenizer.decoder = decoders.WordPiece("##", cleanup=True)
-    tokens = from_transformers(tokenizer).tokens
-    assert tokens[pieces.index("a . do notb") + 1] == b" a. don'tb"
-    tokenizer.decoder = decoders.WordPiece("##", cleanup=False)
-    assert from_transformers(tokenizer).tokens[1:] == tuple(f" {piece}".encode() for piece in pieces)
 
 
 # The loop -------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pattern_cases import CHARACTERS, in_utf8
 from py_mini_racer import MiniRacer
 from regress import Regex, RegressError
 from strategies import LAZY, accepted, strings, up_to
-from test_pattern import CHARACTERS, in_utf8
 
 from automata import ByteAutomaton, PatternError, compile_expr, parse
 from automata.pattern.characters import SIMPLE_CASE, ignore_case

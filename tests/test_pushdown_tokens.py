@@ -11,8 +11,6 @@ import pickle
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kinds import complete
 from pushdown_cases import Configuration, Oracle, Unbounded, ambiguous, brackets, json, naive, nested, sums, to
+from pushdown_token_cases import BYTES, allowed_tokens, named_middle
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -30,24 +29,18 @@ from automata import (
     AutomatonFileError,
     EmptyLanguage,
     Expr,
-    GrammarError,
     NondeterministicGrammar,
     TokenNotAllowed,
     TooManyConfigurations,
     UnknownTerminal,
-    UnsupportedTokenizer,
-    VocabularyError,
     alternation,
     concat,
     literal,
-    repeat,
 )
-from automata.expressions.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import grammar
-from tokenfst import Vocabulary, from_tekken
+from tokenfst import Vocabulary
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton, State
-from tokenfst.vocabulary.text_start import TextStart
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -56,7 +49,8 @@ CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "sums": sums,
     "ambiguous": ambiguous,
 }
-BYTES = [bytes([byte]) for byte in range(256)]
+
+
 PIECES = {
     "nested": [b"aa", b"ab", b"aab", b"abb", b"bb", b"bbb", b"aaaa", b"ba"],
     "brackets": [b"()", b"([", b"])", b")(", b"))", b"]]]", b"(((", b")]", b"[](", b"())"],
@@ -76,10 +70,6 @@ def _allowed(oracle: Oracle, configurations: frozenset[Configuration], vocabular
     return found | set(vocabulary.eos_ids if oracle.may_end(configurations) else ())
 
 
-def _set(automaton: PushdownTokenAutomaton, state: object) -> set[int]:
-    return set(np.flatnonzero(automaton.mask(state)).tolist())
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_masks_are_what_brute_force_allows(name: str) -> None:
     automaton, vocabulary = CASES[name](), _vocabulary(name)
@@ -90,7 +80,7 @@ def test_masks_are_what_brute_force_allows(name: str) -> None:
         state, configurations = tokens.start, oracle.start
         for _ in range(30):
             allowed = _allowed(oracle, configurations, vocabulary)
-            assert _set(tokens, state) == allowed
+            assert allowed_tokens(tokens, state) == allowed
             assert tokens.is_final(state) == oracle.may_end(configurations)
             # Pieces and ends as often as single bytes.
             pieces = [token for token in allowed if token >= len(BYTES)]
@@ -101,7 +91,7 @@ def test_masks_are_what_brute_force_allows(name: str) -> None:
             state = tokens.advance(state, token)
             if token in vocabulary.eos_ids:
                 assert state == tokens.end_state
-                assert _set(tokens, state) == set(vocabulary.eos_ids)
+                assert allowed_tokens(tokens, state) == set(vocabulary.eos_ids)
                 ended += 1
                 break
             configurations = oracle.read(configurations, vocabulary.tokens[token])
@@ -118,7 +108,7 @@ def test_min_tokens_is_the_length_of_the_shortest_way(name: str) -> None:
     state = tokens.start
     for _ in range(12):
         assert tokens.min_tokens(state) == _shortest(tokens, state, one_of_class)
-        allowed = sorted(_set(tokens, state) - {256 + len(PIECES[name])})
+        allowed = sorted(allowed_tokens(tokens, state) - {256 + len(PIECES[name])})
         if allowed:
             following = tokens.advance(state, draw.choice(allowed))
             state = following if tokens.min_tokens(following) < 7 else tokens.start
@@ -165,7 +155,7 @@ def test_random_rules_allow_what_brute_force_does(rules: dict[str, Expr], draw: 
         state, configurations = tokens.start, oracle.start
         for _ in range(7):
             allowed = _allowed(oracle, configurations, vocabulary)
-            assert _set(tokens, state) == allowed
+            assert allowed_tokens(tokens, state) == allowed
             assert len(state) == len(configurations)
             going_on = sorted(allowed - set(vocabulary.eos_ids))
             if not going_on or len(configurations) > 20:
@@ -196,7 +186,7 @@ def test_within_a_depth_all_that_is_allowed_can_be_completed(name: str, depth: i
             after = {token: oracle.read(configurations, text) for token, text in enumerate(vocabulary.tokens) if text}
             low = {token: bounded.low(found) for token, found in after.items()}
             allowed = {token for token, found in low.items() if found}
-            assert _set(tokens, state) - set(vocabulary.eos_ids) == allowed
+            assert allowed_tokens(tokens, state) - set(vocabulary.eos_ids) == allowed
             token = draw.choice(sorted(allowed) or [-1])
             if token < 0:
                 break
@@ -284,170 +274,17 @@ def test_a_grammar_has_no_canonical_tokenization() -> None:
         tokenfst.compile(nested(), _vocabulary("nested"), tokenization="canonical")
 
 
-# A real vocabulary
-
-
-@pytest.fixture(scope="module")
-def tekken() -> Vocabulary:
-    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
-
-
-def test_walks_over_a_real_vocabulary(tekken: Vocabulary) -> None:
-    automaton = json()
-    tokens, oracle, draw = complete(automaton, tekken), Oracle(automaton), random.Random(3)
-    for _ in range(3):
-        state, configurations = tokens.start, oracle.start
-        for _ in range(12):
-            mask = tokens.mask(state)
-            allowed = np.flatnonzero(mask)
-            probes = draw.sample(range(len(tekken)), 150) + draw.choices(allowed.tolist(), k=50)
-            for probe in probes:
-                readable = bool(tekken.tokens[probe]) and bool(oracle.read(configurations, tekken.tokens[probe]))
-                assert mask[probe] == (readable or (probe in tekken.eos_ids and oracle.may_end(configurations)))
-            structural = [token for token in allowed.tolist() if set(tekken.tokens[token]) & set(b'{}[]",:')]
-            token = draw.choice(structural or allowed.tolist())
-            if token in tekken.eos_ids:
-                break
-            state, configurations = tokens.advance(state, token), oracle.read(configurations, tekken.tokens[token])
-
-
-# Texts by themselves
-
-_SPACE, _PIECES = 32, 256
-RULES = {
-    "space": TextStart(),
-    "space, as SentencePiece": TextStart(exceptions={_PIECES: b" "}, ignored=frozenset({_SPACE})),
-    "prefix": TextStart(b"(", {_PIECES + 1: b"", _PIECES + 2: b"([("}, ignored=frozenset({_PIECES + 3})),
-    "all are exceptions": TextStart(b"[", {_PIECES + at: b"[" * at for at in range(5)}),
-}
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("case", [brackets, json])
-def test_texts_by_themselves_are_what_the_decoder_writes(rule: str, case: Callable[[], PushdownAutomaton]) -> None:
-    tokens = [*BYTES, b" (", b"([", b" [[", b"()", b'[""', b")]", b"[1", b"]]", b""]
-    vocabulary = Vocabulary(tokens, [len(tokens) - 1], text_start=RULES[rule])
-    oracle = Oracle(case())
-    automaton = complete(case(), vocabulary, at_text_start=True)
-    useful = [token for token, text in enumerate(tokens) if text and set(text) <= set(b' ()[]"1')]
-    draw, accepted = random.Random(rule), 0
-    for _ in range(150):
-        state, written = automaton.start, list[int]()
-        for _ in range(6):
-            assert automaton.is_final(state) == oracle.accepts(automaton.text(written))
-            accepted += automaton.is_final(state)
-            allowed = _set(automaton, state)
-            for following in useful:
-                text = automaton.text([*written, following])
-                assert (following in allowed) == bool(oracle.read(oracle.start, text)), text
-            token = draw.choice(sorted(allowed & set(useful)) or [-1])
-            if token < 0:
-                break
-            state = automaton.advance(state, token)
-            written.append(token)
-    assert accepted
-
-
-def test_a_text_by_itself_may_not_begin_with_a_named_token() -> None:
-    vocabulary = Vocabulary([b"a", b"b", b""], special_tokens={"x": 2}, text_start=TextStart())
-    with pytest.raises(UnsupportedTokenizer, match="'x'"):
-        complete(_calls(), vocabulary, at_text_start=True)
-    inside = naive({"t": ("a" + to("t") + "b") | ("c" + token("x"))}, "t")
-    assert complete(
-        inside,
-        Vocabulary([b" a", b"b", b"c", b"a", b""], special_tokens={"x": 4}, text_start=TextStart()),
-        at_text_start=True,
-    ).accepts([0, 2, 4, 1])
-
-
-# Vocabularies that lack bytes
-
-LACKING: dict[str, tuple[Callable[[], PushdownAutomaton], list[bytes]]] = {
-    "no way out of one bracket": (brackets, [b"(", b")", b"["]),
-    "only both together": (brackets, [b"()", b"[", b"]", b")"]),
-    "one bracket in pairs": (brackets, [b"(", b")", b"[", b"]]", b"[["]),
-    "letters are missing": (json, [*(bytes([byte]) for byte in b'{}[]:,"123-.et'), b"tr", b"ue", b'"}', b"fals"]),
-}
-
-
-@pytest.mark.parametrize("name", LACKING)
-def test_what_cannot_be_completed_is_not_allowed(name: str) -> None:
-    case, tokens = LACKING[name]
-    vocabulary, oracle = Vocabulary([*tokens, b""], [len(tokens)]), Oracle(case())
-    automaton = complete(case(), vocabulary)
-    draw, refused = random.Random(name), 0
-    for _ in range(6):
-        state, configurations = automaton.start, oracle.start
-        for _ in range(8):
-            readable = {token: oracle.read(configurations, text) for token, text in enumerate(tokens)}
-            allowed = {token for token, after in readable.items() if _can_end(oracle, after, tuple(tokens))}
-            refused += len(allowed) < sum(map(bool, readable.values()))
-            assert _set(automaton, state) - {len(tokens)} == allowed
-            assert automaton.is_final(state) == oracle.may_end(configurations)
-            if not allowed:
-                break
-            token = draw.choice(sorted(allowed))
-            state, configurations = automaton.advance(state, token), readable[token]
-    assert bool(refused) == (name in ("no way out of one bracket", "letters are missing"))
-
-
-@cache
-def _can_end(oracle: Oracle, configurations: frozenset[Configuration], tokens: tuple[bytes, ...]) -> bool:
-    """Whether some tokens lead to an end without a stack that is much higher than it is."""
-    highest = max((len(stack) for _, stack in configurations), default=0) + 2
-    seen, todo = {configurations}, [configurations]
-    while todo:
-        here = todo.pop()
-        if oracle.may_end(here):
-            return True
-        after = {oracle.read(here, text) for text in tokens} - seen - {frozenset()}
-        low = [found for found in after if all(len(stack) <= highest for _, stack in found)]
-        seen.update(low)
-        todo += low
-    return False
-
-
-def test_dead_ends_that_depend_on_the_stack_are_refused() -> None:
-    # After an odd number of a the last bb is one b too many.
-    with pytest.raises(GrammarError, match="nested"):
-        complete(nested(), Vocabulary([b"a", b"bb"]))
-
-
-def test_a_depth_needs_all_bytes(tmp_path: Path) -> None:
-    vocabulary = Vocabulary([b"a", b"ab", b"b"])
-    assert complete(nested(), vocabulary).within(3).accepts([0, 1, 2])
-    lacking = Vocabulary([b"a", b"bb", b"abb"])
-    automaton = complete(naive({"s": concat("a", repeat(to("s"), 0, 1), "bb")}, "s"), lacking)
-    automaton.save(tmp_path / "a.safetensors")
-    read = tokenfst.load_automaton(tmp_path / "a.safetensors", lacking)
-    assert read.accepts([0, 2, 1])
-    with pytest.raises(VocabularyError, match="depth"):
-        read.within(3)
-
-
-def test_a_vocabulary_that_spells_no_text_is_refused() -> None:
-    with pytest.raises(EmptyLanguage):
-        complete(nested(), Vocabulary([b"a", b"c"]))
-    with pytest.raises(EmptyLanguage):
-        complete(_calls(), Vocabulary([b"a", b"b"]), terminals={"x": []})
-
-
 # Tokens by their names
-
-
-def _calls(max_configurations: int = 1) -> PushdownAutomaton:
-    """t = a t b | <x>; an x token stands in the middle, whatever it writes."""
-    return naive({"t": ("a" + to("t") + "b") | token("x")}, "t", max_configurations)
 
 
 def test_a_label_is_taken_by_the_tokens_of_its_set() -> None:
     vocabulary = Vocabulary([b"a", b"b", b"aa", b"bb", b"", b"", b"c"], [4], special_tokens={"x": 5})
-    automaton = complete(_calls(), vocabulary)
+    automaton = complete(named_middle(), vocabulary)
     assert automaton.accepts([0, 2, 5, 3, 1, 4])
     assert not automaton.accepts([0, 5, 3])
     assert not automaton.accepts([0, 6, 1])
-    assert _set(automaton, automaton.advance(automaton.start, 2)) == {0, 2, 5}
-    named = complete(_calls(), vocabulary, terminals={"x": [5, 6]})
+    assert allowed_tokens(automaton, automaton.advance(automaton.start, 2)) == {0, 2, 5}
+    named = complete(named_middle(), vocabulary, terminals={"x": [5, 6]})
     assert named.accepts([0, 6, 1])
     assert named.accepts([5])
 
@@ -455,8 +292,8 @@ def test_a_label_is_taken_by_the_tokens_of_its_set() -> None:
 def test_a_token_that_is_read_and_named_has_two_ways() -> None:
     vocabulary = Vocabulary([b"a", b"b", b""], [2])
     with pytest.raises(NondeterministicGrammar, match="b'a'"):
-        complete(_calls(), vocabulary, terminals={"x": [0]})
-    automaton = complete(_calls(3), vocabulary, terminals={"x": [0]})
+        complete(named_middle(), vocabulary, terminals={"x": [0]})
+    automaton = complete(named_middle(3), vocabulary, terminals={"x": [0]})
     for inner in range(4):
         assert automaton.accepts([0] * (inner + 1) + [1] * inner)
         assert not automaton.accepts([0] * inner + [1] * inner)
@@ -464,7 +301,7 @@ def test_a_token_that_is_read_and_named_has_two_ways() -> None:
 
 def test_a_name_that_nobody_defines_is_unknown() -> None:
     with pytest.raises(UnknownTerminal):
-        complete(_calls(), Vocabulary([b"a", b"b"]))
+        complete(named_middle(), Vocabulary([b"a", b"b"]))
 
 
 # Files
@@ -480,7 +317,7 @@ def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
     draw, state = random.Random(0), tokens.start
     for _ in range(20):
         assert (read.mask(state) == tokens.mask(state)).all()
-        token = draw.choice(sorted(_set(tokens, state)))
+        token = draw.choice(sorted(allowed_tokens(tokens, state)))
         assert read.advance(state, token) == tokens.advance(state, token)
         state = tokens.advance(state, token)
 

@@ -8,123 +8,22 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import complete
-from safetensors.numpy import load_file, save_file
 from strategies import BruteForce, accepted, all_patterns, exprs, up_to, vocabularies
+from token_automaton_cases import E_ACUTE, PATTERNS, STORAGES, VOCABULARIES, allowed, check_exact, target
 
-import tokenfst
-from automata import ANY_BYTES, EMPTY, ByteAutomaton, Expr, alternation, compile_expr, literal, parse
-from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, VocabularyError
-from automata.limits import Work
+from automata import ANY_BYTES, EMPTY, ByteAutomaton, Expr, compile_expr, literal, parse
+from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
 from tokenfst import Vocabulary
-from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
-from tokenfst.finite.classes import FIRST_CLASS
-from tokenfst.finite.transitions import Csr, Dense
-from tokenfst.reference import Reference
-
-E_ACUTE, EURO = "é".encode(), "€".encode()
-
-VOCABULARIES = {
-    "bytes": Vocabulary([b"a", b"b", b"c", b""], [3]),
-    "prefixes of others": Vocabulary([b"", b"a", b"aa", b"aaa", b"aab", b"ab", b"b", b"ba", b"abab", b"c"], [0]),
-    "duplicates and empty tokens": Vocabulary([b"a", b"", b"a", b"ab", b"ab", b"", b"b", b"bb", b"b", b""], [9]),
-    "no byte b": Vocabulary([b"a", b"aa", b"ab", b"abb", b"ca", b""], [5]),
-    "no byte a": Vocabulary([b"ab", b"b", b"bab", b""], [3]),
-    "pairs only": Vocabulary([b"aa", b"ab", b"ba", b"bb", b"aba", b""], [5]),
-    "one token": Vocabulary([b"ab"]),
-    "no end token": Vocabulary([b"a", b"b", b"ab", b"c"]),
-    "several end tokens": Vocabulary([b"", b"a", b"b", b"a", b"ba", b""], [0, 3, 5]),
-    "special tokens": Vocabulary([b"a", b"<s>", b"b", b"abc", b"</s>"], [4], special_tokens={"<s>": 1}),
-    "characters in parts": Vocabulary(
-        [
-            b"a",
-            b"b",
-            b"\xc3",
-            b"\xa9",
-            b"a\xc3",
-            b"\xa9b",
-            E_ACUTE,
-            EURO,
-            EURO[:2],
-            EURO[2:],
-            b"b" + EURO[:1],
-            b"\xff",
-            b"",
-        ],
-        [12],
-    ),
-    "every byte": Vocabulary([*(bytes([byte]) for byte in range(256)), b"ab", b"ba", b"", E_ACUTE + b"a"], [258]),
-}
-
-
-def as_csr(automaton: FiniteTokenAutomaton) -> FiniteTokenAutomaton:
-    """The same automaton with sparse transitions."""
-    source, number, target = automaton.transitions.edges()
-    offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
-    transitions = Csr(offsets, number.copy(), target.copy(), automaton.num_classes)
-    runs = automaton.run_end, automaton.run_class
-    return FiniteTokenAutomaton.from_transitions(
-        automaton.vocabulary, automaton.start, automaton.final, transitions, *runs
-    )
-
-
-def allowed(automaton: FiniteTokenAutomaton, state: int) -> set[int]:
-    return set(np.flatnonzero(automaton.mask(state)).tolist())
-
-
-def check_exact(constraint: str | Expr, vocabulary: Vocabulary) -> None:
-    """Fast, reference and brute force agree on everything, or on there being nothing."""
-    byte_automaton = compile_expr(parse(constraint) if isinstance(constraint, str) else constraint)
-    brute = BruteForce(byte_automaton, vocabulary)
-    if brute.is_empty:
-        with pytest.raises(EmptyLanguage):
-            complete(constraint, vocabulary)
-        with pytest.raises(EmptyLanguage):
-            Reference(byte_automaton, vocabulary)
-        return
-    fast, reference = complete(constraint, vocabulary), Reference(byte_automaton, vocabulary)
-    triples = {(fast.start, reference.start, brute.start)}
-    waiting = list(triples)
-    while waiting:
-        state, by_definition, byte_state = waiting.pop()
-        tokens = brute.allowed(byte_state)
-        context = constraint, vocabulary.tokens, state
-        assert allowed(fast, state) == tokens, context
-        assert reference.allowed(by_definition) == tokens, context
-        final = brute.final[byte_state]
-        assert fast.is_final(state) == reference.is_final(by_definition) == final, context
-        assert fast.min_tokens(state) == brute.distance[byte_state], context
-        check_step_over_end(fast, state, final)
-        for token in tokens - set(vocabulary.eos_ids):
-            triple = (
-                fast.advance(state, token),
-                reference.advance(by_definition, token),
-                brute.steps[byte_state][token],
-            )
-            if triple not in triples:
-                triples.add(triple)
-                waiting.append(triple)
-    # Every state but the one after the end is some place that tokens lead to: none is left over.
-    assert {state for state, _, _ in triples} == set(range(fast.num_states - 1)), constraint
-
-
-def check_step_over_end(automaton: FiniteTokenAutomaton, state: int, final: bool) -> None:
-    for token in automaton.vocabulary.eos_ids:
-        if final:
-            assert automaton.advance(state, token) == automaton.end_state
-        else:
-            with pytest.raises(TokenNotAllowed):
-                automaton.advance(state, token)
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
@@ -214,12 +113,6 @@ def test_bytes_that_are_no_text_can_be_written() -> None:
 
 # Masks
 
-PATTERNS = ["(ab)*", "[ab]+c?", r".*", r"(.|\n)*", "a{3}|b"]
-STORAGES: dict[str, Callable[[FiniteTokenAutomaton], FiniteTokenAutomaton]] = {
-    "dense": lambda automaton: automaton,
-    "csr": as_csr,
-}
-
 
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 300])
@@ -304,208 +197,6 @@ def test_token_classes_tell_tokens_apart_exactly_when_some_state_does() -> None:
         for column, classes in columns.items():
             assert len(classes) == 1, (name, pattern, column)
             assert (classes == {0}) == (column == tuple(silent)), (name, pattern)
-
-
-def target(automaton: FiniteTokenAutomaton, state: int, token: int) -> int:
-    try:
-        return automaton.advance(state, token)
-    except TokenNotAllowed:
-        return -1
-
-
-# Storage
-
-
-@pytest.mark.parametrize("name", VOCABULARIES)
-def test_dense_and_sparse_transitions_are_one_automaton(name: str) -> None:
-    for pattern in PATTERNS:
-        try:
-            dense = complete(pattern, VOCABULARIES[name])
-        except EmptyLanguage:
-            continue
-        assert isinstance(dense.transitions, Dense)
-        assert_same(as_csr(dense), dense)
-
-
-def assert_same(left: FiniteTokenAutomaton, right: FiniteTokenAutomaton) -> None:
-    assert (left.num_states, left.num_classes, left.start) == (right.num_states, right.num_classes, right.start)
-    assert np.array_equal(left.token_class, right.token_class)
-    for a, b in zip(left.transitions.edges(), right.transitions.edges(), strict=True):
-        assert np.array_equal(a, b)
-    for state in range(left.num_states):
-        assert np.array_equal(left.mask(state), right.mask(state))
-        assert left.is_final(state) == right.is_final(state)
-        assert left.min_tokens(state) == right.min_tokens(state)
-        for token in range(-1, len(left.vocabulary) + 1):
-            assert target(left, state, token) == target(right, state, token)
-
-
-@given(st.data(), st.integers(1, 12), st.integers(1, 40))
-def test_both_forms_hold_the_edges_that_they_are_made_of(
-    data: st.DataObject, num_states: int, num_classes: int
-) -> None:
-    pair = st.tuples(st.integers(0, num_classes - 1), st.integers(0, num_states - 1))
-    table = data.draw(st.dictionaries(pair, st.integers(0, num_states - 1), max_size=30))
-    keys = sorted(table)
-    number, source = (np.array([key[i] for key in keys], np.int32) for i in (0, 1))
-    reached = np.array([table[key] for key in keys], np.int32)
-    # One token for each class, and none that ends.
-    vocabulary = Vocabulary([bytes([byte]) for byte in range(num_classes)])
-    ranks = np.arange(num_classes, dtype=np.int32)
-    runs = ranks + np.int32(1), ranks + np.int32(FIRST_CLASS)
-    classes = TokenClasses(*runs, FIRST_CLASS + num_classes, source, number + np.int32(FIRST_CLASS), reached)
-    final, work = np.zeros(num_states, np.bool_), Work()
-    for dense_bytes in (1 << 20, 0):
-        core = FiniteCore.from_classes(vocabulary.native, 0, final, classes, dense_bytes, 8, work.budget)
-        automaton = FiniteTokenAutomaton(vocabulary, core)
-        sizes = 4 * (num_states + 1) * (num_classes + FIRST_CLASS), 8 * (num_states + 2 + len(source))
-        assert isinstance(automaton.transitions, Csr) == (sizes[0] > max(dense_bytes, sizes[1]))
-        assert (automaton.num_states, automaton.num_classes) == (num_states + 1, num_classes + FIRST_CLASS)
-        for state, wanted in product(range(num_states), range(num_classes)):
-            assert target(automaton, state, wanted) == table.get((wanted, state), -1)
-        for state in range(num_states):
-            moves = [(n + FIRST_CLASS, to) for (n, s), to in sorted(table.items()) if s == state]
-            assert list(zip(*(column.tolist() for column in automaton.moves(state)), strict=True)) == moves
-        assert list(zip(*(a.tolist() for a in automaton.transitions.edges()), strict=True)) == sorted(
-            (s, n + FIRST_CLASS, t) for (n, s), t in table.items()
-        )
-
-
-def test_a_long_list_of_words_is_sparse_and_exact() -> None:
-    generator = random.Random(0)
-    words = ["".join(generator.choices("abcdefgh", k=generator.randint(3, 9))) for _ in range(1500)]
-    pieces = {word[i:j].encode() for word in words[:40] for i in range(len(word)) for j in range(i + 1, len(word) + 1)}
-    vocabulary = Vocabulary([b"", *sorted(pieces)], [0])
-    constraint = alternation(*words)
-    assert isinstance(complete(constraint, vocabulary).transitions, Csr)
-    check_exact(constraint, vocabulary)
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("name", ["bytes", "no end token", "no byte a", "every byte", "characters in parts"])
-def test_a_saved_automaton_reads_back(name: str, storage: str, tmp_path: Path) -> None:
-    automaton = STORAGES[storage](complete("b*(ab)*", VOCABULARIES[name]))
-    automaton.save(tmp_path / "a.safetensors")
-    read = tokenfst.load_automaton(tmp_path / "a.safetensors", VOCABULARIES[name])
-    assert type(read.transitions) is type(automaton.transitions)
-    assert_same(read, automaton)
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    path = tmp_path / "a.safetensors"
-    complete("b*(ab)*", VOCABULARIES["bytes"]).save(path)
-    return path
-
-
-def test_a_file_for_another_vocabulary_is_refused(saved: Path) -> None:
-    others = [
-        Vocabulary([b"a", b"b", b"d", b""], [3]),
-        Vocabulary([b"a", b"b", b"c", b""]),
-        Vocabulary([b"b", b"a", b"c", b""], [3]),
-        Vocabulary([b"a", b"b", b"c", b"", b""], [3]),
-        Vocabulary([b"ab", b"", b"c", b""], [3]),
-    ]
-    for vocabulary in others:
-        with pytest.raises(AutomatonFileError, match="vocabulary"):
-            tokenfst.load_automaton(saved, vocabulary)
-
-
-def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
-    whole = saved.read_bytes()
-    damaged = tmp_path / "damaged"
-    for content in (b"", whole[:7], whole[:40], whole[:-1], b"{}" + whole, b"\xff" * 200, whole[::-1]):
-        damaged.write_bytes(content)
-        with pytest.raises(AutomatonFileError):
-            tokenfst.load_automaton(damaged, VOCABULARIES["bytes"])
-
-
-METADATA = {
-    "format": "tokenfst automaton",
-    "version": "4",
-    "kind": "finite",
-    "vocabulary": VOCABULARIES["bytes"].digest,
-    "at_text_start": "False",
-}
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("version", "0", "version 0"),
-        ("version", "3", "version 3"),
-        ("version", None, "version None"),
-        ("format", "something else", "not hold"),
-        ("format", None, "not hold"),
-        ("kind", None, "kind ''"),
-        ("kind", "another", "kind 'another'"),
-        ("at_text_start", None, "begin"),
-        ("at_text_start", "maybe", "begin"),
-    ],
-)
-def test_a_file_with_another_header_is_refused(saved: Path, key: str, value: str | None, message: str) -> None:
-    metadata = {k: v for k, v in {**METADATA, key: value}.items() if v is not None}
-    save_file(load_file(saved), saved, metadata)
-    with pytest.raises(AutomatonFileError, match=message):
-        tokenfst.load_automaton(saved, VOCABULARIES["bytes"])
-
-
-DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
-    "no start": lambda arrays: arrays.pop("start"),
-    "no final": lambda arrays: arrays.pop("final"),
-    "no transitions": lambda arrays: arrays.pop("edge_class", arrays.pop("next", None)),
-    "start outside": lambda arrays: arrays.update(start=np.array([99], np.int32)),
-    "start negative": lambda arrays: arrays.update(start=np.array([-1], np.int32)),
-    "start empty": lambda arrays: arrays.update(start=np.zeros(0, np.int32)),
-    "final short": lambda arrays: arrays.update(final=arrays["final"][:-1].copy()),
-    "class outside": lambda arrays: arrays.update(run_class=arrays["run_class"] + 90),
-    "class negative": lambda arrays: arrays.update(run_class=arrays["run_class"] - 9),
-    "runs backwards": lambda arrays: arrays.update(run_end=arrays["run_end"][::-1].copy()),
-    "runs too long": lambda arrays: arrays.update(run_end=arrays["run_end"] + 1),
-    "runs missing": lambda arrays: arrays.update(
-        run_end=arrays["run_end"][:-1].copy(), run_class=arrays["run_class"][:-1].copy()
-    ),
-    "no runs at all": lambda arrays: arrays.update(run_end=np.zeros(0, np.int32), run_class=np.zeros(0, np.int32)),
-    "runs and classes differ": lambda arrays: arrays.update(run_end=np.append(arrays["run_end"], 3).astype(np.int32)),
-}
-DENSE_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
-    "target outside": lambda arrays: arrays.update(next=np.where(arrays["next"] >= 0, 99, -1).astype(np.int32)),
-    "one-dimensional": lambda arrays: arrays.update(next=arrays["next"].reshape(-1).copy()),
-    "fewer states": lambda arrays: arrays.update(next=arrays["next"][:-1].copy()),
-    "fewer classes": lambda arrays: arrays.update(next=arrays["next"][:, :2].copy()),
-}
-CSR_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
-    "target outside": lambda arrays: arrays.update(edge_target=arrays["edge_target"] + 90),
-    "target negative": lambda arrays: arrays.update(edge_target=arrays["edge_target"] - 90),
-    "edge class outside": lambda arrays: arrays.update(edge_class=arrays["edge_class"] + 90),
-    "edge class negative": lambda arrays: arrays.update(edge_class=arrays["edge_class"] - 90),
-    "edge classes out of order": lambda arrays: arrays.update(edge_class=arrays["edge_class"][::-1].copy()),
-    "offsets backwards": lambda arrays: arrays.update(row_offsets=arrays["row_offsets"][::-1].copy()),
-    "offsets too long": lambda arrays: arrays.update(row_offsets=arrays["row_offsets"] + 1),
-    "offsets too short": lambda arrays: arrays.update(row_offsets=np.minimum(arrays["row_offsets"], 2)),
-    "targets missing": lambda arrays: arrays.update(edge_target=arrays["edge_target"][:-1].copy()),
-    "no number of classes": lambda arrays: arrays.pop("num_classes"),
-    "too few classes": lambda arrays: arrays.update(num_classes=np.array([2], np.int32)),
-}
-
-
-@pytest.mark.parametrize(
-    ("storage", "damage"),
-    [
-        *(("dense", damage) for damage in [*DAMAGES, *DENSE_DAMAGES]),
-        *(("csr", damage) for damage in [*DAMAGES, *CSR_DAMAGES]),
-    ],
-)
-def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, tmp_path: Path) -> None:
-    path, vocabulary = tmp_path / "a.safetensors", VOCABULARIES["bytes"]
-    automaton = STORAGES[storage](complete("b*(ab)*", vocabulary))
-    automaton.save(path)
-    arrays = load_file(path)
-    own = DENSE_DAMAGES if storage == "dense" else CSR_DAMAGES
-    {**DAMAGES, **own}[damage](arrays)
-    save_file(arrays, path, METADATA)
-    with pytest.raises(AutomatonFileError):
-        tokenfst.load_automaton(path, vocabulary)
 
 
 # Vocabularies

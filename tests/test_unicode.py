@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import pytest
 import regex
+from pattern_cases import CHARACTERS, in_utf8
 from regress import Regex
-from test_pattern import CHARACTERS, in_utf8
 
 from automata import ByteAutomaton, compile_expr, parse
 from automata.expressions.ranges import Ranges

@@ -1,7 +1,8 @@
 """Draw detokenizers, and token automata with or without a stack.
 
 Pictures are for small examples. More than `MAX_STATES` states are refused, because the picture would be unreadable, and
-an arc names only some of its tokens and their number.
+an arc names only some of its tokens and their number. The text of a token is in quotes, the name of a special token in
+angle brackets; a legend explains what else a picture shows.
 
 An arc of an automaton with a stack has one line per move: the tokens, the symbols popped from the top down, each
 followed by `)`, and the symbols pushed, each after `(`. A move is the effect of a whole token; symbols that one of its
@@ -29,6 +30,7 @@ MAX_NAMES = 6
 MAX_MOVES = 8
 # The greatest number of nodes in the context trees of all states, counted without sharing.
 MAX_TREE_NODES = 100_000
+_START = "bold: start; "
 _END_SHAPE = 'shape=point, width=0.15, xlabel="end"'
 
 
@@ -37,7 +39,7 @@ def draw_detokenizer(
 ) -> Drawing:
     """Return a picture of the transducer from tokens to bytes, as in Koo, Liu & He 2024, Figures 4 and 9.
 
-    Its arcs are labelled `token:byte`.
+    Its arcs are labelled `"token":"byte"`.
 
     Args:
         vocabulary: the tokens.
@@ -50,7 +52,14 @@ def draw_detokenizer(
     """
     fst = detokenizer(vocabulary, compact=compact, at_text_start=at_text_start)
     _check(fst.num_states())
-    return draw_fst(fst, lambda token: token_label(vocabulary.tokens[token]), byte_label, title=title)
+    legend = f'{_START}doubled: between two tokens\n"ab":"b": reads the token ab, writes the byte b; ε: nothing'
+    return draw_fst(
+        fst,
+        lambda token: token_label(vocabulary.tokens[token]),
+        lambda byte: f'"{byte_label(byte)}"',
+        title=title,
+        legend=legend,
+    )
 
 
 class ClassNames:
@@ -58,6 +67,7 @@ class ClassNames:
 
     Attributes:
         has_end_tokens: whether the vocabulary has end tokens.
+        has_special_tokens: whether a token that writes nothing was named.
     """
 
     def __init__(self, vocabulary: Vocabulary, token_class: IntArray) -> None:
@@ -68,17 +78,39 @@ class ClassNames:
             token_class: `[V]` int32, the class of each token.
         """
         self.has_end_tokens = bool(vocabulary.eos_ids)
+        self.has_special_tokens = False
         self._tokens, self._token_class = vocabulary.tokens, token_class
+        self._special = {token: name for name, token in vocabulary.special_tokens.items()}
 
     def __call__(self, classes: list[int]) -> list[str]:
         """Return the names of the tokens in some classes."""
         if classes == [END]:
             return ["end"]
         tokens = np.flatnonzero(np.isin(self._token_class, classes))
-        names = [token_label(self._tokens[token]) for token in tokens[:MAX_NAMES].tolist()]
+        names = [self._name(token) for token in tokens[:MAX_NAMES].tolist()]
         if len(tokens) > MAX_NAMES:
             names.append(f"… ({len(tokens):,} tokens)")
         return names
+
+    def _name(self, token: int) -> str:
+        if self._tokens[token]:
+            return token_label(self._tokens[token])
+        self.has_special_tokens = True
+        return f"<{''.join(map(character_label, self._special.get(token, str(token))))}>"
+
+    def legend(self, *lines: str, shows_end: bool) -> str:
+        """Return the legend of a picture.
+
+        Args:
+            lines: what else the picture shows.
+            shows_end: whether the end of the text is drawn.
+        """
+        legend = [*lines, '"ab": the token with this text']
+        if self.has_special_tokens:
+            legend.append("<x>: a special token, its name or its id")
+        if shows_end:
+            legend.append("end: the end of the text; the dot: the state after it")
+        return "\n".join(legend)
 
 
 def draw_transitions(
@@ -115,7 +147,8 @@ def draw_transitions(
     labels = {pair: "\n".join(names(numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
     states = range(end + 1 if names.has_end_tokens else end)
-    return draw_graph(states, start, final, labels, title=title, attributes={end: _END_SHAPE})
+    legend = names.legend(f"{_START}doubled: the text may end", shows_end=names.has_end_tokens)
+    return draw_graph(states, start, final, labels, title=title, attributes={end: _END_SHAPE}, legend=legend)
 
 
 def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | None = None) -> Drawing:
@@ -144,16 +177,22 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
     reached = _reached(tables.start, moves)
     labels = {pair: _lines(names, by_move) for pair, by_move in moves.items() if pair[0] in reached}
+    legend = names.legend(
+        f"{_START}doubled: the text may end without pops",
+        "(x: pushes x; x): pops x",
+        shows_end=end in reached,
+    )
     shape = {end: _END_SHAPE} if end in reached else None
-    return draw_graph(sorted(reached), tables.start, final, labels, title=title, attributes=shape)
+    return draw_graph(sorted(reached), tables.start, final, labels, title=title, attributes=shape, legend=legend)
 
 
 def token_label(token: bytes) -> str:
-    """Return the label of a token: its text, or its bytes if they are not UTF-8."""
+    """Return the label of a token: its text in quotes, or its bytes if they are not UTF-8."""
     try:
-        return "".join(map(character_label, token.decode()))
+        text = "".join(map(character_label, token.decode()))
     except UnicodeDecodeError:
-        return "".join(map(byte_label, token))
+        text = "".join(map(byte_label, token))
+    return f'"{text}"'
 
 
 # The symbols popped, from the top down, and those pushed, the last one on top.

@@ -17,6 +17,7 @@ from automata.expressions import EPSILON
 from constraints.composing.markers import Switch, among_text, free_text
 from constraints.composing.parsed import Parsed
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.strings import Spellings
 from constraints.tools.call import ToolCall
 from constraints.tools.calls import Markers, ToolCalls
 from constraints.tools.pythonic import PythonicCalls
@@ -35,6 +36,7 @@ def tool_calls(
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
+    spellings: Spellings = "plain",
 ) -> ToolCalls | PythonicCalls: ...
 
 
@@ -47,6 +49,7 @@ def tool_calls(
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
+    spellings: Spellings = "plain",
 ) -> Parsed[tuple[str | ToolCall, ...]]: ...
 
 
@@ -58,6 +61,7 @@ def tool_calls(
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
+    spellings: Spellings = "plain",
 ) -> ToolCalls | PythonicCalls | Parsed[tuple[str | ToolCall, ...]]:
     """Return the constraint of calls of tools, as a model writes them.
 
@@ -77,14 +81,17 @@ def tool_calls(
             `tokenfst.compile(..., terminals=...)`. With `text`, `parse` finds calls by the names of these tokens, so
             the text has to be decoded with special tokens.
         whitespace: where blanks may stand in arguments, as in `json_schema`.
+        spellings: how the strings and names of arguments are spelled, as in `json_schema`. With "openai-string" it is
+            also how the string that holds the arguments is spelled.
 
     Raises:
         SchemaError: arguments that cannot be held, or are no object.
         UnsupportedSchema: "openai-string" with arguments that nest to any depth.
         TypeError: `tools` is no list of tools.
-        ValueError: no tools, two of a name, a name that no format writes plainly, or no such format.
+        ValueError: no tools, two of a name, a name that no format writes plainly, or no such format; or
+            `spellings="all"` with "pythonic", which has no JSON.
     """
-    _check(format, text, parallel, markers)
+    _check(format, text, parallel, markers, spellings)
     if isinstance(tools, str | Mapping) or callable(tools) or not isinstance(tools, Iterable):
         raise TypeError(f"tools are a list, even if there is one: [tool], not {tools!r}")
     given = list(tools)
@@ -99,7 +106,7 @@ def tool_calls(
     if format == "pythonic":
         calls = PythonicCalls(given, each)
     else:
-        calls = ToolCalls([tool_of(tool, whitespace) for tool in given], format, each, markers)
+        calls = ToolCalls([tool_of(tool, whitespace, spellings) for tool in given], format, each, markers)
     if text is None:
         return calls
     return _in_text(calls, text, at_most if alone else 1)
@@ -114,10 +121,16 @@ def _in_text(calls: ToolCalls | PythonicCalls, text: TextPlace, at_most: int | N
     return among_text([switch], EPSILON, 1, 1) | among_text([], free, 0, 0)
 
 
-def _check(format: str, text: str | None, parallel: bool | int, markers: str) -> None:  # noqa: A002
-    for what, given, known in (("format", format, get_args(WireFormat)), ("markers", markers, get_args(Markers))):
+def _check(format: str, text: str | None, parallel: bool | int, markers: str, spellings: str) -> None:  # noqa: A002
+    for what, given, known in (
+        ("format", format, get_args(WireFormat)),
+        ("markers", markers, get_args(Markers)),
+        ("spellings", spellings, get_args(Spellings)),
+    ):
         if given not in known:
             raise ValueError(f"`{what}` is one of {', '.join(map(repr, known))}, not {given!r}")
+    if format == "pythonic" and spellings == "all":
+        raise ValueError('`spellings="all"` is about strings in JSON, and format="pythonic" writes Python')
     if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
     if parallel is not True and parallel < 0:

@@ -15,6 +15,7 @@ from automata.limits import current_work
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema import json_schema
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.strings import Spellings
 from constraints.types.typed import typed
 
 # A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.
@@ -32,11 +33,13 @@ class Tool:
         name: its name.
         grammar: the JSON texts of its arguments.
         read: the arguments of such a text.
+        spellings: how strings are spelled, as in `json_schema`.
     """
 
     name: str
     grammar: VisiblyPushdownGrammar = field(repr=False)
     read: Callable[[str], dict[str, Any]] = field(repr=False)
+    spellings: Spellings = "plain"
 
     def as_string(self) -> ByteAutomaton:
         """Return the JSON strings that hold a text of the arguments.
@@ -51,10 +54,10 @@ class Tool:
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)
-        return spelled(found, plain=True)
+        return spelled(found, plain=self.spellings == "plain")
 
 
-def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
+def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings) -> Tool:
     """Return a tool from any form in which it may be given.
 
     Raises:
@@ -63,11 +66,11 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
     """
     name = name_of(tool)
     if isinstance(tool, tuple):
-        return _from_schema(name, tool[1], whitespace)
+        return _from_schema(name, tool[1], whitespace, spellings)
     if isinstance(tool, Mapping):
-        return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace)
-    known = typed(tool, whitespace=whitespace)
-    return Tool(name, known.to_visibly_pushdown(), known.parse)
+        return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace, spellings)
+    known = typed(tool, whitespace=whitespace, spellings=spellings)
+    return Tool(name, known.to_visibly_pushdown(), known.parse, spellings)
 
 
 def name_of(tool: ToolLike) -> str:
@@ -98,15 +101,15 @@ def _hint(tool: object) -> str:
     return ": a tool's name is no tool" if isinstance(tool, str) else ""
 
 
-def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool:
+def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace, spellings: Spellings) -> Tool:
     if schema is None:
         schema = {"properties": {}, "additionalProperties": False}
     if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
         raise SchemaError(
             f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
         )
-    known = json_schema({**schema, "type": "object"}, whitespace=whitespace)
-    return Tool(name, known.to_visibly_pushdown(), _loaded)
+    known = json_schema({**schema, "type": "object"}, whitespace=whitespace, spellings=spellings)
+    return Tool(name, known.to_visibly_pushdown(), _loaded, spellings)
 
 
 def _loaded(text: str) -> dict[str, Any]:

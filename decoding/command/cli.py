@@ -90,7 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     draw = commands.add_parser("draw", help="draw the automata over bytes and over tokens")
     add_constraint(draw)
     draw.add_argument(
-        "--tokens", required=True, type=_tokens, help=r"the vocabulary, with commas between tokens; \, is a comma"
+        "--tokens",
+        required=True,
+        type=_tokens,
+        action="extend",
+        metavar="A,B,...",
+        help=r"the vocabulary, with commas between tokens; \, is a comma, \\ a backslash; repeat it for more tokens",
     )
     draw.add_argument(
         "--output", type=Path, default=Path(), metavar="DIR", help="a folder; the current one if left out"
@@ -124,14 +129,20 @@ def _temperature(text: str) -> float:
 
 
 def _tokens(text: str) -> list[bytes]:
-    r"""Read tokens with commas between them; `\,` is a comma, and `\\` a backslash."""
+    r"""Read tokens with commas between them; `\,` is a comma, and `\\` a backslash.
+
+    Raises:
+        ArgumentTypeError: a token is empty.
+    """
     tokens = [""]
     for part in re.findall(r"\\[,\\]|.", text, re.DOTALL):
         if part == ",":
             tokens.append("")
         else:
             tokens[-1] += part[-1]
-    return [token.encode() for token in tokens if token]
+    if "" in tokens:
+        raise argparse.ArgumentTypeError(rf"{text!r} has an empty token; a comma in a token is written \,")
+    return [token.encode() for token in tokens]
 
 
 def _first_line(error: BaseException) -> str:

@@ -34,11 +34,12 @@ from constraints.grammars.bundled import BUNDLED, bundled
 from constraints.json_schema import JsonSchema, json_schema
 from constraints.json_schema.building.whitespace import Habit
 from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.strings import Spellings
 
 _JSON = "json"
 _ONLY_FILES = ("syntax", "start")
 _ONLY_GRAMMARS = (*_ONLY_FILES, "ambiguity")
-_ONLY_SCHEMAS = ("whitespace", "property_order", "unsupported")
+_ONLY_SCHEMAS = ("whitespace", "property_order", "spellings", "unsupported")
 
 R = TypeVar("R")
 
@@ -143,13 +144,14 @@ class SchemaSource(Source[JsonSchema]):
     Attributes:
         name: the file.
         schema: what it says; numbers with a point are decimals, so that none is rounded.
-        whitespace, property_order, unsupported: as for `constraints.json_schema`.
+        whitespace, property_order, spellings, unsupported: as for `constraints.json_schema`.
     """
 
     name: str
     schema: Any
     whitespace: Habit
     property_order: PropertyOrder
+    spellings: Spellings
     unsupported: Literal["error", "relax"]
 
     stages = "schema to rules", "rules to bytes"
@@ -159,6 +161,7 @@ class SchemaSource(Source[JsonSchema]):
             self.schema,
             whitespace=self.whitespace,
             property_order=self.property_order,
+            spellings=self.spellings,
             unsupported=self.unsupported,
         )
 
@@ -196,6 +199,11 @@ def add_constraint(parser: argparse.ArgumentParser) -> None:
         "--property-order",
         choices=("schema", "any", "any-if-cheap"),
         help="properties as the schema lists them, or in any order, or in any where that takes few states",
+    )
+    schemas.add_argument(
+        "--spellings",
+        choices=("plain", "all"),
+        help="strings and names as json.dumps spells them, or in every spelling that JSON has",
     )
     schemas.add_argument(
         "--unsupported",
@@ -246,6 +254,7 @@ def _schema(options: argparse.Namespace) -> SchemaSource:
         schema,
         options.whitespace or "default",
         options.property_order or "schema",
+        options.spellings or "plain",
         options.unsupported or "error",
     )
 

@@ -10,19 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from container_cases import schema_grammar
 from interpreter import accepts
 from jsonschema import Draft202012Validator
 
 from automata import LimitExceeded, compile_expr, equivalent
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
-from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints import json_schema, json_schema_to_regex
-from constraints.json_schema import Whitespace
 
-FREE = json_schema({"type": "object"}).to_automaton()
 SCALARS: list[Any] = [None, True, 0, 1, "a", "b"]
 
 
@@ -119,13 +115,6 @@ class Schemas:
         return {kind: [self.schema(depth - 1) for _ in range(random.choice([2, 3]))]}
 
 
-def schema_grammar(schema: Any, **options: Any) -> VisiblyPushdownGrammar | None:
-    try:
-        return json_schema(schema, whitespace="compact", **options).to_visibly_pushdown()
-    except UnsatisfiableSchema:
-        return None
-
-
 def orders(value: Any) -> Iterator[Any]:
     """The value with its members, and those of its items and members, in every order."""
     if isinstance(value, list):
@@ -178,128 +167,6 @@ def test_plain_objects_have_the_grammars_of_the_general_automata(order: str, mon
         assert schema_grammar(schema, property_order=order) == grammar, schema
         found += grammar is not None
     assert found > 150
-
-
-def test_variants_that_list_names_in_other_orders_keep_their_own() -> None:
-    first = {"properties": {"a": {"const": 1}, "b": True}, "required": ["a", "b"]}
-    second = {"properties": {"b": True, "a": {"const": 2}}, "required": ["a", "b"]}
-    grammar = schema_grammar({"type": "object", "anyOf": [first, second]})
-    assert grammar is not None
-    expected = {b'{"a":1,"b":0}': True, b'{"b":0,"a":1}': False, b'{"b":0,"a":2}': True, b'{"a":2,"b":0}': False}
-    assert {text: accepts(grammar, text) for text in expected} == expected
-
-
-def test_lists_of_variants_are_merged_to_one_order() -> None:
-    variants = [["type", "x", "name"], ["type", "y", "name"]]
-    schema = {"type": "object", "anyOf": [{"properties": dict.fromkeys(names, True)} for names in variants]}
-    grammar = schema_grammar(schema)
-    assert grammar is not None
-    assert accepts(grammar, b'{"type":1,"y":1,"name":1}')
-    assert accepts(grammar, b'{"type":1,"x":1,"name":1}')
-    assert not accepts(grammar, b'{"name":1,"y":1}')
-
-
-def test_each_listed_name_comes_once_and_others_behind() -> None:
-    grammar = schema_grammar({"type": "object", "properties": {"a": True, "b": True}})
-    assert grammar is not None
-    assert accepts(grammar, b'{"a":1,"z":1}')
-    for text in (b'{"z":1,"a":1}', b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'{"b":1,"a":1}'):
-        assert not accepts(grammar, text)
-
-
-def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
-    names = "abcdefgh"
-    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": ["a", "h"]}
-    once = schema_grammar({**schema, "additionalProperties": False}, property_order="any")
-    grammar = schema_grammar({**schema, "additionalProperties": False}, property_order="any-if-cheap")
-    assert once is not None
-    assert grammar is not None
-    twice = b'{"b":1,"a":2,"b":3,"h":4}'
-    assert accepts(grammar, twice)
-    assert not accepts(once, twice)
-    assert all(accepts(found, b'{"h":1,"b":2,"a":3}') for found in (once, grammar))
-    for text in (b'{"h":1,"b":2}', b'{"h":1,"a":2,"a":3}', b'{"h":1,"a":2,"b":"x","b":1}'):
-        assert not any(accepts(found, text) for found in (once, grammar))
-    denied = {"type": "object", "not": {"properties": {name: {"type": "integer"} for name in "bhz"}}}
-    for order in ("any", "any-if-cheap"):
-        grammar = schema_grammar(denied, property_order=order)
-        assert grammar is not None
-        assert accepts(grammar, b'{"h":"x","b":1}')
-        assert not accepts(grammar, b'{"h":"x","h":1}')
-
-
-def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
-    names = [f"n{number}" for number in range(11)]
-    schema = {"properties": {name: {"type": "null"} for name in names[:10]}, "additionalProperties": False}
-    grammar = schema_grammar(schema, property_order="any")
-    assert grammar is not None
-    written = [f'"{name}":null' for name in reversed(names)]
-    assert accepts(grammar, ("{" + ",".join(written[1:]) + "}").encode())
-    assert not accepts(grammar, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
-    for more in ({"properties": dict.fromkeys(names, True)}, {"required": names}, {"not": {"required": names}}):
-        with pytest.raises(LimitExceeded, match=r"11 listed names .* takes 10 at most"):
-            json_schema({"type": "object", **more}, property_order="any")
-
-
-def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:
-    grammar = schema_grammar({"type": "object", "properties": {"é": True}, "additionalProperties": False})
-    assert grammar is not None
-    assert accepts(grammar, '{"é":1}'.encode())
-    assert accepts(grammar, b'{"\\u00e9":1}')
-
-
-SPELLED: Any = {
-    "type": "object",
-    "properties": {
-        "s/é": {"enum": ["s/é"]},
-        "text": {"type": "string"},
-        "long": {"pattern": "^[a-z]", "maxLength": 99},
-    },
-    "additionalProperties": {"const": ["s"]},
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "is_plain"),
-    [
-        ('{"s/é":"s/é"}', True),
-        ('{"s/\\u00e9":"s/\\u00e9"}', True),
-        ('{"s/é":"s/\\u00e9"}', True),
-        ('{"s/é":"\\u0073/é"}', False),
-        ('{"\\u0073/é":"s/é"}', False),
-        ('{"s/é":"s\\/é"}', False),
-        ('{"s/\\u00E9":"s/é"}', False),
-        ('{"text":"\\n\\u001f\\"é\\u00e9\\ud83d\\ude00\\u007f"}', True),
-        ('{"text":"\\u000a"}', False),
-        ('{"text":"\\/"}', False),
-        ('{"text":"\\u0073"}', False),
-        ('{"long":"abc\\u00e9"}', True),
-        ('{"long":"\\u0061bc"}', False),
-        ('{"other":["s"]}', True),
-        ('{"other\\/":["s"]}', False),
-        ('{"other":["\\u0073"]}', False),
-    ],
-)
-def test_plain_spellings_are_those_of_json_dumps(text: str, is_plain: bool) -> None:
-    assert Draft202012Validator(SPELLED).is_valid(json.loads(text))
-    for lengthened in (SPELLED, {"anyOf": [SPELLED, {"type": "null"}]}):
-        plain, every = (json_schema(lengthened, spellings=spellings).to_automaton() for spellings in ("plain", "all"))
-        assert plain.accepts(text.encode()) == is_plain
-        assert every.accepts(text.encode())
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.dictionaries(st.text(), st.text() | st.integers()), st.booleans())
-def test_what_json_dumps_writes_is_spelled_plainly(value: dict[str, Any], ascii_only: bool) -> None:
-    assert FREE.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
-    listed = json_schema({"const": value}).to_automaton()
-    assert listed.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
-
-
-def test_a_name_that_utf8_cannot_encode_is_escaped() -> None:
-    for spellings in ("plain", "all"):
-        found = json_schema({"required": ["\ud800"], "type": "object"}, spellings=spellings).to_automaton()
-        assert found.accepts(b'{"\\ud800":1}')
 
 
 def test_a_recursive_schema_has_as_many_rules_as_it_has_kinds_of_brackets() -> None:
@@ -368,45 +235,6 @@ def test_what_cannot_be_held_is_an_error_or_left_out_and_listed() -> None:
     assert [(note.pointer, note.keyword) for note in made.dropped] == [("/properties/tags/uniqueItems", "uniqueItems")]
     assert accepts(made.to_visibly_pushdown(), b'{"tags": ["a", "a"]}')
     assert not accepts(made.to_visibly_pushdown(), b'{"tags": [1]}')
-
-
-@pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])
-def test_the_default_whitespace_takes_what_json_dumps_writes(indent: int | str | None) -> None:
-    value = {"a": [1, {"b": [], "c": {}}], "d": {"e": [[[1]]]}}
-    text = json.dumps(value, indent=indent).encode()
-    free, tree = json_schema(True).to_visibly_pushdown(), json_schema({"type": "object"}).to_visibly_pushdown()
-    assert accepts(free, text)
-    assert accepts(tree, text)
-    assert not accepts(free, b" " + text)
-    assert not accepts(free, text.replace(b"1,", b"1 ,"))
-    assert not accepts(free, text.replace(b"[]", b"[\n\n]"))
-
-
-@pytest.mark.parametrize(
-    ("whitespace", "right", "wrong"),
-    [
-        ("compact", b'{"a":[1,2]}', b'{"a": [1,2]}'),
-        ("javascript", b'{"a":[1,2]}', b'{"a": [1,2]}'),
-        ("python", b'{"a": [1, 2]}', b'{"a":[1,2]}'),
-        ("flexible", b'{ "a" :\t[ 1\n,2 ] }', b'{"a":' + b" " * 9 + b"[1,2]}"),
-        (Whitespace(), b'{"a":[1,2]}', b'{"a": [1,2]}'),
-    ],
-)
-def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong: bytes) -> None:
-    grammar = json_schema(True, whitespace=whitespace).to_visibly_pushdown()
-    assert accepts(grammar, right)
-    assert not accepts(grammar, wrong)
-
-
-def test_options_that_nobody_knows_are_errors() -> None:
-    for options in (
-        {"whitespace": "wide"},
-        {"property_order": "other"},
-        {"unsupported": "ignore"},
-        {"spellings": "any"},
-    ):
-        with pytest.raises(ValueError, match="not '"):
-            json_schema(True, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(6))

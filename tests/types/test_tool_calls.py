@@ -24,6 +24,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import compile_visibly_pushdown
 from automata.visibly_pushdown.builder import GrammarBuilder
 from constraints import json_schema
+from constraints.json_schema.strings import Spellings
 from constraints.tools import PythonicCalls, ToolCall, ToolCalls, WireFormat, tool_calls
 
 FORMATS: tuple[WireFormat, ...] = get_args(WireFormat)
@@ -193,6 +194,44 @@ def test_arguments_in_a_string() -> None:
         tool_calls([("open", {"type": "object"})], format="openai-string")
 
 
+def answer(yes: Literal["yes"]) -> None:
+    raise AssertionError("nothing is ever called")
+
+
+ANSWER = {"type": "object", "properties": {"yes": {"const": "yes"}}, "required": ["yes"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize("form", KNOWN)
+@pytest.mark.parametrize("tool", [answer, ("answer", ANSWER)])
+def test_strings_of_arguments_may_be_spelled_in_any_way(form: WireFormat, tool: Any) -> None:
+    expected = (ToolCall("answer", {"yes": "yes"}),)
+    text = written(list(expected), form)
+    plain, every = (tool_calls([tool], format=form, spellings=spellings) for spellings in get_args(Spellings))
+    assert plain.parse(text) == every.parse(text) == expected
+    for other in (text.replace(': "yes"', r': "\u0079es"'), text.replace('"yes":', r'"\u0079es":')):
+        assert other != text
+        assert every.parse(other) == expected
+        for constraint in (plain, tool_calls([tool], format=form)):
+            with pytest.raises(TextNotAllowed):
+                constraint.parse(other)
+
+
+def test_the_string_that_holds_arguments_may_be_spelled_in_any_way() -> None:
+    expected = (ToolCall("answer", {"yes": "yes"}),)
+    plain, every = (
+        tool_calls([("answer", ANSWER)], format="openai-string", spellings=spellings)
+        for spellings in get_args(Spellings)
+    )
+    text = written(list(expected), "openai-string")
+    assert plain.parse(text) == every.parse(text) == expected
+    inner, outer = (text.replace(r": \"yes", rf": \"{y}es") for y in (r"\\u0079", r"\u0079"))
+    for other in (inner, outer):
+        assert other != text
+        assert every.parse(other) == expected
+        with pytest.raises(TextNotAllowed):
+            plain.parse(other)
+
+
 def test_calls_as_python_writes_them() -> None:
     def now() -> None: ...
 
@@ -248,6 +287,8 @@ def test_recursive_arguments() -> None:
         ([weather], {"format": "other"}, ValueError, "`format` is one of 'llama', .*, not 'other'"),
         ([weather], {"format": "llama", "parallel": -1}, ValueError, "are none"),
         ([weather], {"format": "llama", "markers": "none"}, ValueError, "`markers`"),
+        ([weather], {"format": "llama", "spellings": "some"}, ValueError, "`spellings` is one of 'plain', 'all'"),
+        ([weather], {"format": "pythonic", "spellings": "all"}, ValueError, "strings in JSON, .* writes Python"),
         ([3], {"format": "llama"}, TypeError, "a tool is a function, .*, not 3"),
         ([("a", {"type": "array"})], {"format": "llama"}, SchemaError, "are an object"),
     ],

@@ -1,0 +1,39 @@
+"""Patterns compiled, their languages by `re`, and characters to try them on."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from strategies import strings
+
+from automata import ByteAutomaton, compile_expr, parse
+
+
+def compiled(pattern: str) -> ByteAutomaton:
+    return compile_expr(parse(pattern))
+
+
+def language_by_re(pattern: str, length: int, alphabet: bytes = b"abc") -> set[bytes]:
+    match = re.compile(pattern, re.ASCII).fullmatch
+    return {text for text in strings(alphabet, length) if match(text.decode())}
+
+
+CLASSES = [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S"]
+
+
+def in_utf8(automaton: ByteAutomaton) -> list[int]:
+    """How many byte strings of each length up to 6 an automaton accepts."""
+    table = automaton.by_byte()
+    counts, found = {automaton.start: 1} if automaton.start >= 0 else {}, []
+    for _ in range(7):
+        found.append(sum(ways for state, ways in counts.items() if automaton.final[state]))
+        following: dict[int, int] = {}
+        for state, ways in counts.items():
+            for target in table[state][table[state] >= 0].tolist():
+                following[target] = following.get(target, 0) + ways
+        counts = following
+    return found
+
+
+CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]

@@ -1,0 +1,140 @@
+"""Automata of random grammars: every text, every prefix, and the room below a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from networks import Plain, language, network
+from pushdown_grammars import PLAIN, WORDS, all_texts, marks, outcomes, prefixes, walk
+
+from automata import (
+    EmptyLanguage,
+    Expr,
+    Grammar,
+    LexicalRule,
+    NondeterministicGrammar,
+    alternation,
+    call,
+    compile_grammar,
+    concat,
+    literal,
+    parse,
+    repeat,
+)
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_network
+from automata.pushdown.step_table import Configuration
+
+LETTERS = st.sampled_from("ab")
+
+
+def rule_bodies(names: str) -> st.SearchStrategy[Expr]:
+    """Bodies that begin with a letter wherever they call, so that nothing is left recursive."""
+    calls = st.sampled_from(names).map(call)
+    item = st.one_of(LETTERS.map(literal), st.tuples(LETTERS, calls).map(lambda pair: concat(*pair)))
+    sequence = st.lists(st.one_of(item, item.map(lambda expr: repeat(expr, 0, 1))), min_size=1, max_size=3)
+    return st.lists(sequence.map(lambda parts: concat(*parts)), min_size=1, max_size=3).map(lambda x: alternation(*x))
+
+
+RULES = st.fixed_dictionaries({name: rule_bodies("sx") for name in "sx"})
+
+
+def has_texts(rules: Mapping[str, Expr]) -> bool:
+    return all(language(Grammar(rules, name), 6) for name in rules)
+
+
+def below_limit(automaton: PushdownAutomaton, limit: int) -> dict[Configuration, list[Configuration]]:
+    """The moves that a limit on the height of the stack allows, from each configuration that they lead to."""
+    room, symbol_room = automaton.headroom.tolist(), automaton.symbol_headroom.tolist()
+
+    def safe(state: int, stack: tuple[int, ...]) -> bool:
+        heights = [height + symbol_room[symbol] for height, symbol in enumerate(stack)]
+        return bool(max([len(stack) + room[state], *heights]) <= limit)
+
+    moves: dict[Configuration, list[Configuration]] = {}
+    todo: list[Configuration] = [(automaton.start, ())] if safe(automaton.start, ()) else []
+    while todo:
+        configuration = todo.pop()
+        if configuration not in moves:
+            reached = [each for c in range(automaton.num_columns) for each in automaton.steps_from(configuration, c)]
+            moves[configuration] = [each for each in reached if safe(*each)]
+            todo += moves[configuration]
+    return moves
+
+
+def check_room(automaton: PushdownAutomaton, limit: int) -> bool:
+    """Whether every configuration below a limit leads to the end of a text below it."""
+    moves = below_limit(automaton, limit)
+    good = {each for each in moves if each[0] == automaton.num_states - 1}
+    while True:
+        more = {each for each, reached in moves.items() if each not in good and good.intersection(reached)}
+        if not more:
+            return good == set(moves)
+        good |= more
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *WORDS])
+def test_below_a_limit_every_text_can_be_completed(name: str) -> None:
+    grammar = Grammar(PLAIN[name][0], "s") if name in PLAIN else Grammar(WORDS[name][0], "s", *WORDS[name][1:3])
+    automaton = compile_network(network(grammar))
+    for limit in range(5):
+        assert check_room(automaton, limit)
+    assert len(below_limit(automaton, 4)) > 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(RULES)
+def test_random_grammars(rules: Mapping[str, Expr]) -> None:
+    assume(has_texts(rules))
+    grammar = Grammar(rules, "s")
+    expected = language(grammar, 5)
+    plain = network(grammar)
+    parallel = compile_network(plain, ambiguity="parallel", max_configurations=4)
+    assert outcomes(parallel, b"ab", 5) <= {(text, text in expected) for text in all_texts(b"ab", 5)}
+    try:
+        automata = [compile_network(plain), compile_grammar(grammar)]
+    except NondeterministicGrammar:
+        return
+    for automaton in automata:
+        accepted, begun = walk(automaton, b"ab", 5)
+        assert accepted == expected
+        assert prefixes(expected, 5) <= begun
+        assert all(check_room(automaton, limit) for limit in range(4))
+
+
+LEXICAL = {
+    "key": LexicalRule(literal("ab"), (1,)),
+    "name": LexicalRule(parse("[ab]+")),
+    "b": LexicalRule(literal("b"), (2,)),
+    "cs": LexicalRule(parse("c+")),
+    **marks("ac"),
+}
+
+
+def lexical_bodies(names: str) -> st.SearchStrategy[Expr]:
+    """The same of words."""
+    word, calls = st.sampled_from(sorted(LEXICAL)).map(call), st.sampled_from(names).map(call)
+    item = st.one_of(word, st.tuples(word, calls).map(lambda pair: concat(*pair)))
+    sequence = st.lists(st.one_of(item, item.map(lambda expr: repeat(expr, 0, 1))), min_size=1, max_size=3)
+    return st.lists(sequence.map(lambda parts: concat(*parts)), min_size=1, max_size=3).map(lambda x: alternation(*x))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.fixed_dictionaries({name: lexical_bodies("sx") for name in "sx"}))
+def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
+    grammar = Grammar(rules, "s", LEXICAL)
+    plain = Plain(network(grammar))
+    expected = {text for text in all_texts(b"abc", 4) if plain.accepts(text)}
+    try:
+        automaton = compile_network(plain.network)
+    except NondeterministicGrammar:
+        return
+    except EmptyLanguage:
+        assert not expected
+        return
+    accepted, begun = walk(automaton, b"abc", 4)
+    assert accepted == expected
+    assert prefixes(expected, 4) <= begun
