@@ -17,6 +17,7 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.drawing import Drawing, byte_label, character_label, draw_fst, draw_graph
 from automata.errors import LimitExceeded
+from automata.openfst import byte_of_symbol
 from tokenfst._native import PushdownTables
 from tokenfst.finite.classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -50,7 +51,8 @@ def draw_detokenizer(
     """
     fst = detokenizer(vocabulary, compact=compact, at_text_start=at_text_start)
     _check(fst.num_states())
-    return draw_fst(fst, lambda token: token_label(vocabulary.tokens[token]), byte_label, title=title)
+    write = lambda symbol: byte_label(byte_of_symbol(symbol))  # noqa: E731
+    return draw_fst(fst, lambda token: token_label(vocabulary.tokens[token]), write, title=title)
 
 
 class ClassNames:
