@@ -11,6 +11,8 @@ Data flows from texts to automata:
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
     algebra/, queries/  operations on languages, and questions about them
 
+    far                 files of OpenFst's FSTs
+
 Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, and openfst, the
 boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
 
@@ -70,6 +72,7 @@ from automata.expressions import (
     strings,
     whole,
 )
+from automata.far import write_far
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
@@ -156,4 +159,5 @@ __all__ = [
     "strings",
     "to_expr",
     "whole",
+    "write_far",
 ]

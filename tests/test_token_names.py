@@ -8,22 +8,8 @@ from hypothesis import strategies as st
 from tokenfst import Vocabulary
 from tokenfst.vocabulary.names import escaped
 
-PIECES = [
-    b" ",
-    b"a",
-    b"\\",
-    b"#",
-    b"1",
-    b"\xff",
-    b"\xc3",
-    b"\xa9",
-    "␣".encode(),
-    b"\n",
-    b"<epsilon>",
-    b"x85",
-    "\x85".encode(),
-]
-PIECES += [b"\x85", "\u200b".encode(), "\U000e0001".encode(), b""]
+PIECES = [b"", b" ", b"a", b"\\", b"#", b"1", b"\xff", b"\xc3", b"\xa9", b"\x85", b"\n", b"<epsilon>", b"x85"]
+PIECES += [char.encode() for char in ("␣", "\x85", "\u200b", "\U000e0001")]
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=3).map(b"".join), min_size=1, max_size=12), st.data())

@@ -29,6 +29,7 @@ if not hasattr(_automata, "compile_expr"):
 
 from tokenfst.batches import fill_bitmasks
 from tokenfst.compile import compile  # noqa: A004
+from tokenfst.finite import from_fst as _from_fst  # noqa: F401 (registers `TokenAutomaton.from_fst`)
 from tokenfst.load_automaton import load_automaton
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load_vocabulary
 from tokenfst.token_automaton import TokenAutomaton

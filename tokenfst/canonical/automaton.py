@@ -69,6 +69,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     core: _native.CanonicalCore
     at_text_start = True
+    _no_fst = "has no acceptor over tokens: its states are pairs with the last token; tokenization='any' has one"
 
     def __init__(self, vocabulary: Vocabulary, core: _native.CanonicalCore) -> None:
         self.vocabulary = vocabulary

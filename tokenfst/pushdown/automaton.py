@@ -51,6 +51,10 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     """
 
     core: _native.PushdownCore
+    _no_fst = (
+        "has no acceptor over tokens, because it has a stack: automata.to_pdt(...) writes the grammar as a pushdown "
+        "transducer over bytes, and PushdownAutomaton.expand(...) has a stack of bounded height"
+    )
 
     def __init__(
         self,
