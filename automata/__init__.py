@@ -77,7 +77,9 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
+from automata.pushdown.from_pdt import from_pdt
 from automata.pushdown.grammar import Grammar, LexicalRule
+from automata.pushdown.to_pdt import to_pdt
 from automata.queries import (
     count,
     counterexample,
@@ -144,6 +146,7 @@ __all__ = [
     "difference",
     "enumerate",
     "equivalent",
+    "from_pdt",
     "includes",
     "intersection",
     "is_empty",
@@ -158,6 +161,7 @@ __all__ = [
     "shortest",
     "strings",
     "to_expr",
+    "to_pdt",
     "whole",
     "write_far",
 ]

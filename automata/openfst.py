@@ -31,10 +31,12 @@ import numpy.typing as npt
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
+from automata.errors import FstError
 
 # OpenFst's Python modules have no types of their own.
 Fst: TypeAlias = Any
 SymbolTable: TypeAlias = Any
+PdtParentheses: TypeAlias = Any
 
 WeightArray: TypeAlias = npt.NDArray[np.float32]
 Number = TypeVar("Number", int, IntArray)
@@ -161,6 +163,31 @@ def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:
     """Return the table of symbols of byte automata with labels; byte 10 is named `<0x0A>`, unless a label is."""
     bytes_ = ((f"<0x{byte:02X}>", symbol_of_byte(byte)) for byte in range(256))
     return symbol_table([*((name, 256 + number) for number, name in enumerate(labels)), *bytes_])
+
+
+def plain_acceptor(fst: Fst, needed: str) -> Fst:
+    """Return an acceptor without weights, in the tropical semiring.
+
+    Args:
+        fst: the acceptor.
+        needed: what is to be made of it, for errors.
+
+    Raises:
+        TypeError: it is no FST.
+        FstError: it is a transducer, or it has weights.
+    """
+    import pywrapfst
+
+    if not isinstance(fst, pywrapfst.Fst):
+        hint = ": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else ""
+        raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
+    if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
+        raise FstError(
+            f'a transducer is no {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
+        )
+    if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:
+        raise FstError('the weights of this FST are not read: pynini.arcmap(fst, map_type="rmweight") drops them')
+    return fst if fst.arc_type() == "standard" else pywrapfst.arcmap(fst, map_type="to_std")
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:

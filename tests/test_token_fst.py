@@ -231,7 +231,9 @@ def test_other_fsts_are_refused() -> None:
     read = lambda fst, **options: TokenAutomaton.from_fst(fst, VOCABULARY, **options)  # noqa: E731
     with pytest.raises(FstError, match=r'a transducer is no acceptor over tokens: pynini\.project\(fst, "input"\)'):
         read(pynini.cross("[1]", "[2]"))
-    with pytest.raises(FstError, match=r'weights over tokens are not read: pynini\.arcmap\(fst, map_type="rmweight"\)'):
+    with pytest.raises(
+        FstError, match=r'the weights of this FST are not read: pynini\.arcmap\(fst, map_type="rmweight"\)'
+    ):
         read(pynini.accep("[1]", weight=0.5))
     with pytest.raises(FstError, match="label 98 would be token 97, of a vocabulary of 10 tokens"):
         read(pynini.accep("b"))
@@ -239,7 +241,7 @@ def test_other_fsts_are_refused() -> None:
         FstError, match=r"an arc reads token 9 \(\\#9\), which ends a sequence: the state before it has to"
     ):
         read(pynini.accep("[1][10]"))
-    with pytest.raises(TypeError, match=r"expected an acceptor of pynini or pywrapfst, not str: pynini\.Fst\.read"):
+    with pytest.raises(TypeError, match=r"expected an FST of pynini or pywrapfst, not str: pynini\.Fst\.read"):
         read("tokens.fst")
     with pytest.raises(TypeError, match=r"not ByteAutomaton$"):
         read(ByteAutomaton.dense(-1, np.zeros(256, np.uint8), np.zeros((0, 0), np.int32), np.zeros(0, np.bool_)))
@@ -255,7 +257,7 @@ def test_other_fsts_are_refused() -> None:
 def test_weights_of_another_semiring_are_weights() -> None:
     plain = pywrapfst.arcmap(pynini.accep("[1]"), map_type="to_log")
     assert TokenAutomaton.from_fst(plain, VOCABULARY).accepts([0])
-    with pytest.raises(FstError, match="weights over tokens"):
+    with pytest.raises(FstError, match="weights of this FST are not read"):
         TokenAutomaton.from_fst(pywrapfst.arcmap(pynini.accep("[1]", weight=2), map_type="to_log"), VOCABULARY)
 
 

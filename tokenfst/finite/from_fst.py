@@ -26,7 +26,7 @@ def from_fst(
     fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None, at_text_start: bool, work: Work
 ) -> FiniteTokenAutomaton:
     """Return the automaton of an acceptor over tokens; see `TokenAutomaton.from_fst`."""
-    fst = _checked(fst)
+    fst = openfst.plain_acceptor(fst, "acceptor over tokens")
     start, final, (source, symbol, _, target) = openfst.to_arcs(fst)
     used, place = np.unique(symbol, return_inverse=True)
     token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
@@ -52,33 +52,6 @@ def from_fst(
     return FiniteTokenAutomaton.from_classes(
         vocabulary, *trimmed(start, final, classes), work, at_text_start=at_text_start
     )
-
-
-def _checked(fst: Fst) -> Fst:
-    """Return the acceptor, in the tropical semiring.
-
-    Raises:
-        TypeError: it is no FST.
-        FstError: it is a transducer, or it has weights.
-    """
-    import pywrapfst
-
-    if not isinstance(fst, pywrapfst.Fst):
-        raise TypeError(
-            f"expected an acceptor of pynini or pywrapfst, not {type(fst).__name__}"
-            + (": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else "")
-        )
-    if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
-        raise FstError(
-            'a transducer is no acceptor over tokens: pynini.project(fst, "input") or "output" keeps the side that has '
-            "the tokens"
-        )
-    if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:
-        raise FstError(
-            'weights over tokens are not read: pynini.arcmap(fst, map_type="rmweight") drops them, and `weighted` puts '
-            "them on the constraint over bytes"
-        )
-    return fst if fst.arc_type() == "standard" else pywrapfst.arcmap(fst, map_type="to_std")
 
 
 def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None) -> npt.NDArray[np.int64]:
