@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import mistral_common
 import numpy as np
 import pynini
 import pytest
@@ -196,6 +197,17 @@ def test_labels_are_read_by_a_table() -> None:
     # Without a table, a label is the token's id and one.
     fst.set_input_symbols(None)
     assert TokenAutomaton.from_fst(fst, VOCABULARY).accepts([2, 0, 1, 5])
+
+
+@pytest.mark.parametrize("pattern", [r'"[^"\\]{0,20}"', r"[a-z ]+\.", r"\d{4}-\d\d-\d\d"])
+def test_a_real_vocabulary(pattern: str) -> None:
+    vocabulary = tokenfst.from_tekken(Path(mistral_common.__file__).parent / "data" / "tekken_240911.json")
+    before = tokenfst.compile(pattern, vocabulary).complete()
+    fst = before.fst()
+    after = TokenAutomaton.from_fst(fst, vocabulary)
+    assert pynini.equivalent(after.fst(), fst)
+    assert np.array_equal(after.mask(after.start), before.mask(before.start))
+    assert after.min_tokens(after.start) == before.min_tokens(before.start)
 
 
 def test_where_it_begins_is_remembered() -> None:
