@@ -11,6 +11,8 @@ Data flows from texts to automata:
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
     algebra/, queries/  operations on languages, and questions about them
 
+    far                 files of OpenFst's FSTs
+
 Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, and openfst, the
 boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
 
@@ -70,11 +72,14 @@ from automata.expressions import (
     strings,
     whole,
 )
+from automata.far import write_far
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
+from automata.pushdown.from_pdt import from_pdt
 from automata.pushdown.grammar import Grammar, LexicalRule
+from automata.pushdown.to_pdt import to_pdt
 from automata.queries import (
     count,
     counterexample,
@@ -141,6 +146,7 @@ __all__ = [
     "difference",
     "enumerate",
     "equivalent",
+    "from_pdt",
     "includes",
     "intersection",
     "is_empty",
@@ -155,5 +161,7 @@ __all__ = [
     "shortest",
     "strings",
     "to_expr",
+    "to_pdt",
     "whole",
+    "write_far",
 ]

@@ -208,7 +208,16 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self.next[:, self.byte_class]
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
-        """Return the OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels.
+        """Return the OpenFst acceptor, as a `pynini.Fst`.
+
+        Byte b has label b, as in pynini's "byte" strings. Byte 0, whose label would be epsilon's, has label 256; texts
+        with byte 0 therefore drop out of a composition with an FST of pynini's. Labels of this automaton have those
+        from 257 up, and a table of symbols names them; without labels there is no table, as in pynini.
+
+        >>> from automata import compile_expr, parse
+        >>> fst = compile_expr(parse("colou?r")).fst()
+        >>> sorted(fst.paths().ostrings())
+        ['color', 'colour']
 
         Args:
             labels: names that include this automaton's, so that automata with different labels can be combined; its own
@@ -222,16 +231,22 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         # An arc of OpenFst's takes 16 bytes.
         _check_bytes("OpenFst's arcs", 16 * int(width.sum(dtype=np.int64)))
         first = np.cumsum(width) - width
-        symbol = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)
-        by_label = self.label_columns(self.labels if labels is None else labels)
+        byte = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)
+        names = self.labels if labels is None else labels
+        by_label = self.label_columns(names)
         labelled, label = np.nonzero(by_label >= 0)
-        return openfst.to_fst(
+        fst = openfst.to_fst(
             self.start,
             self.final,
             np.concatenate([np.repeat(arcs.source, width), labelled.astype(np.int32)]),
-            np.concatenate([symbol, 256 + label.astype(np.int32)]),
+            np.concatenate([openfst.symbol_of_byte(byte), 256 + label.astype(np.int32)]),
             np.concatenate([np.repeat(arcs.target, width), by_label[labelled, label]]),
         )
+        if names:
+            table = openfst.byte_symbol_table(names)
+            fst.set_input_symbols(table)
+            fst.set_output_symbols(table)
+        return fst
 
     def label_columns(self, labels: tuple[str, ...]) -> IntArray:
         """Return `[Q, len(labels)]`, the state that each of these labels leads to, or -1."""

@@ -2,13 +2,19 @@
 
 OpenFst writes and reads a binary form in which states and arcs are plain records, so an automaton is converted in one
 pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon; only this file knows that:
-elsewhere a symbol is a number from 0 up and epsilon is `EPSILON`.
+elsewhere a symbol is a number from 0 up, its label is one more, and epsilon is `EPSILON`.
+
+Bytes have the labels that pynini gives them (token type "byte"): byte b has label b. pynini cannot write byte 0, whose
+label would be epsilon's; here it has label 256, and symbols beyond the bytes have labels from 257 up. So the symbol of
+byte b is b - 1, and that of byte 0 is 255.
+
+Automata come out as `pynini.Fst`, which all functions of pynini and of `pywrapfst` take.
 
 The binary form (OpenFst 1.8, `fst/fst.h`, `FstHeader::Write`): magic number, type, arc type, version, flags,
 properties, start, number of states, number of arcs; then for `vector` each state's weight, number of arcs and its
 arcs, for `const` all states and then all arcs. An arc is input label, output label, weight, next state.
 
-`pywrapfst` is imported on first use, since most work needs no OpenFst and importing it takes longer than compiling a
+pynini is imported on first use, since most work needs no OpenFst and importing it takes longer than compiling a
 pattern.
 
 Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
@@ -17,17 +23,27 @@ Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
 from __future__ import annotations
 
 import struct
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
+from automata.errors import FstError
 
-# pywrapfst has no types of its own.
+# OpenFst's Python modules have no types of their own.
 Fst: TypeAlias = Any
+SymbolTable: TypeAlias = Any
+PdtParentheses: TypeAlias = Any
+
+WeightArray: TypeAlias = npt.NDArray[np.float32]
+Number = TypeVar("Number", int, IntArray)
 
 EPSILON = -1
+# The name of label 0 in tables of symbols.
+EPSILON_NAME = "<epsilon>"
 
 _VECTOR_HEADER = struct.Struct("<i i6s i8s i i Q q q q")
 _CONST_HEADER = struct.Struct("<i i5s i8s i i Q q q q")
@@ -38,16 +54,37 @@ _EXPANDED_MUTABLE_ACCEPTOR = _EXPANDED_MUTABLE | 0x10000
 _INFINITY = 0x7F800000
 
 
-def to_fst(start: int, final: BoolArray, source: IntArray, symbol: IntArray, target: IntArray) -> Fst:
+def symbol_of_byte(byte: Number) -> Number:
+    """Return the symbol of a byte, or of each byte of an array."""
+    return (byte - 1) & 0xFF
+
+
+def byte_of_symbol(symbol: Number) -> Number:
+    """Return the byte that a symbol below 256 stands for, or that of each symbol of an array."""
+    return (symbol + 1) & 0xFF
+
+
+def to_fst(
+    start: int,
+    final: BoolArray,
+    source: IntArray,
+    symbol: IntArray,
+    target: IntArray,
+    *,
+    final_weight: WeightArray | None = None,
+    weight: WeightArray | None = None,
+) -> Fst:
     """Return the acceptor with Q states and A arcs as a mutable OpenFst automaton.
 
     Args:
         start: the start state, -1 where there is none.
         final: `[Q]`.
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
+        final_weight: `[Q]`, the cost of ending in each state, which counts where a state is final; 0 by default.
+        weight: `[A]`, the cost of each arc in the tropical semiring; 0 by default.
     """
     arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
-    return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs)
+    return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight)
 
 
 def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
@@ -56,9 +93,10 @@ def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
     import pywrapfst
 
     data = pywrapfst.convert(fst, "const").write_to_string()
-    *_, start, num_states, _ = _CONST_HEADER.unpack_from(data)
-    # The slice is a copy, and so aligned to 4 bytes, which the header's 65 bytes are not.
-    return start, num_states if start >= 0 else 0, np.frombuffer(data[_CONST_HEADER.size :], np.int32)
+    *_, start, num_states, num_arcs = _CONST_HEADER.unpack_from(data)
+    # Tables of symbols lie between the header and the body. The slice is a copy, and so aligned to 4 bytes.
+    body = data[len(data) - 20 * num_states - 16 * num_arcs :]
+    return start, num_states if start >= 0 else 0, np.frombuffer(body, np.int32)
 
 
 def to_transducer(
@@ -75,12 +113,81 @@ def to_transducer(
     return _read(_EXPANDED_MUTABLE, start, final, np.stack([source, ilabel, olabel, target], axis=1).astype(np.int32))
 
 
-def _read(properties: int, start: int, final: BoolArray, arcs: IntArray) -> Fst:
+def _read(
+    properties: int,
+    start: int,
+    final: BoolArray,
+    arcs: IntArray,
+    final_weight: WeightArray | None = None,
+    weight: WeightArray | None = None,
+) -> Fst:
     """Return the automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
+    import pynini
+
+    words = _native.vector_fst_words(final, arcs)
+    if final_weight is not None or weight is not None:
+        _set_weights(words.view(np.float32), final, arcs[:, 0], final_weight, weight)
+    header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
+    return pynini.Fst.read_from_string(header + words.tobytes())
+
+
+def _set_weights(
+    words: WeightArray,
+    final: BoolArray,
+    source: IntArray,
+    final_weight: WeightArray | None,
+    weight: WeightArray | None,
+) -> None:
+    """Write costs into the body of the `vector` form: 3 words for a state and then 4 for each of its arcs, in the order
+    in which they were given."""
+    if final_weight is not None:
+        before = np.cumsum(np.bincount(source, minlength=len(final))) - np.bincount(source, minlength=len(final))
+        words[(3 * np.arange(len(final)) + 4 * before)[final]] = final_weight[final]
+    if weight is not None:
+        order = np.argsort(source, kind="stable")
+        words[3 * (source[order] + 1) + 4 * np.arange(len(order)) + 2] = weight[order]
+
+
+def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
+    """Return OpenFst's table of the names of symbols; the first one of each name counts."""
     import pywrapfst
 
-    header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
-    return pywrapfst.Fst.read_from_string(header + _native.vector_fst_words(final, arcs).tobytes())
+    table = pywrapfst.SymbolTable()
+    table.add_symbol(EPSILON_NAME, 0)
+    for name, symbol in names:
+        table.add_symbol(name, symbol + 1)
+    return table
+
+
+def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:
+    """Return the table of symbols of byte automata with labels; byte 10 is named `<0x0A>`, unless a label is."""
+    bytes_ = ((f"<0x{byte:02X}>", symbol_of_byte(byte)) for byte in range(256))
+    return symbol_table([*((name, 256 + number) for number, name in enumerate(labels)), *bytes_])
+
+
+def plain_acceptor(fst: Fst, needed: str) -> Fst:
+    """Return an acceptor without weights, in the tropical semiring.
+
+    Args:
+        fst: the acceptor.
+        needed: what is to be made of it, for errors.
+
+    Raises:
+        TypeError: it is no FST.
+        FstError: it is a transducer, or it has weights.
+    """
+    import pywrapfst
+
+    if not isinstance(fst, pywrapfst.Fst):
+        hint = ": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else ""
+        raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
+    if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
+        raise FstError(
+            f'a transducer is no {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
+        )
+    if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:
+        raise FstError('the weights of this FST are not read: pynini.arcmap(fst, map_type="rmweight") drops them')
+    return fst if fst.arc_type() == "standard" else pywrapfst.arcmap(fst, map_type="to_std")
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:

@@ -41,6 +41,7 @@ def test_examples_print_what_they_show(name: str, tmp_path: Path, monkeypatch: p
         "tokenfst.loaders.tiktoken",
         "tokenfst.queries",
         "tokenfst.token_automaton",
+        "tokenfst.vocabulary.detokenizer",
         "tokenfst.vocabulary.text_start",
         "tokenfst.vocabulary.vocabulary",
     ],

@@ -7,6 +7,7 @@
     finite, counted, pushdown, canonical      automata with complete tables, by kind
     batches                  the masks of a batch in one call                     fill_bitmasks
     load_automaton, files    automata as safetensors files                        load_automaton
+    vocabulary.detokenizer   the transducer from tokens to bytes, for OpenFst     detokenizer
     queries                  counting, shortest and random sequences              queries.count, ...
     drawing, reference       pictures, and the definition by OpenFst's composition
 
@@ -29,10 +30,12 @@ if not hasattr(_automata, "compile_expr"):
 
 from tokenfst.batches import fill_bitmasks
 from tokenfst.compile import compile  # noqa: A004
+from tokenfst.finite import from_fst as _from_fst  # noqa: F401 (registers `TokenAutomaton.from_fst`)
 from tokenfst.load_automaton import load_automaton
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load_vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import BPE, NotBPE, TextStart, Vocabulary
+from tokenfst.vocabulary.detokenizer import detokenizer
 
 __version__ = "0.1.0"
 
@@ -43,6 +46,7 @@ __all__ = [
     "TokenAutomaton",
     "Vocabulary",
     "compile",
+    "detokenizer",
     "fill_bitmasks",
     "from_sentencepiece",
     "from_tekken",

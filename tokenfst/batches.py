@@ -10,7 +10,8 @@ import numpy as np
 from automata.arrays import IntArray
 from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
-from tokenfst.token_automaton import NativeTokenAutomaton, TokenAutomaton
+from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
 
 # The budget of a sequence without one.
 _UNLIMITED = np.iinfo(np.int64).max

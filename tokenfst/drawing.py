@@ -18,6 +18,7 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.drawing import Drawing, byte_label, character_label, draw_fst, draw_graph
 from automata.errors import LimitExceeded
+from automata.openfst import byte_of_symbol
 from tokenfst._native import PushdownTables
 from tokenfst.finite.classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -56,7 +57,7 @@ def draw_detokenizer(
     return draw_fst(
         fst,
         lambda token: token_label(vocabulary.tokens[token]),
-        lambda byte: f'"{byte_label(byte)}"',
+        lambda symbol: f'"{byte_label(byte_of_symbol(symbol))}"',
         title=title,
         legend=legend,
     )

@@ -40,9 +40,10 @@ from tokenfst import _native
 from tokenfst.finite.beginning import with_finite_beginning
 from tokenfst.finite.terminals import Terminals
 from tokenfst.labels import label_numbers
+from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.pushdown.compile import spells_all as pushdown_spells_all
-from tokenfst.token_automaton import NativeTokenAutomaton, State, TokenAutomaton
+from tokenfst.token_automaton import State, TokenAutomaton
 from tokenfst.vocabulary import TextStart, Vocabulary
 
 # The number of states whose masks are cached; a full cache is emptied.

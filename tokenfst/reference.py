@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pywrapfst
+import pynini
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, TokenNotAllowed
@@ -27,14 +27,8 @@ def compose_by_definition(automaton: ByteAutomaton, vocabulary: Vocabulary, *, a
         vocabulary: the tokens.
         at_text_start: as for `tokenfst.compile`.
     """
-    transducer = detokenizer(vocabulary, at_text_start=at_text_start)
-    # Composition needs one side sorted by the bytes that both have in common.
-    transducer.arcsort("olabel")
-    composed = pywrapfst.compose(transducer, automaton.fst())
-    composed.project("input")
-    composed.rmepsilon()
-    result = pywrapfst.determinize(composed)
-    return result.connect()
+    composed = detokenizer(vocabulary, at_text_start=at_text_start) @ automaton.fst()
+    return pynini.determinize(composed.project("input").rmepsilon()).connect()
 
 
 class Reference:

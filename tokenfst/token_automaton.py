@@ -23,17 +23,18 @@ allows a token, and every token that its mask with this budget allows leads to a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.drawing import Drawing
-from automata.errors import AutomatonFileError, LimitExceeded, TokenNotAllowed
-from automata.limits import Cancellation, Limits
+from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
+from automata.openfst import Fst, SymbolTable
 from tokenfst.files import Array, write_file
 from tokenfst.vocabulary import Vocabulary
 
@@ -70,6 +71,10 @@ class TokenAutomaton(ABC):
     vocabulary: Vocabulary
     start: Any
     at_text_start: bool
+    # Builds the automaton of an acceptor; `tokenfst.finite.from_fst`, which is above this module, registers it.
+    _read_fst: ClassVar[Callable[[Fst, Vocabulary, SymbolTable | None, bool, Work], TokenAutomaton]]
+    # Why there is no acceptor of an automaton of this kind, for an error.
+    _no_fst: ClassVar[str] = "has no acceptor over tokens"
 
     @property
     @abstractmethod
@@ -272,6 +277,70 @@ class TokenAutomaton(ABC):
             raise LimitExceeded(f"a {type(self).__name__} has too many states for a picture")
         return complete.draw(title=title)
 
+    def fst(self) -> Fst:
+        """Return the acceptor over tokens of the complete automaton, as a `pynini.Fst`.
+
+        Token i has label i + 1, and a table of symbols names the tokens (`Vocabulary.names`). A state is final where
+        the text may end; there are no arcs over end tokens. So the acceptor is what OpenFst makes of the detokenizer
+        and the constraint, `pynini.determinize(pynini.project(detokenizer @ constraint, "input").rmepsilon())`, and
+        `from_fst` reads it.
+
+        >>> import tokenfst
+        >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+        >>> fst = tokenfst.compile("ab", vocabulary).fst()
+        >>> sorted(fst.paths(output_token_type=fst.output_symbols()).ostrings())
+        ['a b', 'ab']
+
+        Raises:
+            FstError: this kind of automaton has no finite acceptor, because it has a stack, or none that is small.
+            LimitExceeded: its arcs, one for each token, take more than `DEFAULT_LIMITS.memory`, or the tables exceed
+                the limits.
+        """
+        complete = self.complete()
+        if complete is self:
+            raise FstError(f"a {type(self).__name__} {self._no_fst}")
+        return complete.fst()
+
+    @staticmethod
+    def from_fst(
+        fst: Fst,
+        vocabulary: Vocabulary,
+        *,
+        symbols: SymbolTable | None = None,
+        at_text_start: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+        cancellation: Cancellation | None = None,
+    ) -> TokenAutomaton:
+        """Return the automaton of an acceptor over tokens, such as a composition made with OpenFst.
+
+        >>> import pynini, tokenfst
+        >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+        >>> fst = tokenfst.compile("(ab)*", vocabulary).fst()
+        >>> twice = pynini.accep("a b ab", token_type=fst.output_symbols())
+        >>> automaton = tokenfst.TokenAutomaton.from_fst(pynini.intersect(fst, twice), vocabulary)
+        >>> automaton.accepts([0, 1, 2]), automaton.accepts([2, 2])
+        (True, False)
+
+        Args:
+            fst: an acceptor of pynini or `pywrapfst`; it may be nondeterministic and have epsilon arcs. Texts may end,
+                with an end token, where it is final.
+            vocabulary: the tokens.
+            symbols: the names of the labels, as `Vocabulary.names` has them; by default the acceptor's own table.
+                Without either, token i has label i + 1.
+            at_text_start: whether the tokens begin a text, and do not continue one.
+            limits: the time, memory and states that the construction may take.
+            cancellation: lets another thread stop the construction.
+
+        Raises:
+            FstError: it is a transducer or has weights, a label names no token, or an arc reads an end token.
+            EmptyLanguage: it accepts nothing.
+            LimitExceeded: the construction exceeds a limit, which the message names.
+            Cancelled: another thread cancelled the construction.
+            TypeError: it is no FST.
+        """
+        with Work(limits, cancellation).current() as work:
+            return TokenAutomaton._read_fst(fst, vocabulary, symbols, at_text_start, work)
+
     def save(self, path: str | Path) -> None:
         """Write the complete automaton to a safetensors file; `tokenfst.load_automaton` reads it.
 
@@ -300,60 +369,3 @@ class TokenAutomaton(ABC):
     def _where(self, state: State) -> str:
         """Return " after ..." with a text that leads to a state, or "" if none is known."""
         return ""
-
-
-class Core(Protocol):
-    """An automaton of the native core; its methods raise ValueError for a state of another automaton."""
-
-    @property
-    def num_bytes(self) -> int: ...
-
-    def is_final(self, state: Any, /) -> bool: ...
-
-    def advance(self, state: Any, token: int, /) -> Any: ...
-
-    def min_tokens(self, state: Any, /) -> int: ...
-
-    def fill_bitmask(self, state: Any, out: npt.NDArray[np.int32], /) -> None: ...
-
-    def fill_within(self, state: Any, out: npt.NDArray[np.int32], remaining: int, /) -> Any: ...
-
-
-class NativeTokenAutomaton(TokenAutomaton):
-    """An automaton over tokens that is implemented by the native core.
-
-    Attributes:
-        core: the automaton of the native core.
-    """
-
-    core: Core
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of the automaton in bytes; see `TokenAutomaton.nbytes`."""
-        return self.core.num_bytes
-
-    def is_final(self, state: State) -> bool:
-        """Return whether the text may end in a state; see `TokenAutomaton.is_final`."""
-        return self.core.is_final(state)
-
-    def advance(self, state: State, token: int) -> Any:
-        """Return the state after one more token; see `TokenAutomaton.advance`."""
-        reached = self.core.advance(state, token)
-        if reached is None:
-            raise self._refusal(state, token)
-        return reached
-
-    def _step(self, state: State, token: int) -> Any:
-        return self.core.advance(state, token)
-
-    def min_tokens(self, state: State) -> int:
-        """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
-        return self.core.min_tokens(state)
-
-    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, remaining)

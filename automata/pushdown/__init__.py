@@ -16,6 +16,7 @@ From a Network to a PushdownAutomaton:
     ambiguity       why a grammar is not deterministic
     prestar         steps that lead to no end are pruned; coaccessible: states that need no proof
     assembly        the tables (step_table, sequences, under)
+    from_pdt, to_pdt    pushdown transducers of OpenFst
     compile         all of it; automaton, expansion, drawing: what can be done with the result
 """
 

@@ -24,7 +24,8 @@ from tokenfst import _native
 from tokenfst._native import Pairs
 from tokenfst.canonical.encoder import encoder_digest
 from tokenfst.files import Array
-from tokenfst.token_automaton import NativeTokenAutomaton, State
+from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
 # The kind of automaton in the header of a file.
@@ -69,6 +70,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     core: _native.CanonicalCore
     at_text_start = True
+    _no_fst = "has no acceptor over tokens: its states are pairs with the last token; tokenization='any' has one"
 
     def __init__(self, vocabulary: Vocabulary, core: _native.CanonicalCore) -> None:
         self.vocabulary = vocabulary

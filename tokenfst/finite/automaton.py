@@ -20,11 +20,14 @@ import numpy.typing as npt
 from automata.arrays import BoolArray, IntArray
 from automata.drawing import Drawing
 from automata.limits import DEFAULT_LIMITS, Work
+from automata.openfst import Fst
 from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.drawing import ClassNames, draw_transitions
 from tokenfst.files import Array
+from tokenfst.finite.to_fst import to_fst
 from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
-from tokenfst.token_automaton import NativeTokenAutomaton, State
+from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
 # The kind of automaton in the header of a file.
@@ -128,6 +131,11 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         arcs = zip(*(column.tolist() for column in self.transitions.edges()), strict=True)
         final, names = self.final.tolist(), ClassNames(self.vocabulary, self.token_class)
         return draw_transitions(self.num_states, self.start, final, arcs, names, title=title)
+
+    def fst(self) -> Fst:
+        """Return the acceptor over tokens; see `TokenAutomaton.fst`."""
+        parts = self.start, self.end_state, self.is_final, self.transitions, self.token_class
+        return to_fst(self.vocabulary, *parts)
 
     def arrays(self) -> dict[str, Array]:
         """Return the tables by name; see `TokenAutomaton.arrays`."""

@@ -52,11 +52,11 @@ def from_bytes(
             sets = split_terminals(automaton.labels, vocabulary, sets, rule)
         start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
     if raw.labels or not _native.spells_all(raw.tables, token_bytes):
-        start, final, classes = _trim(start, final, classes)
+        start, final, classes = trimmed(start, final, classes)
     return FiniteTokenAutomaton.from_classes(vocabulary, start, final, classes, work, at_text_start=at_text_start)
 
 
-def _trim(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, BoolArray, TokenClasses]:
+def trimmed(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, BoolArray, TokenClasses]:
     """Keep the states that are reachable and coaccessible by tokens, and merge classes that become equal.
 
     Raises:

@@ -22,9 +22,10 @@ from tokenfst import _native
 from tokenfst._native import PushdownState, PushdownTables
 from tokenfst.drawing import ClassNames, draw_pushdown
 from tokenfst.files import Array
+from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.pushdown.distance import PushdownDistance, distances, stack_distance
 from tokenfst.pushdown.tables import SIZES, arrays_of
-from tokenfst.token_automaton import NativeTokenAutomaton, State
+from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
 # The kind of automaton in the header of a file.
@@ -51,6 +52,10 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     """
 
     core: _native.PushdownCore
+    _no_fst = (
+        "has no acceptor over tokens, because it has a stack: automata.to_pdt(...) writes the grammar as a pushdown "
+        "transducer over bytes, and PushdownAutomaton.expand(...) has a stack of bounded height"
+    )
 
     def __init__(
         self,

@@ -4,6 +4,7 @@
     text_start    TextStart: what a decoder does differently at the start of a text
     bpe           BPE: how the encoder cuts a text, for canonical tokenization
     token_ids     sets of tokens by number or by exclusion
+    names         readable names of tokens, for tables of symbols
     detokenizer   the transducer from tokens to bytes, for OpenFst
     arguments     checks of the arguments of Vocabulary
 

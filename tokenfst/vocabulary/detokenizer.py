@@ -10,6 +10,9 @@ Some decoders write other bytes at the start of a text (`tokenfst.vocabulary.tex
 start state before the root. The bytes of a token there are a path from the start state to the root, or back to the
 start state if the token is ignored.
 
+It is a `pynini.Fst`. Token i has input label i + 1, and a table of symbols names the tokens (`Vocabulary.names`); bytes
+have output labels as in `automata.openfst`.
+
 `tokenfst.reference` composes constraints with it, and `tokenfst.drawing` draws it. The fast path
 (`tokenfst.finite.classes`) walks the vocabulary's trie and does not build it.
 """
@@ -18,14 +21,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.openfst import EPSILON, Fst, to_transducer
+from automata.openfst import EPSILON, Fst, SymbolTable, symbol_of_byte, symbol_table, to_transducer
 from tokenfst.vocabulary.vocabulary import Vocabulary
 
 ROOT = 0
 
 
 def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: bool = False) -> Fst:
-    """Return the transducer of a vocabulary, from token ids to bytes.
+    """Return the transducer of a vocabulary, from tokens to bytes, as a `pynini.Fst`.
+
+    >>> vocabulary = Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> transducer = detokenizer(vocabulary)
+    >>> import pynini
+    >>> tokens = pynini.project(transducer @ "ab", "input").rmepsilon()
+    >>> sorted(tokens.paths(input_token_type=tokens.input_symbols()).istrings())
+    ['a b', 'ab']
 
     Tokens with equal bytes have parallel arcs. Tokens that write nothing have no arcs.
 
@@ -48,7 +58,14 @@ def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: 
     columns = np.array(list(paths.arcs), np.int32).reshape(-1, 4).T
     final = np.zeros(len(paths.states), np.bool_)
     final[[ROOT, start]] = True
-    return to_transducer(start, final, *columns)
+    fst = to_transducer(start, final, *columns)
+    fst.set_input_symbols(token_symbols(vocabulary))
+    return fst
+
+
+def token_symbols(vocabulary: Vocabulary) -> SymbolTable:
+    """Return OpenFst's table of the names of tokens; token i has label i + 1."""
+    return symbol_table((name, token) for token, name in enumerate(vocabulary.names))
 
 
 class _Paths:
@@ -75,6 +92,6 @@ class _Paths:
         for length, byte in enumerate(text[:-1], 1):
             prefix = text[:length] if self.compact else (token_id, length)
             following = self.state((source, prefix))
-            self.arcs[state, EPSILON, byte, following] = None
+            self.arcs[state, EPSILON, symbol_of_byte(byte), following] = None
             state = following
-        self.arcs[state, token_id, text[-1] if text else EPSILON, target] = None
+        self.arcs[state, token_id, symbol_of_byte(text[-1]) if text else EPSILON, target] = None

@@ -26,6 +26,7 @@ from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
 from tokenfst.vocabulary.arguments import check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
+from tokenfst.vocabulary.names import token_names
 from tokenfst.vocabulary.text_start import TextStart
 
 
@@ -124,6 +125,11 @@ class Vocabulary:
         for token, number in self.silent_numbers.items():
             tokens[token] = label_bytes(number)
         return native.TextLibrary(native.VocabularyTries(tokens, np.array(self.eos_ids, np.int32)))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """A readable name of each token, all of them different (`tokenfst.vocabulary.names`)."""
+        return token_names(self.tokens, self.special_tokens)
 
     @property
     def num_whole(self) -> int:

@@ -1,0 +1,70 @@
+"""FAR files: archives of FSTs by name, as `pynini.Far` and OpenFst's tools read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from automata.errors import FstError
+from automata.expressions.nodes import Expr
+from automata.openfst import Fst
+
+
+class SupportsFst(Protocol):
+    """What `write_far` takes beside FSTs: automata over bytes and over tokens."""
+
+    def fst(self) -> Fst:
+        """Return the FST."""
+        ...
+
+
+Entry: TypeAlias = SupportsFst | Fst
+
+
+def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
+    """Write FSTs to a FAR file, which `pynini.Far(path)` and `farextract` read.
+
+    A single FST has a method for that: `automaton.fst().write("colour.fst")`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import pynini
+    >>> from automata import compile_expr, parse
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "spellings.far")
+    ...     write_far(path, {"colour": compile_expr(parse("colou?r")), "gray": compile_expr(parse("gr[ae]y"))})
+    ...     with pynini.Far(path) as far:
+    ...         sorted(far["gray"].paths().ostrings())
+    ['gray', 'grey']
+
+    Args:
+        path: the file.
+        entries: automata over bytes or tokens, or FSTs of pynini or `pywrapfst`, by name.
+
+    Raises:
+        FstError: a name is empty.
+        TypeError: an entry is neither an automaton nor an FST.
+        OSError: the file cannot be written.
+    """
+    import pynini
+
+    if "" in entries:
+        raise FstError("an entry of a FAR file has a name: the empty one is none")
+    fsts = {name: _fst(name, entry) for name, entry in entries.items()}
+    Path(path).touch()
+    with pynini.Far(str(path), "w") as far:
+        # OpenFst looks names up by bisection.
+        for name in sorted(fsts, key=str.encode):
+            far[name] = fsts[name]
+
+
+def _fst(name: str, entry: Entry) -> Fst:
+    import pynini
+    import pywrapfst
+
+    if isinstance(entry, Expr):
+        raise TypeError(f"{name!r} is an expression: compile_expr(...) makes an automaton of it")
+    fst = entry if isinstance(entry, pywrapfst.Fst) else getattr(entry, "fst", lambda: None)()
+    if not isinstance(fst, pywrapfst.Fst):
+        raise TypeError(f"{name!r} is neither an automaton nor an FST, but {type(entry).__name__}")
+    return fst if isinstance(fst, pynini.Fst) else pynini.Fst.from_pywrapfst(fst)

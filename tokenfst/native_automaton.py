@@ -1,0 +1,67 @@
+"""NativeTokenAutomaton: an automaton over tokens that the native core implements, which most kinds are."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tokenfst.token_automaton import State, TokenAutomaton
+
+
+class Core(Protocol):
+    """An automaton of the native core; its methods raise ValueError for a state of another automaton."""
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    def is_final(self, state: Any, /) -> bool: ...
+
+    def advance(self, state: Any, token: int, /) -> Any: ...
+
+    def min_tokens(self, state: Any, /) -> int: ...
+
+    def fill_bitmask(self, state: Any, out: npt.NDArray[np.int32], /) -> None: ...
+
+    def fill_within(self, state: Any, out: npt.NDArray[np.int32], remaining: int, /) -> Any: ...
+
+
+class NativeTokenAutomaton(TokenAutomaton):
+    """An automaton over tokens that is implemented by the native core.
+
+    Attributes:
+        core: the automaton of the native core.
+    """
+
+    core: Core
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the automaton in bytes; see `TokenAutomaton.nbytes`."""
+        return self.core.num_bytes
+
+    def is_final(self, state: State) -> bool:
+        """Return whether the text may end in a state; see `TokenAutomaton.is_final`."""
+        return self.core.is_final(state)
+
+    def advance(self, state: State, token: int) -> Any:
+        """Return the state after one more token; see `TokenAutomaton.advance`."""
+        reached = self.core.advance(state, token)
+        if reached is None:
+            raise self._refusal(state, token)
+        return reached
+
+    def _step(self, state: State, token: int) -> Any:
+        return self.core.advance(state, token)
+
+    def min_tokens(self, state: State) -> int:
+        """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
+        return self.core.min_tokens(state)
+
+    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
+        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
+        if remaining is None:
+            self.core.fill_bitmask(state, out)
+        else:
+            self.core.fill_within(state, out, remaining)
