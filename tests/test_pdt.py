@@ -11,7 +11,8 @@ import pynini
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_command import DANGLING, PLAIN, WORDS
+from pushdown_grammars import PLAIN, WORDS
+from test_pushdown_ambiguity import DANGLING
 
 import constraints
 from automata import (
