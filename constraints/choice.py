@@ -1,18 +1,32 @@
-"""One of some texts."""
+"""One of some texts, all alike or preferred by how often they occur."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from math import inf, log
 
-from automata.expressions import Expr, strings
+import numpy as np
+
+from automata.acceptor_tables import AcceptorTables, ArcCosts
+from automata.arrays import int_rows
+from automata.expressions import Acceptor, Expr, strings
 
 
-def choice(texts: Iterable[str]) -> Expr:
-    """Return the language of some texts, of which there may be millions; one that occurs twice counts once.
+def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
+    """Return the language of some texts, of which there may be millions.
+
+    >>> from automata.weighted import compile_weighted
+    >>> names = compile_weighted(choice({"Ada": 120, "Bob": 40}))
+    >>> round(names.weight("Bob") - names.weight("Ada"), 3)  # log(120 / 40)
+    1.099
+
+    Args:
+        texts: the texts; one that occurs twice counts once. Or the count of each text: then a text costs the negative
+            logarithm of its share, which is subtracted from the logits (`Expr.weighted`).
 
     Raises:
         TypeError: one text in place of several, or something that is no text.
-        ValueError: there are none.
+        ValueError: there are none, or a count is not above 0.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"choice takes several texts, choice([...]), not {texts!r}")
@@ -23,4 +37,37 @@ def choice(texts: Iterable[str]) -> Expr:
             raise TypeError(f"a choice is one of some texts, and {wrong!r} is no text")
     if not options:
         raise ValueError("a choice needs at least one text")
-    return strings(options)
+    return _by_counts(texts) if isinstance(texts, Mapping) else strings(options)
+
+
+def _by_counts(counts: Mapping[str, float]) -> Expr:
+    """Return the prefix tree of the texts; each ends at its cost."""
+    for text, count in counts.items():
+        if not 0 < count < inf:
+            raise ValueError(f"the count of {text!r} is {count!r}, and counts are above 0")
+    total = log(sum(counts.values()))
+    arcs, epsilon, costs = list[int](), list[int](), list[float]()
+    # State 0 is the root, and 1 the end. The path are the states along the text before.
+    num_states, path, before = 2, [0], b""
+    for word, count in sorted((text.encode(), count) for text, count in counts.items()):
+        shared = _shared(before, word)
+        del path[shared + 1 :]
+        for byte in word[shared:]:
+            arcs += (path[-1], byte, byte, num_states)
+            path.append(num_states)
+            num_states += 1
+        epsilon += (path[-1], 1)
+        costs.append(total - log(count))
+        before = word
+    rows, ends = int_rows(arcs, 4), int_rows(epsilon, 2)
+    return Acceptor(
+        AcceptorTables(num_states, rows, ends, (), ArcCosts("tropical", np.zeros(len(rows)), np.array(costs)))
+    )
+
+
+def _shared(left: bytes, right: bytes) -> int:
+    """Return the length of the longest common prefix."""
+    size = min(len(left), len(right))
+    if left[:size] == right[:size]:
+        return size
+    return next(at for at in range(size) if left[at] != right[at])

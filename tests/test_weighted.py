@@ -21,7 +21,7 @@ from automata.expressions import Alternation, Concatenation, Expr, Literal, Repe
 from automata.limits import Work
 from automata.weighted import WeightedByteAutomaton, compile_weighted
 from automata.weighted.construction import acceptor_of
-from constraints import json_schema, sequence
+from constraints import choice, json_schema, sequence
 from tokenfst import Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
@@ -353,3 +353,34 @@ def test_where_weights_cannot_be_carried_is_named() -> None:
     vocabulary = vocabulary_of(6)
     with pytest.raises(WeightedLanguage, match="a<cost 1>"):
         tokenfst.compile(sequence(parse("a").weighted(1), json_schema({"type": "null"})), vocabulary)
+
+
+# Choices by counts
+
+
+def test_choices_by_counts_cost_the_logarithm_of_their_shares() -> None:
+    counts = {"Ada": 120, "Adam": 30, "Bob": 3, "": 1, "Ünal": 46}
+    names = compile_weighted(choice(counts))
+    assert sum(math.exp(-names.weight(name)) for name in counts) == pytest.approx(1)
+    for name, count in counts.items():
+        assert names.weight(name) == pytest.approx(-math.log(count / 200), abs=1e-8)
+    assert names.weight("Ad") == math.inf
+    assert names.support.accepts("Ünal")
+    # The cost of a name is known as soon as it is the only one that is left.
+    assert names.tables.final.max(initial=0, where=names.tables.final < 2**62) < 2**33
+
+
+def test_a_lexicon_of_many_words_is_minimal() -> None:
+    words = {f"{first}{last}": 1.0 for first in range(100, 400) for last in range(1000, 1100)}
+    names = compile_weighted(choice(words))
+    # Pushed to the front, equal counts make equal rests.
+    assert names.num_states == compile_expr(choice(list(words))).num_states
+    assert names.weight("1001000") == pytest.approx(math.log(30000), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"), [({"a": 0}, "count of 'a' is 0"), ({"a": -1.0}, "counts are above 0"), ({}, "at least one")]
+)
+def test_counts_that_are_none_are_refused(counts: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        choice(counts)
