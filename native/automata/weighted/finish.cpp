@@ -49,8 +49,7 @@ WeightedBuilder without_dead_states(const WeightedBuilder& automaton, Budget& bu
   return found;
 }
 
-void push(WeightedBuilder& automaton, Semiring semiring, Budget& budget) {
-  const Vector<Cost> potential = potentials(automaton, semiring, budget);
+void push(WeightedBuilder& automaton, std::span<const Cost> potential) {
   automaton.initial += potential[0];
   for (int32_t state = 0; state < automaton.num_states(); ++state) {
     for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
@@ -149,6 +148,28 @@ class Minimizer {
   int32_t num_blocks_ = 0;
 };
 
+// Return one state for each block, numbered breadth first.
+WeightedBuilder minimized(const WeightedBuilder& automaton, Budget& budget) {
+  Minimizer minimizer(automaton, budget);
+  const Vector<int32_t> block = minimizer.blocks();
+  Vector<int32_t> chosen(minimizer.num_blocks(), kNone, budget);
+  for (int32_t state = automaton.num_states(); state-- > 0;) chosen[block[state]] = state;
+  StateNumbering search(minimizer.num_blocks(), block[0], budget);
+  WeightedBuilder made(budget);
+  made.initial = automaton.initial;
+  for (size_t at = 0; at < search.order.size(); ++at) {
+    const int32_t state = chosen[search.order[at]];
+    for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
+      const ByteArc& arc = automaton.arcs[a];
+      search.reach(block[arc.target]);
+      made.add({arc.low, arc.high, search.number[block[arc.target]]}, automaton.cost[a]);
+    }
+    made.close(automaton.final[state]);
+    budget.spend(4 + 4 * (automaton.offsets[state + 1] - automaton.offsets[state]));
+  }
+  return made;
+}
+
 }  // namespace
 
 WeightedTables finished_tables(WeightedBuilder&& automaton, int32_t num_labels, Semiring semiring, Budget& budget) {
@@ -157,24 +178,15 @@ WeightedTables finished_tables(WeightedBuilder&& automaton, int32_t num_labels, 
   found.num_labels = num_labels;
   found.offsets = {0};
   if (trim.num_states() == 0) return found;
-  push(trim, semiring, budget);
-  Minimizer minimizer(trim, budget);
-  const Vector<int32_t> block = minimizer.blocks();
-  Vector<int32_t> chosen(minimizer.num_blocks(), kNone, budget);
-  for (int32_t state = trim.num_states(); state-- > 0;) chosen[block[state]] = state;
-  StateNumbering search(minimizer.num_blocks(), block[0], budget);
-  WeightedBuilder made(budget);
-  for (size_t at = 0; at < search.order.size(); ++at) {
-    const int32_t state = chosen[search.order[at]];
-    for (int32_t a = trim.offsets[state]; a < trim.offsets[state + 1]; ++a) {
-      const ByteArc& arc = trim.arcs[a];
-      search.reach(block[arc.target]);
-      made.add({arc.low, arc.high, search.number[block[arc.target]]}, trim.cost[a]);
-    }
-    made.close(trim.final[state]);
-    budget.spend(4 + 4 * (trim.offsets[state + 1] - trim.offsets[state]));
+  if (const auto potential = potentials(trim, semiring, budget)) {
+    push(trim, *potential);
+  } else {
+    // Equal states have to be one, or the start could be another state than the hub that it is equal to.
+    trim = minimized(trim, budget);
+    push(trim, bounded_potentials(trim, budget));
   }
-  found.initial = trim.initial;
+  const WeightedBuilder made = minimized(trim, budget);
+  found.initial = made.initial;
   found.offsets = support::charged_copy(made.offsets, budget);
   found.arcs = support::charged_copy(made.arcs, budget);
   found.cost = support::charged_copy(made.cost, budget);

@@ -31,37 +31,94 @@ struct Graph {
   int32_t num_components() const { return static_cast<int32_t>(members.offsets.size()) - 1; }
 };
 
-// The least costs; none if a cycle lowers them. With `to_end`, paths stop at the first state where a text may end.
-std::optional<Vector<Cost>> least(const Graph& graph, bool to_end, Budget& budget) {
-  const WeightedBuilder& automaton = graph.automaton;
-  Vector<Cost> found(automaton.num_states(), kInfinite, budget);
-  const auto improve = [&](int32_t state) {
-    Cost best = automaton.final[state];
-    budget.spend(1 + automaton.offsets[state + 1] - automaton.offsets[state]);
-    if (!to_end || best == kInfinite) {
-      for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
-        const Cost rest = found[automaton.arcs[a].target];
-        if (rest != kInfinite) best = std::min(best, automaton.cost[a] + rest);
+// Where a least cost is looked for: in the whole rest of a text, up to the next hub, or up to the next state where a
+// text may end.
+enum class Horizon { kAll, kHub, kEnd };
+
+// The least costs.
+class Least {
+ public:
+  Least(const Graph& graph, Horizon horizon, Budget& budget)
+      : graph_(graph),
+        automaton_(graph.automaton),
+        horizon_(horizon),
+        budget_(budget),
+        found_(automaton_.num_states(), kInfinite, budget) {}
+
+  // Return them, or nothing if a loop lowers the cost within the horizon.
+  std::optional<Vector<Cost>> run() {
+    for (int32_t component = 0; component < graph_.num_components(); ++component) {
+      const auto states = graph_.members[component];
+      if (settle(states, kNone)) continue;
+      if (horizon_ != Horizon::kHub) return std::nullopt;
+      const int32_t hub = hub_of(states);
+      const Cost exit = least_exit(states);
+      for (int32_t state : states) found_[state] = kInfinite;
+      found_[hub] = exit;
+      if (!settle(states, hub)) return std::nullopt;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::span<const ByteArc> arcs_of(int32_t state) const {
+    return {automaton_.arcs.data() + automaton_.offsets[state], automaton_.arcs.data() + automaton_.offsets[state + 1]};
+  }
+
+  // Improve the states of a component, except a fixed one, until nothing changes. Return whether that happens.
+  bool settle(std::span<const int32_t> states, int32_t fixed) {
+    for (size_t round = 0; round <= states.size() + 1; ++round) {
+      bool changed = false;
+      for (int32_t state : states) changed |= state != fixed && improve(state);
+      if (!changed) return true;
+    }
+    return false;
+  }
+
+  bool improve(int32_t state) {
+    Cost best = automaton_.final[state];
+    budget_.spend(1 + automaton_.offsets[state + 1] - automaton_.offsets[state]);
+    if (horizon_ != Horizon::kEnd || best == kInfinite) {
+      for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
+        const Cost rest = found_[automaton_.arcs[a].target];
+        if (rest != kInfinite) best = std::min(best, automaton_.cost[a] + rest);
       }
     }
-    const bool is_better = best < found[state];
-    found[state] = best;
+    const bool is_better = best < found_[state];
+    found_[state] = best;
     return is_better;
-  };
-  for (int32_t component = 0; component < graph.num_components(); ++component) {
-    const auto states = graph.members[component];
-    bool changed = true;
-    for (size_t round = 0; changed; ++round) {
-      if (round > states.size() + 1) return std::nullopt;
-      changed = false;
-      for (int32_t state : states) changed |= improve(state);
-      if (states.size() == 1 && round == 1) break;
-    }
-    // A loop of a single state lowers its cost if a second look would.
-    if (states.size() == 1 && improve(states[0])) return std::nullopt;
   }
-  return found;
-}
+
+  // The state of a component that most of its symbols lead to.
+  int32_t hub_of(std::span<const int32_t> states) {
+    Vector<int64_t> reached(automaton_.num_states(), 0, budget_);
+    for (int32_t state : states) {
+      for (const ByteArc& arc : arcs_of(state)) reached[arc.target] += arc.high - arc.low + 1;
+    }
+    return *std::ranges::max_element(states, {}, [&](int32_t state) { return reached[state]; });
+  }
+
+  // What it costs at least to leave a component, or to end in it, whatever is paid inside.
+  Cost least_exit(std::span<const int32_t> states) {
+    Vector<uint8_t> is_inside(automaton_.num_states(), false, budget_);
+    for (int32_t state : states) is_inside[state] = true;
+    Cost best = kInfinite;
+    for (int32_t state : states) {
+      best = std::min(best, automaton_.final[state]);
+      for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
+        const int32_t target = automaton_.arcs[a].target;
+        if (!is_inside[target]) best = std::min(best, automaton_.cost[a] + found_[target]);
+      }
+    }
+    return best;
+  }
+
+  const Graph& graph_;
+  const WeightedBuilder& automaton_;
+  const Horizon horizon_;
+  Budget& budget_;
+  Vector<Cost> found_;
+};
 
 // Sums of probabilities, as logarithms; none where they do not settle.
 std::optional<Vector<Cost>> sums(const Graph& graph, Budget& budget) {
@@ -138,14 +195,19 @@ Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget) {
   return component;
 }
 
-Vector<Cost> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget) {
+std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget) {
   const Graph graph(automaton, budget);
   if (semiring == Semiring::kLog) {
-    if (auto found = sums(graph, budget)) return *std::move(found);
+    if (auto found = sums(graph, budget)) return found;
   }
-  if (auto found = least(graph, false, budget)) return *std::move(found);
-  if (auto found = least(graph, true, budget)) return *std::move(found);
-  throw std::domain_error("a cycle that passes no end of a text lowers the cost without bound");
+  return Least(graph, Horizon::kAll, budget).run();
+}
+
+Vector<Cost> bounded_potentials(const WeightedBuilder& automaton, Budget& budget) {
+  const Graph graph(automaton, budget);
+  if (auto found = Least(graph, Horizon::kHub, budget).run()) return *std::move(found);
+  if (auto found = Least(graph, Horizon::kEnd, budget).run()) return *std::move(found);
+  throw std::domain_error("a loop that passes no end of a text lowers the cost without bound");
 }
 
 }  // namespace automata

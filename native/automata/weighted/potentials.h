@@ -4,14 +4,19 @@
 // arc then costs what it adds to the best that was possible before it. The cost of a whole text stays the same whatever
 // the potentials are. They are, in this order, the first that exist:
 //
-//     log         the negative logarithm of the sum over all texts that may follow (the log semiring only)
-//     least       the least cost of a text that may follow
-//     to an end   the least cost of a text that may follow and passes no other state where a text may end. For automata
-//                 with a cycle that lowers the cost: then no rest of a text is the best
+//     log        the negative logarithm of the sum over all texts that may follow (the log semiring only)
+//     least      the least cost of a text that may follow
+//     by hubs    the same up to the next hub. For automata with a loop that lowers the cost, as free text has in which
+//                some words are rewarded: there no rest of a text is the best. The hub of such a loop is the state that
+//                most symbols of it lead to, in free text the one between words; what a word earns is then known with
+//                its first byte, and is taken back with the byte that leaves the word
+//     to an end  the least cost of a text that may follow and passes no other state where a text may end
 //
 // Strongly connected components are taken from the last to the first; within one, values are improved until none
 // changes.
 #pragma once
+
+#include <optional>
 
 #include "automata/weighted/weighted_tables.h"
 
@@ -20,8 +25,11 @@ namespace automata {
 // Return the components of an automaton, numbered so that arcs lead to the same component or to a smaller number.
 Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget);
 
-// Return the potential of each state, from each of which an end can be reached. Throw std::domain_error if a cycle
-// lowers the cost and passes no state where a text may end.
-Vector<Cost> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget);
+// Return the first two kinds of potentials, of an automaton from each of whose states an end can be reached; none if
+// there are none.
+std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget);
+// Return the last two kinds, of an automaton that is minimal. Throw std::domain_error if a loop lowers the cost and
+// passes neither a hub nor a state where a text may end.
+Vector<Cost> bounded_potentials(const WeightedBuilder& automaton, Budget& budget);
 
 }  // namespace automata
