@@ -6,6 +6,7 @@ Data flows from texts to automata:
     expressions/        Expr, the functions that make expressions, ready-made languages
     assertions/         look-around and anchors in an expression are resolved
     compile/            Expr -> ByteAutomaton (byte_automaton.py)
+    transducers/        an FST of OpenFst -> Expr, and transducers as operators on Expr
     counted/            Expr -> an automaton with a counter, for large bounds
     pushdown/           Grammar -> PushdownAutomaton
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
@@ -87,6 +88,7 @@ from automata.queries import (
     sample,
     shortest,
 )
+from automata.transducers import from_fst, image, preimage, transducer_of
 
 __all__ = [
     "ANY_BYTES",
@@ -141,6 +143,8 @@ __all__ = [
     "difference",
     "enumerate",
     "equivalent",
+    "from_fst",
+    "image",
     "includes",
     "intersection",
     "is_empty",
@@ -149,11 +153,13 @@ __all__ = [
     "lookahead",
     "lookbehind",
     "parse",
+    "preimage",
     "random_strings",
     "repeat",
     "sample",
     "shortest",
     "strings",
     "to_expr",
+    "transducer_of",
     "whole",
 ]
