@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from automata import expressions as ex
 from automata.acceptor_tables import AcceptorTables
@@ -23,6 +23,9 @@ from automata.transducers.symbols import TokenType
 
 # What a language can be given as; `Any` is an FST.
 Language: TypeAlias = Expr | ByteAutomaton | Compilable | str | bytes | Any
+
+# Memory of an arc in the arrays that lead to its bytes.
+_ARC_BYTES: Final = 300
 
 
 def from_fst(
@@ -53,17 +56,30 @@ def from_fst(
     """
     work = current_work()
     opened = fst_of(fst, key)
-    arcs = useful(read_arrays(opened), work)
-    if not arcs.is_acceptor:
-        raise _transducer(arcs)
     if token_type is None:
         token_type = opened.input_symbols() or "byte"
-    read = tables_of_fst(arcs, [token_type], separator, work)
+    read = _read(opened, [token_type], separator, work, is_acceptor=True)
     tables = AcceptorTables(
         read.num_states, read.arcs[:, [0, INPUT, INPUT + 1, 5]], read.epsilon, read.labels, read.costs
     )
     check_epsilon_cycles(tables, "the FST", work)
     return ex.acceptor(tables)
+
+
+def _read(
+    fst: Fst, token_types: list[TokenType], separator: str | None, work: Work, *, is_acceptor: bool
+) -> TransducerTables:
+    """Return an FST over bytes and labels; its memory is charged while it is made."""
+    arrays = read_arrays(fst)
+    num_bytes = _ARC_BYTES * len(arrays.arcs)
+    work.budget.charge(num_bytes)
+    try:
+        arcs = useful(arrays, work)
+        if is_acceptor and not arcs.is_acceptor:
+            raise _transducer(arcs)
+        return tables_of_fst(arcs, token_types, separator, work)
+    finally:
+        work.budget.release(num_bytes)
 
 
 def _transducer(fst: LabelArcs) -> FstError:
@@ -93,7 +109,7 @@ def transducer_of(
     work = current_work()
     opened = fst_of(fst, key)
     types = _token_types(opened, token_type)
-    return tables_of_fst(useful(read_arrays(opened), work), types, separator, work)
+    return _read(opened, types, separator, work, is_acceptor=False)
 
 
 def _token_types(fst: Fst, token_type: Any) -> list[TokenType]:

@@ -80,7 +80,7 @@ def _trim(num_states: int, start: int, fst: LabelArcs, work: Work) -> LabelArcs:
     kept = is_useful[source] & is_useful[target]
     arcs = fst.arcs[kept]
     arcs[:, 0], arcs[:, 3] = number_of[arcs[:, 0]], number_of[arcs[:, 3]]
-    return LabelArcs(int(is_useful.sum()) if is_useful[start] else 2, arcs, fst.costs[kept], fst.semiring)
+    return LabelArcs(max(int(is_useful.sum()), 2), arcs, fst.costs[kept], fst.semiring)
 
 
 def tables_of_fst(
@@ -103,18 +103,16 @@ def tables_of_fst(
     names = Names()
     copies = len(token_types) == 1 and fst.is_acceptor
     columns = (INPUT_LABEL,) if copies else (INPUT_LABEL, OUTPUT_LABEL)
-    sides = list(zip(columns, [*token_types, *token_types], strict=False))
+    read = LabelArcs(fst.num_states, fst.arcs.copy(), fst.costs, fst.semiring)
     symbols: list[Symbols] = []
-    arcs = fst.arcs.copy()  # with places among the symbols in place of labels
-    for column, token_type in sides:
+    for column, token_type in zip(columns, [*token_types, *token_types], strict=False):
         labels = np.unique(fst.arcs[:, [INPUT_LABEL, OUTPUT_LABEL] if len(token_types) == 1 else [column]])
-        symbols.append(symbols_of(labels, token_type, separator, names))
-        arcs[:, column] = np.searchsorted(labels, fst.arcs[:, column])
-    read = LabelArcs(fst.num_states, arcs, fst.costs, fst.semiring)
-    if separator:
-        for column, own in zip(columns, symbols, strict=True):
-            read = _separated(read, column, own, work)
-        symbols = [own.separated(separator) for own in symbols]
+        own = symbols_of(labels, token_type, separator, names)
+        # Places among the symbols take the place of labels.
+        read.arcs[:, column] = np.searchsorted(labels, read.arcs[:, column])
+        if separator and not isinstance(token_type, str):
+            read, own = _separated(read, column, own, work), own.separated(separator)
+        symbols.append(own)
     if copies:
         read.arcs[:, OUTPUT_LABEL] = read.arcs[:, INPUT_LABEL]
         symbols *= 2

@@ -118,8 +118,6 @@ def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, n
     if isinstance(token_type, str):
         if token_type not in ("byte", "utf8"):
             raise ValueError(f"a token type is 'byte', 'utf8', a symbol table or a mapping, not {token_type!r}")
-        if separator is not None:
-            raise ValueError(f"a separator stands between the symbols of a table, and token_type is {token_type!r}")
         return _characters(labels, token_type == "utf8", names)
     return _texts(labels, _reader(token_type), separator, names)
 
