@@ -20,7 +20,6 @@ Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
 from __future__ import annotations
 
 import struct
-import sys
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -146,9 +145,3 @@ def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
     read = read_arrays(fst)
     source, ilabel, olabel, target = read.arcs.T
     return read.start, np.isfinite(read.final), np.stack([source, ilabel - 1, olabel - 1, target])
-
-
-def is_fst(value: object) -> bool:
-    """Return whether an object is an FST of `pywrapfst` or `pynini`, which are not imported for it."""
-    module = sys.modules.get("_pywrapfst")
-    return module is not None and isinstance(value, module.Fst)

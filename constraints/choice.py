@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from automata.errors import wrong_type
 from automata.expressions import Expr, strings
+from automata.fst_type import is_fst
 
 
 def choice(texts: Iterable[str]) -> Expr:
@@ -14,6 +16,8 @@ def choice(texts: Iterable[str]) -> Expr:
         TypeError: one text in place of several, or something that is no text.
         ValueError: there are none.
     """
+    if is_fst(texts):
+        raise wrong_type("several texts", texts)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"choice takes several texts, choice([...]), not {texts!r}")
     options = frozenset(texts)

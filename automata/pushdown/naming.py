@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.errors import GrammarError
+from automata.errors import GrammarError, wrong_type
 from automata.expressions import (
     Call,
     Complement,
@@ -43,6 +43,7 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     """Raise unless every name has one meaning.
 
     Raises:
+        TypeError: a rule is no expression.
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
             lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference, complement or
             transduction, or in an assertion; a label's name is reserved.
@@ -57,6 +58,9 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     for name in grammar.ignored:
         if name not in grammar.lexical:
             raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
+    for name, rule in [*grammar.rules.items(), *((name, word.expr) for name, word in grammar.lexical.items())]:
+        if not isinstance(rule, Expr):
+            raise wrong_type(f"an expression as rule {name!r}", rule)
     for name, expr in grammar.rules.items():
         _check_calls(grammar, name, expr, work)
     for name, lexical in grammar.lexical.items():

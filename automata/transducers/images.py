@@ -13,8 +13,9 @@ from automata.compile.composition import tables_of
 from automata.epsilon_cycles import check_epsilon_cycles
 from automata.errors import FstError, wrong_type
 from automata.expressions import Expr
+from automata.fst_type import is_fst
 from automata.limits import Work, current_work
-from automata.openfst import Fst, is_fst, read_arrays
+from automata.openfst import Fst, read_arrays
 from automata.transducer_tables import TransducerTables
 from automata.transducers.arcs import INPUT
 from automata.transducers.reading import LabelArcs, tables_of_fst, useful

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from automata.errors import FstError, wrong_type
-from automata.openfst import Fst, is_fst
+from automata.fst_type import is_fst
+from automata.openfst import Fst
 
 # The first four bytes of files (OpenFst 1.8: `fst/fst.h`, `extensions/far/sttable.h` and `stlist.h`).
 _FST: Final = 2125659606
