@@ -3,10 +3,11 @@ refused."""
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pynini
 import pytest
@@ -33,7 +34,7 @@ from automata import (
     includes,
     preimage,
 )
-from constraints import json_schema
+from constraints import json_schema, typed
 from tokenfst import Vocabulary
 
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"abc", b""], eos_ids=[257])
@@ -82,6 +83,27 @@ def test_expressions_as_patterns_of_schemas() -> None:
     assert made.parse('{"n": "né"}') == {"n": "né"}
     assert pickle.loads(pickle.dumps(made)).allows('{"n": "né"}')
     assert str(constraints.json_schema_to_regex({"type": "string", "pattern": image("1", NUMBER)})) == '"one"'
+
+
+def test_expressions_as_annotations_of_types() -> None:
+    texts = typed(Annotated[str, EXPR])
+    assert texts.parse('"né"') == "né"
+    assert texts.parse(r'"x\ny"') == "x\ny"
+    assert not texts.allows('"nö"')
+    assert typed(list[Annotated[str, EXPR]]).parse('["né", "né"]') == ["né", "né"]
+    with pytest.raises(UnsupportedSchema, match="an expression in Annotated stands beside str alone"):
+        typed(Annotated[int, EXPR])
+
+    @dataclasses.dataclass
+    class Item:
+        name: Annotated[str, EXPR]
+
+    items = constraints.dataclass(Item)
+    for text in ("Item(name='né')", 'Item(name="a\\"b")', "Item(name='a\"b')"):
+        assert items.parse(text).name in ("né", 'a"b')
+    assert not items.allows("Item(name='nö')")
+    with pytest.raises(UnsupportedSchema, match="patterns are for text"):
+        constraints.dataclass(dataclasses.make_dataclass("Wrong", [("x", Annotated[int, EXPR])]))
 
 
 def test_constraints_that_transducers_take() -> None:

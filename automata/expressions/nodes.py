@@ -41,6 +41,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from automata.acceptor_tables import AcceptorTables, Semiring
+from automata.errors import UnsupportedSchema
 from automata.expressions.operators import Operators
 from automata.expressions.ranges import Ranges
 from automata.transducer_tables import TransducerTables
@@ -115,6 +116,19 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
             ValueError: the cost is not finite, or there is no such semiring.
         """
         return self.functions.weighted(self, cost, semiring)
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        """Return the schema of text that `Annotated[str, expr]` holds, which Pydantic asks for.
+
+        Raises:
+            UnsupportedSchema: it stands beside another type than str.
+        """
+        schema = handler(core_schema)
+        if schema.get("type") != "string":
+            raise UnsupportedSchema("an expression in Annotated stands beside str alone", keyword="pattern")
+        return {"allOf": [schema, {"pattern": self}]}
 
     def draw(self, *, title: str | None = None) -> Drawing:
         """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.

@@ -118,12 +118,15 @@ def _token_types(fst: Fst, token_type: Any) -> list[TokenType]:
     if isinstance(token_type, tuple):
         if len(token_type) != 2:
             raise ValueError("a token type is one for both sides, or two, for the input and the output")
-        return list(token_type)
+        return list(token_type[:1] if token_type[0] is token_type[1] else token_type)
     if token_type is not None:
         return [token_type]
-    if fst.input_symbols() is None and fst.output_symbols() is None:
+    read, written = fst.input_symbols(), fst.output_symbols()
+    if read is None and written is None:
         return ["byte"]
-    return [fst.input_symbols() or "byte", fst.output_symbols() or "byte"]
+    if read is not None and written is not None and read.labeled_checksum() == written.labeled_checksum():
+        return [read]
+    return [read or "byte", written or "byte"]
 
 
 def image(
