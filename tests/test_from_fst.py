@@ -289,6 +289,16 @@ def test_transducers_are_refused_with_the_functions_that_take_them() -> None:
         from_fst(pynini.cross("a", "b"))
 
 
+def test_two_symbol_tables_make_a_transducer() -> None:
+    fst = word_fst(1)
+    fst.set_input_symbols(table("a"))
+    fst.set_output_symbols(table("b"))
+    with pytest.raises(FstError, match=r"two symbol tables, .*, and an acceptor is needed: automata\.image"):
+        from_fst(fst)
+    assert texts(image("a", fst)) == [b"b"]
+    assert texts(from_fst(fst, table("c"))) == [b"c"]
+
+
 def test_labels_that_stand_for_nothing() -> None:
     with pytest.raises(FstError, match="label 300 is no byte, and no symbol that pynini has generated in this process"):
         from_fst(word_fst(300))

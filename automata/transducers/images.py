@@ -27,6 +27,10 @@ Language: TypeAlias = Expr | ByteAutomaton | Compilable | str | bytes | Any
 
 # Memory of an arc in the arrays that lead to its bytes.
 _ARC_BYTES: Final = 300
+_TAKES_TRANSDUCERS: Final = (
+    "and an acceptor is needed: automata.image(constraint, fst) is what it writes, automata.preimage(fst, constraint) "
+    "what it reads"
+)
 
 
 def from_fst(
@@ -57,9 +61,10 @@ def from_fst(
     """
     work = current_work()
     opened = fst_of(fst, key)
-    if token_type is None:
-        token_type = opened.input_symbols() or "byte"
-    read = _read(opened, [token_type], separator, work, is_acceptor=True)
+    types = _token_types(opened, token_type)
+    if len(types) > 1:
+        raise FstError(f"the FST has two symbol tables, for what it reads and what it writes, {_TAKES_TRANSDUCERS}")
+    read = _read(opened, types, separator, work, is_acceptor=True)
     tables = AcceptorTables(
         read.num_states, read.arcs[:, [0, INPUT, INPUT + 1, 5]], read.epsilon, read.labels, read.costs
     )
@@ -86,8 +91,7 @@ def _read(
 def _transducer(fst: LabelArcs) -> FstError:
     read, written = fst.arcs[fst.arcs[:, 1] != fst.arcs[:, 2]][0, 1:3]
     return FstError(
-        f"the FST is a transducer (an arc reads label {read} and writes label {written}), and an acceptor is needed: "
-        "automata.image(constraint, fst) is what it writes, automata.preimage(fst, constraint) what it reads"
+        f"the FST is a transducer (an arc reads label {read} and writes label {written}), {_TAKES_TRANSDUCERS}"
     )
 
 
