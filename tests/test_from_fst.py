@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from itertools import product
 from math import inf, isclose, isinf, nan
 from pathlib import Path
@@ -369,6 +371,13 @@ def test_arc_types_that_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(FstError, match="an FST with arcs of type 'expectation' is not read"):
         from_fst(Odd())
+
+
+def test_openfst_is_imported_on_first_use() -> None:
+    code = (
+        "import sys, automata, constraints, tokenfst; sys.exit('pywrapfst' in sys.modules or 'pynini' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # Limits

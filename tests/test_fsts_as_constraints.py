@@ -32,6 +32,7 @@ from automata import (
     from_fst,
     image,
     includes,
+    parse,
     preimage,
 )
 from constraints import json_schema, typed
@@ -51,6 +52,18 @@ def test_token_automata() -> None:
     labelled = tokenfst.compile(from_fst(pynini.accep("ab[stop]")), vocabulary, terminals={"stop": [3]})
     assert labelled.accepts([1, 3])
     assert not labelled.accepts([1])
+
+
+def test_fsts_within_large_bounds() -> None:
+    bounded = concat(image("1", NUMBER).repeat(0, 3000), EXPR, parse("[a-z]{2,2000}"))
+    automaton = tokenfst.compile(bounded, BYTES)
+    assert automaton.accepts("one" * 3000 + "né" + "a" * 2000)
+    assert not automaton.accepts("one" * 3001 + "né" + "a" * 2000)
+    assert not automaton.accepts("one" * 3000 + "né" + "a")
+    assert tokenfst.compile(image("a", pynini.cross("a", "b").closure()) | "x", BYTES).accepts("b")
+    copied = tokenfst.compile(image(parse("[ab]{0,3000}"), pynini.union("a", "b").closure()), BYTES)
+    assert copied.accepts("ab" * 1500)
+    assert not copied.accepts("ab" * 1500 + "a")
 
 
 def test_grammars_with_rules_of_fsts() -> None:

@@ -282,7 +282,7 @@ def acceptor(tables: AcceptorTables) -> Expr:
 
 def transduction(inner: Expr | str | bytes, transducer: TransducerTables) -> Expr:
     """Return what a transducer can write where it reads a text of `inner`; a string is literal text."""
-    expr = _compared(inner)
+    expr = _expr(inner)
     return expr if is_empty(expr) else Transduction(expr, transducer)
 
 

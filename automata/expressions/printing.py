@@ -109,7 +109,7 @@ def _atom(expr: Expr) -> list[_Item]:
     if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
         return ["(?:", (_PATTERN, expr), ")"]
     if isinstance(expr, Transduction):
-        return ["<image of ", (_ATOM, expr.inner), f" by {expr.transducer!r}>"]  # for messages, too
+        return ["<image of ", (_PATTERN, expr.inner), f" by {expr.transducer!r}>"]  # for messages, too
     if isinstance(expr, Weighted):
         return [(_ATOM, expr.inner), f"<cost {expr.cost:g}>"]  # for messages; `parse` does not read it
     # Automata, and in messages about operations on automata what stands in for one.
