@@ -11,7 +11,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.compile.composition import tables_of
 from automata.epsilon_cycles import check_epsilon_cycles
-from automata.errors import FstError, wrong_type
+from automata.errors import FstError, LimitExceeded, wrong_type
 from automata.expressions import Expr
 from automata.fst_type import is_fst
 from automata.limits import Work, current_work
@@ -26,7 +26,7 @@ from automata.transducers.symbols import TokenType
 Language: TypeAlias = Expr | ByteAutomaton | Compilable | str | bytes | Any
 
 # Memory of an arc in the arrays that lead to its bytes.
-_ARC_BYTES: Final = 300
+_ARC_BYTES: Final = 400
 _TAKES_TRANSDUCERS: Final = (
     "and an acceptor is needed: automata.image(constraint, fst) is what it writes, automata.preimage(fst, constraint) "
     "what it reads"
@@ -77,13 +77,16 @@ def _read(
 ) -> TransducerTables:
     """Return an FST over bytes and labels; its memory is charged while it is made."""
     arrays = read_arrays(fst)
-    num_bytes = _ARC_BYTES * len(arrays.arcs)
-    work.budget.charge(num_bytes)
+    num_bytes = 0
     try:
+        work.budget.charge(_ARC_BYTES * len(arrays.arcs))
+        num_bytes = _ARC_BYTES * len(arrays.arcs)
         arcs = useful(arrays, work)
         if is_acceptor and not arcs.is_acceptor:
             raise _transducer(arcs)
         return tables_of_fst(arcs, token_types, separator, work)
+    except LimitExceeded as error:
+        raise error.of(f"reading an FST of {len(arrays.arcs):,} arcs") from None
     finally:
         work.budget.release(num_bytes)
 
