@@ -6,6 +6,7 @@ Data flows from texts to automata:
     expressions/        Expr, the functions that make expressions, ready-made languages
     assertions/         look-around and anchors in an expression are resolved
     compile/            Expr -> ByteAutomaton (byte_automaton.py)
+    transducers/        an FST of OpenFst -> Expr, and transducers as operators on Expr
     counted/            Expr -> an automaton with a counter, for large bounds
     pushdown/           Grammar -> PushdownAutomaton
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
@@ -92,6 +93,7 @@ from automata.queries import (
     sample,
     shortest,
 )
+from automata.transducers import from_fst, image, preimage, transducer_of
 
 __all__ = [
     "ANY_BYTES",
@@ -146,7 +148,9 @@ __all__ = [
     "difference",
     "enumerate",
     "equivalent",
+    "from_fst",
     "from_pdt",
+    "image",
     "includes",
     "intersection",
     "is_empty",
@@ -155,6 +159,7 @@ __all__ = [
     "lookahead",
     "lookbehind",
     "parse",
+    "preimage",
     "random_strings",
     "repeat",
     "sample",
@@ -162,6 +167,7 @@ __all__ = [
     "strings",
     "to_expr",
     "to_pdt",
+    "transducer_of",
     "whole",
     "write_far",
 ]

@@ -267,6 +267,11 @@ def minimal_over_symbols(num_states: int, num_symbols: int, arcs: numpy.typing.N
 def vector_fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
     """Return the body of OpenFst's binary form of a `vector` automaton."""
 
+def image(nfa_states: int, nfa_arcs: numpy.typing.NDArray[numpy.int32], nfa_epsilon: numpy.typing.NDArray[numpy.int32], nfa_arc_costs: numpy.typing.NDArray[numpy.float64], nfa_epsilon_costs: numpy.typing.NDArray[numpy.float64], num_states: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], arc_costs: numpy.typing.NDArray[numpy.float64], epsilon_costs: numpy.typing.NDArray[numpy.float64], num_labels: int, weighted: bool, each_path_once: bool, max_states: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Return what a transducer writes where it reads a text of an NFA, as states, arcs, epsilon arcs and costs.
+    """
+
 class VisiblyPushdownLayout:
     """A visibly pushdown grammar as one nondeterministic automaton."""
 

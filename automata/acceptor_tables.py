@@ -64,15 +64,7 @@ class AcceptorTables:
     @cached_property
     def digest(self) -> bytes:
         """A hash of the contents."""
-        parts: list[object] = [self.num_states, len(self.arcs), self.labels]
-        arrays: list[npt.NDArray[np.generic]] = [self.arcs, self.epsilon]
-        if self.costs is not None:
-            parts.append(self.costs.semiring)
-            arrays += [self.costs.arcs, self.costs.epsilon]
-        made = hashlib.sha256(repr(parts).encode())
-        for array in arrays:
-            made.update(np.ascontiguousarray(array).data)
-        return made.digest()
+        return digest(self.num_states, self.arcs, self.epsilon, self.labels, self.costs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AcceptorTables) and self.digest == other.digest
@@ -83,3 +75,18 @@ class AcceptorTables:
     def __repr__(self) -> str:
         weights = "" if self.costs is None else f", weights in the {self.costs.semiring} semiring"
         return f"<{self.num_states:,} states, {len(self.arcs):,} arcs{weights}>"
+
+
+def digest(
+    num_states: int, arcs: IntArray, epsilon: IntArray, labels: tuple[str, ...], costs: ArcCosts | None
+) -> bytes:
+    """Return a hash of the contents of an automaton."""
+    parts: list[object] = [num_states, arcs.shape, labels]
+    arrays: list[npt.NDArray[np.generic]] = [arcs, epsilon]
+    if costs is not None:
+        parts.append(costs.semiring)
+        arrays += [costs.arcs, costs.epsilon]
+    made = hashlib.sha256(repr(parts).encode())
+    for array in arrays:
+        made.update(np.ascontiguousarray(array).data)
+    return made.digest()

@@ -32,6 +32,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from automata.fst_type import is_fst
+
 # How much of a text a message shows.
 _SHOWN: Final = 80
 
@@ -227,6 +229,10 @@ class IncompleteOutput(TokenfstError, RuntimeError):
     """Generation stopped before the constraint was satisfied."""
 
 
+# What to write in place of an FST of pynini or pywrapfst.
+FST_MEANT: Final = (
+    "automata.from_fst(fst) makes an expression of an acceptor, automata.image and automata.preimage take transducers"
+)
 # What to write in place of values that are often passed by mistake.
 _MEANT: Final[tuple[tuple[type, str], ...]] = (
     (re.Pattern, "parse(...) reads it"),
@@ -240,6 +246,8 @@ _MEANT: Final[tuple[tuple[type, str], ...]] = (
 def wrong_type(expected: str, value: object) -> TypeError:
     """Return the error for an argument of the wrong type; the message says what was probably meant."""
     hint = next((f": {meant}" for kind, meant in _MEANT if isinstance(value, kind)), "")
+    if is_fst(value):
+        hint = f": {FST_MEANT}"
     return TypeError(f"expected {expected}, not {type(value).__name__}{hint}")
 
 

@@ -1,8 +1,11 @@
-"""The boundary with OpenFst: unweighted acceptors to and from flat numpy arrays, and nothing else.
+"""The boundary with OpenFst: automata to and from flat numpy arrays, and nothing else.
+
+    FstArrays       an automaton that OpenFst holds, with its labels and weights as they are
+    to_fst, to_transducer, to_arcs      automata of this project, whose symbols are numbers from 0 up
 
 OpenFst writes and reads a binary form in which states and arcs are plain records, so an automaton is converted in one
-pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon; only this file knows that:
-elsewhere a symbol is a number from 0 up, its label is one more, and epsilon is `EPSILON`.
+pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon, and so it is in `FstArrays`; in
+the other functions a symbol is a number from 0 up, its label is one more, and epsilon is `EPSILON`.
 
 Bytes have the labels that pynini gives them (token type "byte"): byte b has label b. pynini cannot write byte 0, whose
 label would be epsilon's; here it has label 256, and symbols beyond the bytes have labels from 257 up. So the symbol of
@@ -24,12 +27,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from automata import _native
+from automata.acceptor_tables import CostArray, Semiring
 from automata.arrays import BoolArray, IntArray
 from automata.errors import FstError
 
@@ -46,12 +51,70 @@ EPSILON = -1
 EPSILON_NAME = "<epsilon>"
 
 _VECTOR_HEADER = struct.Struct("<i i6s i8s i i Q q q q")
-_CONST_HEADER = struct.Struct("<i i5s i8s i i Q q q q")
+# The four numbers that end every header: properties, start, states and arcs.
+_HEADER_END = struct.Struct("<Q q q q")
 _MAGIC = 2125659606
 _EXPANDED_MUTABLE = 0x1 | 0x2
 _EXPANDED_MUTABLE_ACCEPTOR = _EXPANDED_MUTABLE | 0x10000
-# The tropical semiring's zero, the weight of a state that is not final, as the bits of a 4-byte float.
-_INFINITY = 0x7F800000
+# The arc types that are read: their semirings, and their weights.
+_ARC_TYPES: Final[dict[str, tuple[Semiring, str]]] = {
+    "standard": ("tropical", "<f4"),
+    "log": ("log", "<f4"),
+    "log64": ("log", "<f8"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FstArrays:
+    """An automaton with Q states and A arcs as OpenFst holds it.
+
+    Attributes:
+        start: the start state, -1 where there is none.
+        final: `[Q]`, the cost of ending in a state, infinite where a text must not end.
+        arcs: `[A, 4]` int32, source, input label, output label and target, by source; label 0 is epsilon.
+        costs: `[A]`.
+        semiring: of the costs.
+    """
+
+    start: int
+    final: CostArray
+    arcs: IntArray
+    costs: CostArray
+    semiring: Semiring
+
+
+def read_arrays(fst: Fst) -> FstArrays:
+    """Return an automaton of `pywrapfst` or `pynini`, of any type, as arrays.
+
+    Raises:
+        FstError: its weights are neither tropical nor logarithmic.
+    """
+    import pywrapfst
+
+    arc_type = fst.arc_type()
+    if arc_type not in _ARC_TYPES:
+        raise FstError(
+            f"an FST with arcs of type {arc_type!r} is not read: map it to 'standard', 'log' or 'log64' by "
+            "pywrapfst.arcmap"
+        )
+    semiring, weight = _ARC_TYPES[arc_type]
+    data = pywrapfst.convert(fst, "const").write_to_string()
+    # Magic number, the type and its length, the arc type and its length, version and flags.
+    *_, start, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(arc_type) + 8)
+    state_type = np.dtype([("weight", weight), ("first", "<u4"), ("size", "<u4"), ("epsilons", "<u4", 2)])
+    arc_dtype = np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", weight), ("target", "<i4")], align=True)
+    # Symbol tables come between the header and the states.
+    arcs_at = len(data) - num_arcs * arc_dtype.itemsize
+    arcs = np.frombuffer(data, arc_dtype, num_arcs, arcs_at)
+    states = np.frombuffer(data, state_type, num_states, arcs_at - num_states * state_type.itemsize)
+    source = np.repeat(np.arange(num_states, dtype=np.int32), states["size"])
+    return FstArrays(
+        start if num_states else -1,
+        states["weight"].astype(np.float64),
+        np.stack([source, arcs["input"], arcs["output"], arcs["target"]], axis=1),
+        arcs["weight"].astype(np.float64),
+        semiring,
+    )
 
 
 def symbol_of_byte(byte: Number) -> Number:
@@ -85,18 +148,6 @@ def to_fst(
     """
     arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
     return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight)
-
-
-def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
-    """Return the start state (-1 for none), the number of states and the body of the `const` form: 5 words for a state
-    (weight, first arc, number of arcs, two counts of epsilon arcs), then 4 for an arc."""
-    import pywrapfst
-
-    data = pywrapfst.convert(fst, "const").write_to_string()
-    *_, start, num_states, num_arcs = _CONST_HEADER.unpack_from(data)
-    # Tables of symbols lie between the header and the body. The slice is a copy, and so aligned to 4 bytes.
-    body = data[len(data) - 20 * num_states - 16 * num_arcs :]
-    return start, num_states if start >= 0 else 0, np.frombuffer(body, np.int32)
 
 
 def to_transducer(
@@ -196,8 +247,6 @@ def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
     An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
     by source.
     """
-    start, num_states, words = _const_words(fst)
-    states = words[: 5 * num_states].reshape(-1, 5)
-    source = np.repeat(np.arange(num_states, dtype=np.int32), states[:, 2])
-    arcs = words[5 * num_states :].reshape(-1, 4)[: len(source)]
-    return start, states[:, 0] != _INFINITY, np.stack([source, arcs[:, 0] - 1, arcs[:, 1] - 1, arcs[:, 3]])
+    read = read_arrays(fst)
+    source, ilabel, olabel, target = read.arcs.T
+    return read.start, np.isfinite(read.final), np.stack([source, ilabel - 1, olabel - 1, target])

@@ -9,7 +9,9 @@ import numpy as np
 
 from automata.acceptor_tables import AcceptorTables, ArcCosts
 from automata.arrays import int_rows
+from automata.errors import wrong_type
 from automata.expressions import Acceptor, Expr, strings
+from automata.fst_type import is_fst
 
 
 def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
@@ -28,6 +30,8 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
         TypeError: one text in place of several, or something that is no text.
         ValueError: there are none, or a count is not above 0.
     """
+    if is_fst(texts):
+        raise wrong_type("several texts", texts)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"choice takes several texts, choice([...]), not {texts!r}")
     options = frozenset(texts)

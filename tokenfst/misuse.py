@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from automata.byte_automaton import ByteAutomaton
+from automata.errors import FST_MEANT
 from automata.expressions import Expr
+from automata.fst_type import is_fst
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.grammar import Grammar
 from tokenfst.token_automaton import TokenAutomaton
@@ -21,7 +23,7 @@ from tokenfst.vocabulary.arguments import shown, vocabulary_hint
 _SCHEMA_KEYWORDS = {"$schema", "$ref", "type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "const"}
 # The first rule of a grammar in Lark's syntax or in GBNF.
 _RULE = re.compile(r"^\s*(start|root)\s*(:|::=)", re.MULTILINE)
-_SUFFIXES = {".json", ".lark", ".gbnf", ".ebnf", ".txt", ".yaml", ".fst", ".safetensors"}
+_SUFFIXES = {".json", ".lark", ".gbnf", ".ebnf", ".txt", ".yaml", ".safetensors"}
 _MAX_PATH = 4096
 
 
@@ -75,6 +77,8 @@ def _meant_by_text(text: str) -> str | None:
         return "the text of a JSON Schema: write constraints.json_schema(json.loads(text))"
     if "\n" in text and _RULE.search(text):
         return "the text of a grammar: write constraints.grammar(text)"
+    if len(text) < _MAX_PATH and text.endswith((".fst", ".far")) and _is_file(text):
+        return "the path of a file of OpenFst: write automata.from_fst(path)"
     if len(text) < _MAX_PATH and text[text.rfind(".") :] in _SUFFIXES and "\n" not in text and _is_file(text):
         return "the path of a file: read it, and say what it holds by constraints.json_schema or constraints.grammar"
     return None
@@ -100,6 +104,8 @@ def _meant_by(value: Any) -> str:
         return f"for JSON of this type write constraints.typed({value.__name__})"
     if isinstance(value, TokenAutomaton | PushdownAutomaton):
         return "it is compiled already: give what it was compiled from"
+    if is_fst(value):
+        return FST_MEANT
     if isinstance(value, re.Pattern):
         return "give its text: pattern.pattern, with flags inside the text, as in (?i)"
     if isinstance(value, bytes | bytearray):
@@ -108,6 +114,8 @@ def _meant_by(value: Any) -> str:
         return "for a JSON Schema write constraints.json_schema(...)"
     if isinstance(value, list | tuple | set | frozenset):
         return "for one of several texts write constraints.choice(...); compile takes one constraint at a time"
+    if isinstance(value, PathLike) and str(value).endswith((".fst", ".far")):
+        return "automata.from_fst(path) reads a file of OpenFst"
     if isinstance(value, PathLike):
         return "read the file, and say what it holds by constraints.json_schema or constraints.grammar"
     if callable(value):

@@ -38,6 +38,7 @@ from automata.expressions import (
     Repetition,
     Strings,
     Substring,
+    Transduction,
 )
 
 
@@ -48,7 +49,7 @@ def holds_assertion(expr: Expr) -> bool:
         node = stack.pop()
         if isinstance(node, Lookahead | Lookbehind):
             return True
-        if not isinstance(node, Intersection | Difference | Complement):
+        if not isinstance(node, Intersection | Difference | Complement | Transduction):
             parts = set(node.operands()) - seen
             seen |= parts
             stack += parts

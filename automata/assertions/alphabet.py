@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from automata.errors import ExpressionError
-from automata.expressions import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring
+from automata.expressions import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring, Transduction
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
@@ -21,20 +21,24 @@ KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Return every node of an expression, equal ones once."""
+    """Return every node of an expression, equal ones once; what a transducer reads is no part of it."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
         yield node
-        for part in node.operands():
+        for part in () if isinstance(node, Transduction) else node.operands():
             if part not in seen:
                 seen.add(part)
                 stack.append(part)
 
 
 def leaves(expr: Expr) -> Iterator[Expr]:
-    """Return the nodes of an expression that are not made of others."""
-    return (node for node in nodes(expr) if not node.operands() and not isinstance(node, Alternation))
+    """Return the nodes of an expression that are not made of others, and transductions."""
+    return (
+        node
+        for node in nodes(expr)
+        if isinstance(node, Transduction) or not (node.operands() or isinstance(node, Alternation))
+    )
 
 
 def is_utf8(value: bytes) -> bool:

@@ -26,6 +26,7 @@ from automata import expressions as ex
 from automata.assertions import holds_assertion, lookaround, simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, numeral, responsible
+from automata.compile.composition import composed, tables_of
 from automata.compile.constructions import determinized, product, word_list
 from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction, acceptor_fragment
 from automata.compile.substring import substring_fragment
@@ -44,6 +45,7 @@ from automata.expressions import (
     Repetition,
     Strings,
     Substring,
+    Transduction,
     Weighted,
 )
 from automata.limits import Limits, Work, current_work
@@ -53,6 +55,8 @@ _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
 _CONFIRMING_SECONDS = 0.2
 # At this depth of intersections, differences and complements the innermost are compiled first.
 _MAX_DEPTH = 50
+# The expressions whose operands are texts of their own.
+_OF_TEXTS = Intersection | Difference | Complement | Transduction
 
 
 def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
@@ -139,7 +143,7 @@ class Compiler:
         stack = [expr]
         while stack:
             node = stack.pop()
-            found += node.operands() if isinstance(node, Intersection | Difference | Complement) else ()
+            found += node.operands() if isinstance(node, _OF_TEXTS) else ()
             stack += node.operands()
         for node in reversed(found):
             self.compile(node)
@@ -157,10 +161,12 @@ class Compiler:
             return self.made(expr, lambda: word_list(expr.values, self.work))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
-        if isinstance(expr, Weighted) or (isinstance(expr, Acceptor) and expr.tables.costs is not None):
+        if is_weighted(expr):
             raise WeightedLanguage(f"{excerpt(expr)} has weights, which an automaton over bytes does not carry")
         if isinstance(expr, Acceptor):
             return self.determinize(expr, acceptor_fragment(expr.tables))
+        if isinstance(expr, Transduction):
+            return self.image(expr, self.compile(expr.inner))
         most = self.work.limits.states
         if expr.size >= most and (least := least_length(expr)) >= most:
             raise LimitExceeded(
@@ -169,6 +175,15 @@ class Compiler:
                 limit="states",
             )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
+
+    def image(self, expr: Transduction, inner: ByteAutomaton) -> ByteAutomaton:
+        """Compile a transduction of a language that is compiled."""
+
+        def constructed() -> ByteAutomaton:
+            image = composed(tables_of(inner), expr.transducer, self.work)
+            return determinized(acceptor_fragment(image), self.work)
+
+        return self.made(expr, constructed)
 
     def determinize(self, expr: Expr, fragment: NfaBuilder) -> ByteAutomaton:
         """Determinize and minimize the NFA of an expression."""
@@ -199,6 +214,15 @@ class Compiler:
         except LimitExceeded:
             return True
         return False
+
+
+def is_weighted(expr: Expr) -> bool:
+    """Return whether an expression has weights, apart from those of its operands."""
+    match expr:
+        case Acceptor(automaton) | Transduction(_, automaton):
+            return automaton.costs is not None
+        case _:
+            return isinstance(expr, Weighted)
 
 
 def least_length(expr: Expr) -> int:

@@ -16,6 +16,7 @@ from automata.expressions.constructors import (
     EPSILON,
     TEXT_END,
     TEXT_START,
+    acceptor,
     alternation,
     byte_ranges,
     byte_set,
@@ -33,6 +34,7 @@ from automata.expressions.constructors import (
     lookbehind,
     repeat,
     strings,
+    transduction,
     weighted,
     whole,
 )
@@ -54,6 +56,7 @@ from automata.expressions.nodes import (
     Repetition,
     Strings,
     Substring,
+    Transduction,
     Weighted,
 )
 
@@ -82,7 +85,9 @@ __all__ = [
     "Repetition",
     "Strings",
     "Substring",
+    "Transduction",
     "Weighted",
+    "acceptor",
     "alternation",
     "byte_ranges",
     "byte_set",
@@ -100,6 +105,7 @@ __all__ = [
     "lookbehind",
     "repeat",
     "strings",
+    "transduction",
     "weighted",
     "whole",
 ]

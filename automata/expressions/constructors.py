@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 
-from automata.acceptor_tables import Semiring
+from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.errors import ExpressionError, text_bytes, wrong_type
 from automata.expressions import ranges as rg
 from automata.expressions.nodes import (
+    Acceptor,
     Alternation,
     ByteSet,
     Call,
@@ -31,11 +32,13 @@ from automata.expressions.nodes import (
     Lookbehind,
     Repetition,
     Strings,
+    Transduction,
     Weighted,
     has_weights,
 )
 from automata.expressions.operators import Operations
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.transducer_tables import TransducerTables
 
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
@@ -273,6 +276,17 @@ def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: b
 def whole(inner: Expr | str | bytes) -> Expr:
     """Return the same as a text of its own: assertions in it see what it matches and nothing around it."""
     return Difference(_expr(inner), EMPTY)
+
+
+def acceptor(tables: AcceptorTables) -> Expr:
+    """Return what an automaton accepts."""
+    return Acceptor(tables) if len(tables.arcs) or len(tables.epsilon) else EMPTY
+
+
+def transduction(inner: Expr | str | bytes, transducer: TransducerTables) -> Expr:
+    """Return what a transducer can write where it reads a text of `inner`; a string is literal text."""
+    expr = _expr(inner)
+    return expr if is_empty(expr) else Transduction(expr, transducer)
 
 
 def weighted(inner: Expr | str | bytes, cost: float, semiring: Semiring = "tropical") -> Expr:

@@ -14,6 +14,7 @@
     Intersection(left, right)        in both
     Difference(left, right)          in `left` and not in `right`
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in `inner`
+    Transduction(inner, transducer)  what a transducer can write where it reads a text of `inner`
     Weighted(inner, cost, semiring)  `inner`, each text at an additional cost
     Lookahead(inner, negated)        the empty string, where `inner` matches (or not) what comes next in the text
     Lookbehind(inner, negated)       the empty string, where `inner` matches (or not) what came last in the text
@@ -22,15 +23,16 @@ Only `automata.expressions.constructors` makes nodes, so that they are in normal
 comparing them does not recurse, so that no nesting is too deep.
 
 The last two are assertions: what they allow depends on the text around them, so an expression that holds one is a
-language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
-their own. `automata.assertions` resolves them.
+language only as a whole. The whole ends at the operands of intersection, difference, complement and transduction, which
+are texts of their own. `automata.assertions` resolves them.
 
 Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
 model write half a character. `ANY_BYTES - a` is the other complement.
 
-An automaton in an expression is an array of arcs, compared and hashed by its contents (`automata.acceptor_tables`). It
-is the one node that cannot be printed as a pattern. Weights mean something only where the language as a whole is
-compiled with them (`automata.weighted`); every other construction refuses them.
+An automaton or a transducer in an expression is an array of arcs, compared and hashed by its contents
+(`automata.acceptor_tables`, `automata.transducer_tables`). These nodes cannot be printed as a pattern. Weights mean
+something only where the language as a whole is compiled with them (`automata.weighted`); every other construction
+refuses them.
 """
 
 from __future__ import annotations
@@ -39,8 +41,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from automata.acceptor_tables import AcceptorTables, Semiring
+from automata.errors import UnsupportedSchema
 from automata.expressions.operators import Operators
 from automata.expressions.ranges import Ranges
+from automata.transducer_tables import TransducerTables
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
@@ -113,6 +117,19 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         """
         return self.functions.weighted(self, cost, semiring)
 
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        """Return the schema of text that `Annotated[str, expr]` holds, which Pydantic asks for.
+
+        Raises:
+            UnsupportedSchema: it stands beside another type than str.
+        """
+        schema = handler(core_schema)
+        if schema.get("type") != "string":
+            raise UnsupportedSchema("an expression in Annotated stands beside str alone", keyword="pattern")
+        return {"allOf": [schema, {"pattern": self}]}
+
     def draw(self, *, title: str | None = None) -> Drawing:
         """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
 
@@ -153,7 +170,7 @@ def _equal(left: Expr, right: Expr) -> bool:
         mine, others = a.operands(), b.operands()
         if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
             return False
-        if isinstance(a, Repetition | Weighted | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
+        if len(mine) == 1 and a._key()[1:] != b._key()[1:]:
             return False
         stack += zip(mine, others, strict=True)
     return True
@@ -354,6 +371,23 @@ class Complement(Expr):
 
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Transduction(Expr):
+    """What a transducer can write where it reads a text of `inner`."""
+
+    __slots__ = ("inner", "transducer")
+    __match_args__ = ("inner", "transducer")
+    inner: Expr
+    transducer: TransducerTables
+
+    def __init__(self, inner: Expr, transducer: TransducerTables) -> None:
+        _set(self, "inner", inner)
+        _set(self, "transducer", transducer)
         _set(self, "size", inner.size)
 
     def operands(self) -> tuple[Expr, ...]:

@@ -27,6 +27,7 @@ from automata.expressions.nodes import (
     Repetition,
     Strings,
     Substring,
+    Transduction,
     Weighted,
 )
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges, subtract
@@ -107,6 +108,8 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?{direction}{'!' if expr.negated else '='}", (_PATTERN, expr.inner), ")"]
     if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
         return ["(?:", (_PATTERN, expr), ")"]
+    if isinstance(expr, Transduction):
+        return ["<image of ", (_PATTERN, expr.inner), f" by {expr.transducer!r}>"]  # for messages, too
     if isinstance(expr, Weighted):
         return [(_ATOM, expr.inner), f"<cost {expr.cost:g}>"]  # for messages; `parse` does not read it
     # Automata, and in messages about operations on automata what stands in for one.

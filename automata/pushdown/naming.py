@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.errors import GrammarError
-from automata.expressions import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
+from automata.errors import GrammarError, wrong_type
+from automata.expressions import (
+    Call,
+    Complement,
+    Difference,
+    Expr,
+    Intersection,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Transduction,
+)
 from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar
 
@@ -17,7 +28,7 @@ from automata.pushdown.grammar import Grammar
 RESERVED = "\0rule:"
 
 # Operations on whole texts, and assertions.
-_WITHOUT_CALLS = Intersection | Difference | Complement | Lookahead | Lookbehind
+_WITHOUT_CALLS = Intersection | Difference | Complement | Transduction | Lookahead | Lookbehind
 
 
 def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarError:
@@ -32,9 +43,10 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     """Raise unless every name has one meaning.
 
     Raises:
+        TypeError: a rule is no expression.
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
-            lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference or complement,
-            or in an assertion; a label's name is reserved.
+            lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference, complement or
+            transduction, or in an assertion; a label's name is reserved.
         LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
     work = current_work(work)
@@ -46,6 +58,9 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     for name in grammar.ignored:
         if name not in grammar.lexical:
             raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
+    for name, rule in [*grammar.rules.items(), *((name, word.expr) for name, word in grammar.lexical.items())]:
+        if not isinstance(rule, Expr):
+            raise wrong_type(f"an expression as rule {name!r}", rule)
     for name, expr in grammar.rules.items():
         _check_calls(grammar, name, expr, work)
     for name, lexical in grammar.lexical.items():
@@ -69,6 +84,7 @@ _KINDS: dict[type[Expr], str] = {
     Intersection: "an intersection",
     Difference: "a difference",
     Complement: "a complement",
+    Transduction: "what a transducer reads",
     Lookahead: "a look-ahead",
     Lookbehind: "a look-behind",
 }

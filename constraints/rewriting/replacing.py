@@ -10,18 +10,20 @@ from automata.expressions import (
     Difference,
     Expr,
     Repetition,
+    Transduction,
     Weighted,
     alternation,
     concat,
     difference,
     repeat,
+    transduction,
     weighted,
 )
 
 
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     """Return an expression with nodes replaced, from the outside in, wherever `replacement` gives another one. It looks
-    into concatenations, alternations, repetitions, differences and weighted parts."""
+    into concatenations, alternations, repetitions, differences, transductions and weighted parts."""
     done: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -49,6 +51,8 @@ def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
             return repeat(parts[id(node.inner)], node.low, node.high)
         case Difference():
             return difference(parts[id(node.left)], parts[id(node.right)])
+        case Transduction():
+            return transduction(parts[id(node.inner)], node.transducer)
         case Weighted():
             return weighted(parts[id(node.inner)], node.cost, node.semiring)
     return node

@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 import datetime
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
+from constraints.types import literals
 from constraints.types.calls import spelled_name
 from constraints.types.reflection import Reflection
 from constraints.types.shapes import (
@@ -117,7 +117,7 @@ class Evaluation:
                 return _held(_decimal(node), bounds)
             case Text(size, patterns):
                 text: str = _constant(node, (str,))
-                if not size.holds(len(text)) or not all(re.search(pattern, text) for pattern in patterns):
+                if not size.holds(len(text)) or not all(literals.matches(pattern, text) for pattern in patterns):
                     raise _mismatch(node, f"text of {size} with {patterns}")
                 return text
             case Moment(kind):

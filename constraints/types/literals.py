@@ -15,10 +15,12 @@ anchors and look-around, and then as an expression of characters, each of which 
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from automata.algebra.elimination import to_expr
+from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
 from automata.expressions import (
@@ -49,8 +51,8 @@ _WITH_SURROGATES: Ranges = ((0, 0x10FFFF),)
 
 
 @cache
-def text(size: Size = ANY_SIZE, patterns: tuple[str, ...] = ()) -> Expr:
-    """Return strings of a length, in each of which every pattern matches somewhere.
+def text(size: Size = ANY_SIZE, patterns: tuple[str | Expr, ...] = ()) -> Expr:
+    """Return strings of a length, in each of which every pattern matches somewhere; expressions allow the whole string.
 
     Raises:
         PatternError: see `automata.pattern.parse`.
@@ -60,10 +62,21 @@ def text(size: Size = ANY_SIZE, patterns: tuple[str, ...] = ()) -> Expr:
     for quote in QUOTES:
         inner = repeat(_character(_WITH_SURROGATES, quote), size.low, size.high)
         for pattern in patterns:
-            content = to_expr(compile_expr(parse(pattern, search=True)))
-            inner = intersection(spelled(content, quote), inner)
+            inner = intersection(spelled(to_expr(_automaton(pattern)), quote), inner)
         each.append(concat(quote, inner, quote))
     return alternation(*each)
+
+
+def matches(pattern: str | Expr, value: str) -> bool:
+    """Return whether a pattern matches somewhere in a text, or an expression allows all of it."""
+    if isinstance(pattern, str):
+        return re.search(pattern, value) is not None
+    return _automaton(pattern).accepts(value.encode(errors="surrogatepass"))
+
+
+@lru_cache(maxsize=256)
+def _automaton(pattern: str | Expr) -> ByteAutomaton:
+    return compile_expr(parse(pattern, search=True) if isinstance(pattern, str) else pattern)
 
 
 def constant(value: str) -> Expr:

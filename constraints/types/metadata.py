@@ -2,8 +2,9 @@
 
 Known by their attributes, and so without the packages that define them: `Ge`, `Gt`, `Le`, `Lt`, `Interval`,
 `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and `StringConstraints`, and compiled
-patterns of `re`. Other annotations are comments, as `Annotated` has it (PEP 593); but one that holds a function or a
-bound of another kind asks for something that no automaton can hold, and is an error.
+patterns of `re`. An expression (`automata.Expr`) is the whole text. Other annotations are comments, as `Annotated` has
+it (PEP 593); but one that holds a function or a bound of another kind asks for something that no automaton can hold,
+and is an error.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from automata.errors import UnsupportedSchema
+from automata.expressions import Expr
 from constraints.types.shapes import (
     Bounds,
     Exact,
@@ -50,7 +52,7 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
 def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
     if isinstance(one, str | bytes | type):
         return shape
-    if isinstance(one, re.Pattern):
+    if isinstance(one, re.Pattern | Expr):
         return _with_pattern(shape, one, pointer)
     for name in _REFUSED:
         if getattr(one, name, None):
@@ -103,7 +105,7 @@ def _with_size(shape: Shape, name: str, value: int, pointer: str) -> Shape:
     return replace(shape, size=Size(size.low, value if size.high is None else min(size.high, value)))
 
 
-def _with_pattern(shape: Shape, pattern: str | re.Pattern[str], pointer: str) -> Shape:
+def _with_pattern(shape: Shape, pattern: str | re.Pattern[str] | Expr, pointer: str) -> Shape:
     if isinstance(shape, Union):
         return Union(tuple(_with_pattern(option, pattern, pointer) for option in shape.options))
     if not isinstance(shape, Text):

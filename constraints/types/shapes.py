@@ -25,6 +25,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from automata.expressions import Expr
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -96,10 +98,11 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A str: its length in code points, and regular expressions in Python's syntax that each match somewhere in it."""
+    """A str: its length in code points, regular expressions in Python's syntax that each match somewhere in it, and
+    expressions that each allow all of it."""
 
     size: Size = ANY_SIZE
-    patterns: tuple[str, ...] = ()
+    patterns: tuple[str | Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

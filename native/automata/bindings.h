@@ -41,6 +41,7 @@ void bind_byte_tables(nb::module_& m);
 void bind_construction(nb::module_& m);
 void bind_counted(nb::module_& m);
 void bind_graphs(nb::module_& m);
+void bind_transduce(nb::module_& m);
 void bind_visibly_pushdown(nb::module_& m);
 void bind_pushdown(nb::module_& m);
 void bind_weighted(nb::module_& m);

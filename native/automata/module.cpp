@@ -9,6 +9,7 @@ NB_MODULE(_native, m) {
   automata::bind_construction(m);
   automata::bind_counted(m);
   automata::bind_graphs(m);
+  automata::bind_transduce(m);
   automata::bind_visibly_pushdown(m);
   automata::bind_pushdown(m);
   automata::bind_weighted(m);

@@ -230,6 +230,7 @@ class Buffer {
     if (format[0] == 0 || format[1] != 0) return false;
     const std::string_view signed_letters = "bhilq", unsigned_letters = "BHILQ";
     if constexpr (std::is_same_v<T, bool>) return *format == '?';
+    if constexpr (std::is_floating_point_v<T>) return *format == (sizeof(T) == sizeof(float) ? 'f' : 'd');
     return (std::is_signed_v<T> ? signed_letters : unsigned_letters).find(*format) != std::string_view::npos;
   }
 

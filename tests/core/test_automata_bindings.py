@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from automata import _native
 from automata.errors import Cancelled, LimitExceeded
 from tests.core.arrays import attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
+from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_piece, some_tables
 
 
 @given(SEEDS, st.data())
@@ -268,3 +268,48 @@ def test_results_outlive_what_they_came_from() -> None:
     assert all(np.array_equal(view, copy) for view, copy in zip(views, before, strict=True))
     assert not any(view.flags.writeable for view in views)
     assert len(churn) == 100
+
+
+@given(SEEDS, st.data())
+@MANY
+def test_images(seed: int, data: st.DataObject) -> None:
+    rng = Random(seed)
+    num_labels = rng.randint(0, 2)
+    nfa_states, nfa_arcs, nfa_epsilon = some_piece(rng, num_labels)
+    num_states, ranges, epsilon = some_piece(rng, num_labels)
+    arcs = sorted(
+        (source, *rng.choice([(low, high), (-1, -1)]), *rng.choice([(98, 99), (-1, -1)]), target)
+        for source, low, high, target in ranges
+    )
+    arcs += [(num_states - 1, 97, 101, -2, -2, 0)] if arcs and arcs[-1][0] < num_states - 1 else []
+    weighted = rng.random() < 0.5
+
+    def costs(count: int) -> Any:
+        return np.array([rng.random() for _ in range(count)] if weighted else [])
+
+    arguments = {
+        "nfa_states": nfa_states,
+        "nfa_arcs": ints(nfa_arcs, -1, 4),
+        "nfa_epsilon": ints(nfa_epsilon, -1, 2),
+        "nfa_arc_costs": costs(len(nfa_arcs)),
+        "nfa_epsilon_costs": costs(len(nfa_epsilon)),
+        "num_states": num_states,
+        "arcs": ints(arcs, -1, 6),
+        "epsilon": ints(epsilon, -1, 2),
+        "arc_costs": costs(len(arcs)),
+        "epsilon_costs": costs(len(epsilon)),
+        "num_labels": num_labels,
+        "weighted": weighted,
+        "each_path_once": rng.random() < 0.5,
+        "max_states": 1000,
+    }
+    found = attempt(_native.image, **draw_from(data, arguments), budget=budget())
+    if found is None:
+        return
+    size, made, edges, arc_costs, epsilon_costs = found
+    assert len(arc_costs) in (0, len(made))
+    assert len(epsilon_costs) in (0, len(edges))
+    attempt(_native.minimal, num_states=size, ranges=made, epsilon=edges, num_labels=num_labels, max_states=1000,
+            dense_bytes=1 << 20, budget=budget())  # fmt: skip
+    with pytest.raises(LimitExceeded):
+        _native.image(**arguments, budget=budget(0))

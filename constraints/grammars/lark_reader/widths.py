@@ -15,6 +15,7 @@ from automata.expressions import (
     Repetition,
     Strings,
     Substring,
+    Transduction,
 )
 
 UNBOUNDED = 2**31
@@ -54,6 +55,6 @@ def _width(node: Expr, operands: list[int]) -> int:
             return max(len(value) for value in values)
         case Substring(text):
             return len(text)
-        case Complement() | Acceptor():
+        case Complement() | Acceptor() | Transduction():
             return UNBOUNDED
     return 0

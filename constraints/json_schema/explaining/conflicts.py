@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from automata.compile.blame import excerpt
 from automata.errors import LimitExceeded, SchemaError
 from constraints.json_schema.explaining.keywords import NO_VALUE
 from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or, conjunction, parts_of
@@ -20,6 +21,7 @@ from constraints.json_schema.formulas.statements import (
     ItemAt,
     ItemCount,
     ItemsFrom,
+    Matches,
     Maximum,
     MemberCount,
     Members,
@@ -172,6 +174,8 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
             return f"one of {_values(formula)}"
         case Pattern():
             return f"pattern {formula.source!r}"
+        case Matches():
+            return f"pattern {excerpt(formula.expr)}"
         case Format():
             return f"format {formula.name!r}"
         case TextLength():

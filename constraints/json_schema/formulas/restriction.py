@@ -43,6 +43,7 @@ from constraints.json_schema.formulas.statements import (
     ItemCount,
     ItemsFrom,
     Kind,
+    Matches,
     Maximum,
     MemberCount,
     Members,
@@ -62,7 +63,7 @@ STATEMENTS: Final[dict[Kind, frozenset[type[Formula]]]] = {
     Kind.NULL: frozenset(),
     Kind.BOOLEAN: frozenset({BooleanIs}),
     Kind.NUMBER: frozenset({NumberIn, Minimum, Maximum, MultipleOf, IsInteger}),
-    Kind.STRING: frozenset({StringIn, Pattern, Format, TextLength}),
+    Kind.STRING: frozenset({StringIn, Pattern, Matches, Format, TextLength}),
     Kind.ARRAY: frozenset({ItemAt, ItemsFrom, Contains, ItemCount, UniqueItems}),
     Kind.OBJECT: frozenset({Members, MemberCount}),
 }

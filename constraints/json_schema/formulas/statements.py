@@ -3,7 +3,7 @@
     any kind    OfKind; Reference, which says what a definition says and is the only way to recursion
     booleans    BooleanIs
     numbers     NumberIn, Minimum, Maximum, MultipleOf, IsInteger
-    strings     StringIn, Pattern, Format, TextLength
+    strings     StringIn, Pattern, Matches, Format, TextLength
     arrays      ItemAt, ItemsFrom, Contains, ItemCount, UniqueItems
     objects     Members, MemberCount
 
@@ -19,6 +19,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 
+from automata.expressions import Expr
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Not, conjunction, field
 
 
@@ -128,6 +129,16 @@ class Pattern(Formula):
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
+
+
+class Matches(Formula):
+    """The whole string is a text of an expression."""
+
+    __slots__ = ()
+    expr: Expr = field(0)
+
+    def __init__(self, expr: Expr) -> None:
+        super().__init__(expr)
 
 
 class Format(Formula):

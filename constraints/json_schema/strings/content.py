@@ -34,7 +34,7 @@ from constraints.json_schema.formulas.connectives import (
     parts_of,
     truth,
 )
-from constraints.json_schema.formulas.statements import Format, Pattern, StringIn, TextLength
+from constraints.json_schema.formulas.statements import Format, Matches, Pattern, StringIn, TextLength
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
 from constraints.json_schema.strings.spelling import encodable
@@ -149,6 +149,8 @@ def _statement(formula: Formula) -> ByteAutomaton:
             return compile_expr(ex.EMPTY)
         case Pattern():
             return compile_expr(_parsed(formula.source))
+        case Matches():
+            return algebra.intersection(_any_text(), expression_automaton(formula.expr))
         case Lacks():
             return algebra.difference(_any_text(), format_automaton(formula.name, at_most=True))
         case Format():
@@ -156,6 +158,12 @@ def _statement(formula: Formula) -> ByteAutomaton:
         case TextLength():
             return length_automaton(formula.low, formula.high)
     raise TypeError(f"{type(formula).__name__} says nothing about strings alone")
+
+
+@lru_cache(maxsize=256)
+def expression_automaton(expr: Expr) -> ByteAutomaton:
+    """Return the automaton of an expression that a schema has in the place of a pattern."""
+    return compile_expr(expr)
 
 
 def string_matches(formula: Formula, text: str) -> bool:

@@ -2,25 +2,37 @@
 
 Formats are assertions in every draft. The specification leaves that to the implementation (2020-12 Validation, section
 7.2.2), and a caller who asks a model for an e-mail address wants one. A format that no draft defines says nothing, and
-is noted. `contentEncoding` and the other keywords of content are annotations (2020-12 Validation, section 8.1).
+is noted. Where a schema is made in Python, `pattern` may be an expression, which describes the whole string.
+`contentEncoding` and the other keywords of content are annotations (2020-12 Validation, section 8.1).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from automata.errors import FST_MEANT, UnsupportedSchema
+from automata.expressions import Expr
+from automata.fst_type import is_fst
 from constraints.json_schema.formulas.connectives import TRUE, Formula
-from constraints.json_schema.formulas.statements import Format, Pattern, TextLength
+from constraints.json_schema.formulas.statements import Format, Matches, Pattern, TextLength
 from constraints.json_schema.reading.keywords.counts import bounds
 from constraints.json_schema.reading.site import Site
+from constraints.json_schema.strings.content import expression_automaton
 from constraints.json_schema.strings.formats import KNOWN_FORMATS
 
 min_length, max_length = bounds(TextLength, "minLength", "maxLength")
 
 
 def pattern(site: Site, value: Any) -> Formula:
+    if isinstance(value, Expr):
+        if labels := expression_automaton(value).labels:
+            reason = f"a string holds no tokens by name, and the expression has {', '.join(map(repr, labels))}"
+            raise UnsupportedSchema(reason, pointer=site.at("pattern"), keyword="pattern")
+        return Matches(value)
+    if is_fst(value):
+        raise site.error("pattern", f"the value must be a string, or an expression, not an FST: {FST_MEANT}")
     if not isinstance(value, str):
-        raise site.wrong("pattern", "a string", value)
+        raise site.wrong("pattern", "a string, or an expression", value)
     return Pattern(value)
 
 

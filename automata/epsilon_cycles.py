@@ -1,0 +1,108 @@
+"""Cycles of epsilon arcs, which may leave a text without a cost.
+
+Going round a cycle of epsilon arcs once more reads nothing, so a text has all these paths. In the tropical semiring the
+least cost exists unless a cycle costs less than 0. In the log semiring the sum of probabilities converges if the matrix
+of a component has a spectral radius below 1, which the ratios of Collatz and Wielandt enclose.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from automata.acceptor_tables import AcceptorTables, CostArray
+from automata.arrays import IntArray
+from automata.errors import FstError
+from automata.graph import bottom_up, components
+from automata.limits import Work
+
+# Costs are read from 4-byte floats.
+_TOLERANCE: Final = 1e-5
+_MOST_ROUNDS: Final = 10_000
+
+
+def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
+    """Raise where epsilon arcs leave a text without a cost.
+
+    Args:
+        tables: an automaton whose states are all on a path from the start to the end.
+        what: what has the cycle, for the message.
+        work: the limits.
+
+    Raises:
+        FstError: a cycle of epsilon arcs has a negative cost (tropical), or its paths have no finite sum (log).
+        LimitExceeded, Cancelled: the compilation has to stop.
+    """
+    if tables.costs is None or not len(tables.epsilon):
+        return
+    semiring = tables.costs.semiring
+    for edges, costs in _cycles(tables.num_states, tables.epsilon, tables.costs.epsilon, work):
+        if semiring == "tropical" and _is_negative(edges, costs, work):
+            raise FstError(f"{what} has a cycle of epsilon arcs with a negative cost, so that no cost is the least")
+        if semiring == "log" and _diverges(edges, costs, work):
+            raise FstError(
+                f"{what} has a cycle of epsilon arcs whose probabilities have no finite sum in the log semiring"
+            )
+
+
+def _cycles(num_states: int, epsilon: IntArray, costs: CostArray, work: Work) -> list[tuple[IntArray, CostArray]]:
+    """Return the epsilon arcs within each strongly connected component, over states from 0, and their costs."""
+    for source, target in ((0, 1), (1, 0)):  # without arcs that no cycle follows, and those that follow no cycle
+        acyclic = np.zeros(num_states, bool)
+        acyclic[bottom_up(num_states, epsilon[:, source], epsilon[:, target], work)] = True
+        kept = ~acyclic[epsilon].any(axis=1)
+        epsilon, costs = epsilon[kept], costs[kept]
+    states, edges = np.unique(epsilon, return_inverse=True)
+    edges = edges.reshape(-1, 2).astype(np.int32)
+    successors: list[list[int]] = [[] for _ in states]
+    for source, target in work.watched(edges.tolist()):
+        successors[source].append(target)
+    component = np.zeros(len(states), np.int32)
+    for number, members in enumerate(found := components(successors, work)):
+        component[members] = number
+    of = component[edges]
+    result = []
+    for number in range(len(found)):
+        within = (of == number).all(axis=1)
+        _, own = np.unique(edges[within], return_inverse=True)
+        if within.any():
+            result.append((own.reshape(-1, 2).astype(np.int32), costs[within]))
+    return result
+
+
+def _is_negative(edges: IntArray, costs: CostArray, work: Work) -> bool:
+    """Return whether a cycle has a negative cost (Bellman 1958)."""
+    if (costs >= 0).all():
+        return False
+    num_states = int(edges.max()) + 1
+    distance = np.zeros(num_states)
+    for _ in range(num_states):
+        work.check()
+        shorter = distance.copy()
+        np.minimum.at(shorter, edges[:, 1], distance[edges[:, 0]] + costs)
+        if (shorter > distance - _TOLERANCE).all():
+            return False
+        distance = shorter
+    return True
+
+
+def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
+    """Return whether the probabilities of the paths within a component have no finite sum.
+
+    With the identity added, the matrix is aperiodic, and the least and the greatest ratio of a vector to its successor
+    come ever closer to the spectral radius.
+    """
+    weights = np.exp(-costs)
+    vector = np.ones(int(edges.max()) + 1)
+    for _ in range(_MOST_ROUNDS):
+        work.check()
+        following = vector.copy()
+        np.add.at(following, edges[:, 0], weights * vector[edges[:, 1]])
+        ratios = following / vector - 1
+        if ratios.max() < 1 - _TOLERANCE:
+            return False
+        if ratios.min() >= 1 - _TOLERANCE:
+            return True
+        vector = following / following.max()
+    return True

@@ -1,0 +1,76 @@
+"""TransducerTables: a finite-state transducer over bytes and labels as arrays, compared and hashed by its contents.
+
+This is the form in which transducers enter expressions (`automata.expressions.nodes.Transduction`). State 0 is the
+start and state 1 the only final state; neither has to be free of arcs in or out.
+
+Arcs are over runs of symbols on both sides. One that writes what it reads says so, since copying any byte of a run is
+not the same as writing any byte of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from automata.acceptor_tables import ArcCosts, digest
+from automata.arrays import IntArray
+
+# In place of the first and last symbol: an arc reads or writes nothing, or writes the symbol that it reads.
+NOTHING: Final = -1
+SAME: Final = -2
+
+
+@dataclass(frozen=True, eq=False)
+class TransducerTables:
+    """A transducer with S states; immutable.
+
+    Attributes:
+        num_states: S; 0 is the start and 1 the end.
+        arcs: `[A, 6]` int32, source, first and last symbol read, first and last symbol written, and target, ascending
+            by source and then by the first symbol read. Symbols are the bytes, and from 256 up labels, each in an arc
+            of its own. `NOTHING` stands twice where nothing is read or written, `SAME` where what is read is written.
+        epsilon: `[E, 2]` int32, source and target of arcs that neither read nor write.
+        labels: the names of the labels, ascending.
+        costs: of the arcs; None without weights.
+    """
+
+    num_states: int
+    arcs: IntArray
+    epsilon: IntArray
+    labels: tuple[str, ...] = ()
+    costs: ArcCosts | None = None
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of the contents."""
+        return digest(self.num_states, self.arcs, self.epsilon, self.labels, self.costs)
+
+    def inverted(self) -> TransducerTables:
+        """Return the transducer that reads what this one writes, and writes what this one reads."""
+        arcs = self.arcs.copy()
+        writes_other = arcs[:, 3] != SAME
+        arcs[writes_other, 1:5] = arcs[writes_other][:, [3, 4, 1, 2]]
+        order = ascending(arcs)
+        costs = (
+            None if self.costs is None else ArcCosts(self.costs.semiring, self.costs.arcs[order], self.costs.epsilon)
+        )
+        return TransducerTables(self.num_states, arcs[order], self.epsilon, self.labels, costs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TransducerTables) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        weights = "" if self.costs is None else f", weights in the {self.costs.semiring} semiring"
+        return f"<transducer of {self.num_states:,} states, {len(self.arcs):,} arcs{weights}>"
+
+
+def ascending(arcs: IntArray) -> IntArray:
+    """Return the order of the arcs of a transducer by source, and then by the first symbol read."""
+    keys = arcs[:, 0].astype(np.int64) << 32 | (arcs[:, 1] - NOTHING)
+    return np.argsort(keys, kind="stable").astype(np.int32)
