@@ -5,25 +5,32 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-import random
 import re
 
 import numpy as np
+import pynini
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tokenfst
-from automata import ExpressionError, LimitExceeded, Limits, WeightedLanguage, compile_expr, parse
+from automata import (
+    ExpressionError,
+    LimitExceeded,
+    Limits,
+    WeightedLanguage,
+    compile_expr,
+    from_fst,
+    image,
+    parse,
+    preimage,
+)
 from automata import expressions as ex
 from automata.acceptor_tables import Semiring
 from automata.expressions import Alternation, Concatenation, Expr, Literal, Repetition, Weighted
 from automata.limits import Work
 from automata.weighted import WeightedByteAutomaton, compile_weighted
 from automata.weighted.construction import acceptor_of
-from constraints import choice, json_schema, sequence
-from tokenfst import Vocabulary
-from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from constraints import choice
 
 TEXTS = [b"".join(letters) for n in range(6) for letters in itertools.product([b"a", b"b", b"c"], repeat=n)]
 COSTS = st.integers(-8, 40).map(lambda n: n / 8)
@@ -221,142 +228,6 @@ def test_weights_that_never_end_are_stopped_by_the_limit_of_states() -> None:
         compile_weighted(twins, Work(Limits(states=1000)))
 
 
-# Over tokens
-
-
-def vocabulary_of(seed: int) -> Vocabulary:
-    rng = random.Random(seed)
-    tokens = [b"a", b"b", b"c"] + [bytes(rng.choices(b"abc", k=rng.randint(2, 4))) for _ in range(12)] + [b"", b""]
-    return Vocabulary(tokens, len(tokens) - 1, special_tokens={"<x>": len(tokens) - 2})
-
-
-def random_tokens(automaton: tokenfst.TokenAutomaton, rng: random.Random, budget: int = 12) -> list[int]:
-    """Tokens of a random text, with the end token."""
-    state, tokens = automaton.start, []
-    while state != automaton.end_state:
-        allowed = np.flatnonzero(automaton.mask(state, max(budget - len(tokens), automaton.min_tokens(state))))
-        tokens.append(int(rng.choice(allowed.tolist())))
-        state = automaton.advance(state, tokens[-1])
-    return tokens
-
-
-def check_telescopes(automaton: tokenfst.TokenAutomaton, weighted: WeightedByteAutomaton, rng: random.Random) -> None:
-    """Costs along random tokens add up to the weight of the text."""
-    for _ in range(5):
-        tokens = random_tokens(automaton, rng)
-        state, total = automaton.start, automaton.initial_cost
-        for token in tokens:
-            costs = automaton.costs(state)
-            assert (np.isfinite(costs) == automaton.mask(state)).all()
-            total += float(costs[token])
-            state = automaton.advance(state, token)
-        text = automaton.vocabulary.detokenize(tokens)
-        assert total == pytest.approx(weighted.weight(text), abs=1e-5)
-        assert automaton.weight(tokens) == pytest.approx(weighted.weight(text), abs=1e-9)
-        assert automaton.weight(tokens[:-1]) == automaton.weight(tokens)
-
-
-@pytest.mark.parametrize("semiring", ["tropical", "log"])
-def test_costs_of_tokens_add_up(semiring: Semiring) -> None:
-    @settings(max_examples=60, deadline=None)
-    @given(weighted_exprs(semiring), st.integers(0, 1000))
-    def check(expr: Expr, seed: int) -> None:
-        weighted = compiled(expr)
-        if weighted is None:
-            return
-        automaton = tokenfst.compile(expr.weighted(0, semiring), vocabulary_of(seed))
-        assert automaton.is_weighted
-        rng = random.Random(seed)
-        check_telescopes(automaton, weighted, rng)
-        check_telescopes(automaton.complete(), weighted, rng)
-
-    check()
-
-
-def test_free_text_with_hot_words_costs_what_they_earn() -> None:
-    vocabulary = vocabulary_of(1)
-    hot = (ex.ANY_CHAR | ex.literal("abc").weighted(-2)).star()
-    automaton = tokenfst.compile(hot, vocabulary)
-    for token, cost in enumerate(automaton.costs(automaton.start).tolist()):
-        text = vocabulary.tokens[token]
-        # A word earns with its first letter what it has to give back where it is not finished.
-        earned = text.count(b"abc") + text.endswith((b"a", b"ab"))
-        assert cost == (-2 * earned if text or token in vocabulary.eos_ids else math.inf)
-
-
-def test_labels_have_costs() -> None:
-    vocabulary = vocabulary_of(3)
-    expr = (ex.Label("<x>").weighted(1.5) | ex.literal("a").weighted(0.5)).star() + "b"
-    automaton = tokenfst.compile(expr, vocabulary)
-    number = vocabulary.special_tokens["<x>"]
-    for complete in (automaton, automaton.complete()):
-        assert complete.costs(complete.start)[number] == 1.5
-        assert complete.weight([number, 0, number, 1]) == 3.5
-    with pytest.raises(WeightedLanguage, match=r"labels \(X\) for tokens that write text"):
-        tokenfst.compile(ex.Label("X").weighted(1), vocabulary, terminals={"X": [0]})
-
-
-def test_scale_multiplies_costs() -> None:
-    vocabulary = vocabulary_of(2)
-    expr = ex.literal("ab").weighted(1) | ex.literal("ac").weighted(3)
-    for scale in (0.0, 0.5, 2.0):
-        automaton = tokenfst.compile(expr, vocabulary, scale=scale)
-        assert automaton.weight("ac") == 3 * scale
-        state = automaton.advance(automaton.start, 0)
-        assert automaton.costs(state)[[1, 2]].tolist() == [0, 2 * scale]
-    for scale in (-1.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="scale is 0 or more"):
-            tokenfst.compile(expr, vocabulary, scale=scale)
-
-
-def test_masks_are_those_without_weights() -> None:
-    vocabulary = vocabulary_of(4)
-    weighted = tokenfst.compile(parse("(a|bc)*").weighted(1) + "b", vocabulary)
-    plain = tokenfst.compile("(a|bc)*b", vocabulary)
-    assert not plain.is_weighted
-    rng = random.Random(0)
-    for _ in range(10):
-        one, other = weighted.start, plain.start
-        for token in random_tokens(plain, rng):
-            assert (weighted.mask(one) == plain.mask(other)).all()
-            assert (plain.costs(other) == np.where(plain.mask(other), 0, np.inf)).all()
-            one, other = weighted.advance(one, token), plain.advance(other, token)
-    assert plain.weight("bcb") == 0
-    assert plain.weight("c") == math.inf
-
-
-def test_automata_with_costs_are_saved(tmp_path: object) -> None:
-    path = f"{tmp_path}/weighted.safetensors"
-    vocabulary = vocabulary_of(5)
-    expr = (ex.Label("<x>").weighted(1.5) | parse("[ab]+").weighted(0.25)).star() + "c"
-    automaton = tokenfst.compile(expr, vocabulary)
-    automaton.save(path)
-    again = tokenfst.load_automaton(path, vocabulary)
-    assert isinstance(again, WeightedTokenAutomaton)
-    rng = random.Random(5)
-    for _ in range(20):
-        tokens = random_tokens(automaton, rng)
-        assert again.weight(tokens) == automaton.weight(tokens)
-
-
-def test_at_the_start_of_a_text_tokens_cost_what_they_write() -> None:
-    from tokenfst.vocabulary import TextStart
-
-    tokens = ["▁a".replace("▁", " ").encode(), b"a", b"b", b" ", b""]
-    vocabulary = Vocabulary(tokens, 4, text_start=TextStart())
-    expr = parse("a").weighted(1) + parse(" ?b").weighted(2) | ex.literal("b").weighted(5)
-    automaton = tokenfst.compile(expr, vocabulary, at_text_start=True)
-    costs = automaton.costs(automaton.start)
-    assert costs.tolist()[:3] == [0, 0, 2]
-    assert automaton.weight([0, 2]) == automaton.weight([1, 3, 2]) == 3
-
-
-def test_where_weights_cannot_be_carried_is_named() -> None:
-    vocabulary = vocabulary_of(6)
-    with pytest.raises(WeightedLanguage, match="a<cost 1>"):
-        tokenfst.compile(sequence(parse("a").weighted(1), json_schema({"type": "null"})), vocabulary)
-
-
 # Choices by counts
 
 
@@ -386,3 +257,30 @@ def test_a_lexicon_of_many_words_is_minimal() -> None:
 def test_counts_that_are_none_are_refused(counts: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         choice(counts)
+
+
+# Transducers
+
+
+def test_images_cost_what_the_text_and_the_arcs_cost() -> None:
+    swap = pynini.union(pynini.cross("a", pynini.accep("b", weight=0.5)), pynini.accep("b"), "c").closure().optimize()
+    language = (ex.literal("ab").weighted(1) | ex.literal("aa").weighted(3)).star()
+    automaton = compile_weighted(image(language, swap))
+    for text, cost in (("bb", 1.5), ("bbbb", 3.0), ("", 0.0), ("ab", math.inf)):
+        assert automaton.weight(text) == cost
+    # Both sides without weights: those of the transducer alone, and of the language alone.
+    assert compile_weighted(image(parse("a{3}"), swap)).weight("bbb") == 1.5
+    plain = pynini.cross("a", "b").closure()
+    assert compile_weighted(image(ex.literal("aa").weighted(2), plain)).weight("bb") == 2
+    assert compile_weighted(preimage(swap, ex.literal("bb").weighted(2))).weight("ab") == 2.5
+    with pytest.raises(WeightedLanguage, match="which an automaton over bytes does not carry"):
+        compile_expr(image("aa", swap))
+
+
+def test_weighted_acceptors_of_openfst_keep_their_weights() -> None:
+    fst = pynini.string_map([("color", "color", "0.5"), ("colour", "colour", "1.25")]).project("input")
+    for arc_type, semiring in (("standard", "tropical"), ("log", "log"), ("log64", "log")):
+        mapped = pynini.arcmap(fst, map_type=f"to_{'std' if arc_type == 'standard' else arc_type}")
+        automaton = compile_weighted(from_fst(mapped))
+        assert automaton.semiring == semiring
+        assert automaton.weight("colour") == pytest.approx(1.25)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_weighted import random_tokens
+from test_weighted_tokens import random_tokens
 from toy_models import LETTERS, PROMPT, Table, chance
 
 import tokenfst

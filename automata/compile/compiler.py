@@ -46,7 +46,7 @@ from automata.expressions import (
     Strings,
     Substring,
     Transduction,
-    Weighted,
+    is_weighted,
 )
 from automata.limits import Limits, Work, current_work
 
@@ -214,15 +214,6 @@ class Compiler:
         except LimitExceeded:
             return True
         return False
-
-
-def is_weighted(expr: Expr) -> bool:
-    """Return whether an expression has weights, apart from those of its operands."""
-    match expr:
-        case Acceptor(automaton) | Transduction(_, automaton):
-            return automaton.costs is not None
-        case _:
-            return isinstance(expr, Weighted)
 
 
 def least_length(expr: Expr) -> int:

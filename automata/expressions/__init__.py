@@ -58,6 +58,7 @@ from automata.expressions.nodes import (
     Substring,
     Transduction,
     Weighted,
+    is_weighted,
 )
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "intersection",
     "is_empty",
     "is_epsilon",
+    "is_weighted",
     "literal",
     "lookahead",
     "lookbehind",

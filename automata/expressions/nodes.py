@@ -176,12 +176,21 @@ def _equal(left: Expr, right: Expr) -> bool:
     return True
 
 
+def is_weighted(expr: Expr) -> bool:
+    """Return whether an expression has weights, apart from those of its operands."""
+    match expr:
+        case Acceptor(automaton) | Transduction(_, automaton):
+            return automaton.costs is not None
+        case _:
+            return isinstance(expr, Weighted)
+
+
 def has_weights(expr: Expr) -> bool:
     """Return whether some part of an expression has weights, without recursion."""
     seen, stack = {id(expr)}, [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, Weighted) or (isinstance(node, Acceptor) and node.tables.costs is not None):
+        if is_weighted(node):
             return True
         for part in node.operands():
             if id(part) not in seen:

@@ -6,6 +6,7 @@ What a text costs in an operation on languages:
     a & b               the sum of its costs in both
     a - b               its cost in `a`; `b` has no weights
     ~a                  nothing: `a` has no weights
+    image, preimage     the cost of the text that is read or written, and of the transducer's arcs
 
 The constructions are the native core's (`native/automata/weighted/`). Determinization with weights need not end; then
 the limit of states is what stops it.
@@ -21,12 +22,13 @@ from automata.acceptor_tables import AcceptorTables, ArcCosts, Semiring
 from automata.arrays import IntArray
 from automata.compile.blame import excerpt
 from automata.compile.compiler import Compiler
+from automata.compile.composition import composed, tables_of
 from automata.compile.nfa import FIRST_LABEL, AssertionMet
 from automata.errors import ExpressionError, LimitExceeded, WeightedLanguage, wrong_type
-from automata.expressions import Acceptor, Complement, Difference, Expr, Intersection, Weighted
+from automata.expressions import Acceptor, Complement, Difference, Expr, Intersection, Transduction, Weighted
 from automata.limits import Work, current_work
 from automata.weighted.automaton import WeightedByteAutomaton
-from automata.weighted.construction import WeightedConstruction, weighted_nodes
+from automata.weighted.construction import WeightedConstruction, acceptor_of, weighted_nodes
 from automata.weighted.units import to_units
 
 
@@ -59,10 +61,11 @@ def _semiring(expr: Expr) -> Semiring:
     seen, stack = {id(expr)}, [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, Weighted):
-            found.setdefault(node.semiring, node)
-        elif isinstance(node, Acceptor) and node.tables.costs is not None:
-            found.setdefault(node.tables.costs.semiring, node)
+        match node:
+            case Weighted(_, _, semiring):
+                found.setdefault(semiring, node)
+            case Acceptor(automaton) | Transduction(_, automaton) if automaton.costs is not None:
+                found.setdefault(automaton.costs.semiring, node)
         for part in node.operands():
             if id(part) not in seen:
                 seen.add(id(part))
@@ -91,6 +94,8 @@ class _WeightedCompiler:
             if is_difference and id(expr.right) in weighted:
                 raise WeightedLanguage(f"what is subtracted has no weights, and {excerpt(expr.right)} has some")
             return self.product(self.compile(expr.left), self.compile(expr.right), is_difference=is_difference)
+        if isinstance(expr, Transduction) and id(expr) in weighted:
+            return self.image(expr, inner_is_weighted=id(expr.inner) in weighted)
         if isinstance(expr, Complement) and id(expr) in weighted:
             raise WeightedLanguage(f"a complement has no weights, and {excerpt(expr.inner)} has some")
         layout = WeightedConstruction(self.plain.part, self.compile, self.semiring, self.work)
@@ -102,6 +107,17 @@ class _WeightedCompiler:
                 "text of its own: `weighted & parse(...)`"
             ) from None
         return self.determinized(tables, expr)
+
+    def image(self, expr: Transduction, *, inner_is_weighted: bool) -> WeightedByteAutomaton:
+        """Return what a transducer writes, at the costs of the text that it reads and of its own arcs."""
+        if inner_is_weighted:
+            inner = self.compile(expr.inner)
+            if inner.is_empty:
+                return inner
+            read = acceptor_of(inner)
+        else:
+            read = tables_of(self.plain.compile(expr.inner))
+        return self.determinized(composed(read, expr.transducer, self.work), expr)
 
     def determinized(self, tables: AcceptorTables, expr: Expr) -> WeightedByteAutomaton:
         """Return the minimal automaton of an NFA, which was made of an expression."""

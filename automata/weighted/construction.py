@@ -16,7 +16,19 @@ from automata.acceptor_tables import AcceptorTables, ArcCosts, CostArray, Semiri
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL, ThompsonConstruction
-from automata.expressions import Acceptor, ByteSet, CharSet, Difference, Expr, Intersection, Label, Literal, Weighted
+from automata.expressions import (
+    Acceptor,
+    ByteSet,
+    CharSet,
+    Difference,
+    Expr,
+    Intersection,
+    Label,
+    Literal,
+    Transduction,
+    Weighted,
+    is_weighted,
+)
 from automata.limits import Work
 from automata.weighted.automaton import WeightedByteAutomaton
 from automata.weighted.units import NO_COST, from_units
@@ -24,7 +36,7 @@ from automata.weighted.units import NO_COST, from_units
 # One text has one path in each of these.
 _UNAMBIGUOUS = (Literal, CharSet, ByteSet, Label)
 # Texts of their own, which are compiled before they are laid out.
-_COMPILED = (Intersection, Difference)
+_COMPILED = (Intersection, Difference, Transduction)
 
 
 def weighted_nodes(root: Expr) -> set[int]:
@@ -39,8 +51,7 @@ def weighted_nodes(root: Expr) -> set[int]:
             stack += missing
             continue
         seen.add(id(stack.pop()))
-        is_weighted = isinstance(node, Weighted) or (isinstance(node, Acceptor) and node.tables.costs is not None)
-        if is_weighted or any(id(part) in found for part in node.operands()):
+        if is_weighted(node) or any(id(part) in found for part in node.operands()):
             found.add(id(node))
     return found
 
