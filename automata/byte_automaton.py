@@ -30,7 +30,7 @@ from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.drawing import Drawing, draw_graph, range_label
 from automata.errors import LimitExceeded, text_bytes
-from automata.expressions.nodes import Expr
+from automata.expressions.base import Expr
 from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst

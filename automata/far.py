@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from automata.errors import FstError
-from automata.expressions.nodes import Expr
+from automata.expressions.base import Expr
 from automata.openfst import Fst
 
 

@@ -17,6 +17,7 @@ import pywrapfst
 from hypothesis import given
 from hypothesis import strategies as st
 from pynini.lib import byte, utf8
+from random_fsts import cost_of, fst_arcs, fst_of, total_cost
 
 from automata import (
     ANY_CHAR,
@@ -43,7 +44,6 @@ from automata import enumerate as texts_of
 from automata.expressions import Acceptor
 from automata.limits import Work
 from automata.openfst import read_arrays, to_arcs
-from tests.random_fsts import cost_of, fst_arcs, fst_of, total_cost
 
 LETTERS = [97, 98, 0xC3, 0xA9]
 FREE = [0.0]

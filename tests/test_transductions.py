@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pynini.examples import plurals, t9
 from pynini.lib import byte, edit_transducer, pynutil, utf8
+from random_fsts import as_string, cost_of, fst_arcs, fst_of, total_cost
 
 from automata import (
     ANY_TEXT,
@@ -53,7 +54,6 @@ from automata.compile.composition import composed
 from automata.expressions import EMPTY, Acceptor, Transduction
 from automata.limits import Work
 from automata.transducer_tables import TransducerTables
-from tests.random_fsts import as_string, cost_of, fst_arcs, fst_of, total_cost
 
 LETTERS = [97, 98, 0xC3, 0xA9]
 FREE = [0.0]

@@ -25,7 +25,7 @@ from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
 from automata.compile.compiler import Compiler, compile_expr
 from automata.errors import wrong_type
 from automata.expressions import Alternation, Expr
-from automata.expressions.nodes import ExprFunctions
+from automata.expressions.base import ExprFunctions
 from automata.expressions.operators import Operations
 from automata.expressions.printing import to_pattern
 from automata.limits import current_work

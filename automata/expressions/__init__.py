@@ -1,13 +1,15 @@
 """Expressions: what a language is, written down; `automata.compile` says how to recognize it.
 
 ranges          sets of code points and of bytes
-nodes           Expr and its kinds; operators          the operators that they share with automata
+base            Expr, what all expressions have; operators    the operators that it shares with automata
+nodes           the kinds of expressions
 constructors    the functions that make expressions, in a light normal form
 extensions      ready-made languages on top of them: quoted_text, text_until, ...
 printing        an expression as a regular expression
 utf8            the byte automaton of a set of characters
 """
 
+from automata.expressions.base import Expr
 from automata.expressions.constructors import (
     ANY_BYTES,
     ANY_CHAR,
@@ -47,7 +49,6 @@ from automata.expressions.nodes import (
     Complement,
     Concatenation,
     Difference,
-    Expr,
     Intersection,
     Label,
     Literal,

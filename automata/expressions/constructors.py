@@ -16,6 +16,7 @@ from math import isfinite
 from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.errors import ExpressionError, text_bytes, wrong_type
 from automata.expressions import ranges as rg
+from automata.expressions.base import Expr
 from automata.expressions.nodes import (
     Acceptor,
     Alternation,
@@ -25,7 +26,6 @@ from automata.expressions.nodes import (
     Complement,
     Concatenation,
     Difference,
-    Expr,
     Intersection,
     Literal,
     Lookahead,

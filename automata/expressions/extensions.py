@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from automata.expressions.base import Expr
 from automata.expressions.constructors import (
     ANY_CHAR,
     ANY_TEXT,
@@ -30,7 +31,7 @@ from automata.expressions.constructors import (
     literal,
     repeat,
 )
-from automata.expressions.nodes import Expr, Label, Substring
+from automata.expressions.nodes import Label, Substring
 
 TEXT_TOKEN, PARAGRAPH_TOKEN, IMAGE = NAMED_TOKENS = ("TEXT_TOKEN", "PARAGRAPH_TOKEN", "IMAGE")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from automata.expressions.base import Expr
 from automata.expressions.constructors import TEXT_END, TEXT_START
 from automata.expressions.nodes import (
     Alternation,
@@ -18,7 +19,6 @@ from automata.expressions.nodes import (
     Complement,
     Concatenation,
     Difference,
-    Expr,
     Intersection,
     Label,
     Literal,

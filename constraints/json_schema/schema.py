@@ -122,7 +122,8 @@ def json_schema(
     them. Every value that satisfies the schema has a text in the language.
 
     Args:
-        schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth.
+        schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth. The value of `pattern`
+            may also be an expression (`automata.Expr`), which describes the whole string.
         draft: the draft to read it by; "auto" takes the one that `$schema` names, and 2020-12 where it names none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.

@@ -1,0 +1,145 @@
+"""What all expressions have: hashing, comparison and operators.
+
+    Expr            the base class of the nodes (`automata.expressions.nodes`)
+    ExprFunctions   the methods that modules above this package define
+
+Nodes are immutable. Hashing and comparing them does not recurse, so that no nesting is too deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from automata.acceptor_tables import Semiring
+from automata.errors import UnsupportedSchema
+from automata.expressions.operators import Operators
+
+if TYPE_CHECKING:
+    from automata.drawing import Drawing
+
+_set = object.__setattr__
+
+
+class Expr(Operators["Expr | str | bytes", "Expr"]):
+    """A language of bytes. Operators take expressions and literal text: `+ | & - ~`, `repeat`, `star`, ...
+
+    Attributes:
+        size: how many leaves there are with repetitions written out; a measure of the work of compiling.
+    """
+
+    __slots__ = ("_hash", "size")
+    functions: ClassVar[ExprFunctions]
+    _hash: int
+    size: int
+
+    # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
+    __match_args__: tuple[str, ...] = ()
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple([getattr(self, name) for name in self.__match_args__])
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    def operands(self) -> tuple[Expr, ...]:
+        """Return the expressions that this one is made of, in order."""
+        return ()
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            pass
+        try:
+            value = hash((type(self), self._key()))
+            _set(self, "_hash", value)
+            return value
+        except RecursionError:
+            return _hashed(self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Expr) and hash(self) == hash(other) and _equal(self, other)
+
+    def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
+        return type(self), self._key()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._key()))})"
+
+    def __str__(self) -> str:
+        """Write the expression as a regular expression in the syntax of `automata.pattern`."""
+        return self.functions.to_pattern(self)
+
+    def weighted(self, cost: float, semiring: Semiring = "tropical") -> Expr:
+        """Return the same texts, each at an additional cost; less than 0 makes them preferred.
+
+        Args:
+            cost: what is subtracted from the score of every text, a negative logarithm of a probability.
+            semiring: what a text costs that several alternatives allow: "tropical" for the least cost of one of them,
+                "log" for the negative logarithm of the sum of their probabilities.
+
+        Raises:
+            ValueError: the cost is not finite, or there is no such semiring.
+        """
+        return self.functions.weighted(self, cost, semiring)
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        """Return the schema of text that `Annotated[str, expr]` holds, which Pydantic asks for.
+
+        Raises:
+            UnsupportedSchema: it stands beside another type than str.
+        """
+        schema = handler(core_schema)
+        if schema.get("type") != "string":
+            raise UnsupportedSchema("an expression in Annotated stands beside str alone", keyword="pattern")
+        return {"allOf": [schema, {"pattern": self}]}
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
+
+        Raises:
+            LimitExceeded: the automaton is too large.
+        """
+        return self.functions.draw(self, title)
+
+
+class ExprFunctions(NamedTuple):
+    """The methods of expressions that modules above this one define and register (`automata.algebra.operations`)."""
+
+    to_pattern: Callable[[Expr], str]
+    draw: Callable[[Expr, str | None], Drawing]
+    weighted: Callable[[Expr, float, Semiring], Expr]
+
+
+def _hashed(expr: Expr) -> int:
+    """Hash an expression after its parts, without recursion."""
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if part.operands() and not hasattr(part, "_hash")]
+        if missing:
+            stack += missing
+        else:
+            _set(stack.pop(), "_hash", hash((type(node), node._key())))
+    return expr._hash
+
+
+def _equal(left: Expr, right: Expr) -> bool:
+    """Return whether two expressions are the same node by node, without recursion."""
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        mine, others = a.operands(), b.operands()
+        if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
+            return False
+        if len(mine) == 1 and a._key()[1:] != b._key()[1:]:
+            return False
+        stack += zip(mine, others, strict=True)
+    return True

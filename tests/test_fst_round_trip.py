@@ -1,0 +1,20 @@
+"""Automata that leave as FSTs and come back."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from strategies import exprs, relabelled
+
+from automata import Expr, byte_set, compile_expr, equivalent, from_fst
+
+
+@settings(max_examples=60, deadline=None)
+@given(exprs())
+def test_an_automaton_that_leaves_as_an_fst_comes_back(expr: Expr) -> None:
+    for language in (expr, relabelled(expr), expr | byte_set([0, 1, 255])):
+        automaton = compile_expr(language)
+        if not automaton.is_empty:
+            again = compile_expr(from_fst(automaton.fst()))
+            assert again.labels == automaton.labels
+            assert again.range_arcs().target.tolist() == automaton.range_arcs().target.tolist()
+            assert equivalent(again, automaton)
