@@ -24,7 +24,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.compile.compiler import compile_expr
 from automata.counted import CountedByteAutomaton, compile_counted
-from automata.errors import WeightedLanguage
+from automata.errors import UnsupportedTokenizer, WeightedLanguage
 from automata.expressions import Expr
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pattern import parse
@@ -42,6 +42,7 @@ from tokenfst.misuse import check_constraint, check_vocabulary
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 from tokenfst.weighted.token_costs import CostTable
 
@@ -96,7 +97,9 @@ def compile(  # noqa: A001
         LimitExceeded: the compilation exceeds a limit; the message names the limit, the amount and the part of the
             constraint.
         Cancelled: another thread cancelled the compilation.
-        UnsupportedTokenizer: the encoder is unknown or not modelled, for canonical tokenization.
+        UnsupportedTokenizer: the encoder is unknown or not modelled, or the vocabulary has a detokenizer that is a
+            transducer, for canonical tokenization.
+        FstError: the vocabulary has such a detokenizer, and the language of the constraint is not regular.
         GrammarError: the grammar is invalid or not supported; the message gives the position and the rule.
         NondeterministicGrammar: the grammar is ambiguous, or a token matches both a label and bytes.
         WeightedLanguage: the constraint has weights where none can be carried, such as within a grammar or a schema.
@@ -112,6 +115,8 @@ def compile(  # noqa: A001
     check_constraint(constraint, Compilable)
     with Work(limits, cancellation).current() as work:
         sets = terminals or {}
+        if vocabulary.detokenizer is not None:
+            constraint = _spelled(constraint, vocabulary.detokenizer, tokenization)
         if tokenization == "canonical":
             return _canonical(constraint, vocabulary, terminals, work)
         if not isinstance(constraint, _ORDINARY) and isinstance(constraint, SupportsLazy):
@@ -129,6 +134,18 @@ def compile(  # noqa: A001
             table = _cost_table(weighted, vocabulary, at_text_start, sets)
             return WeightedTokenAutomaton(_unweighted(weighted.support, vocabulary, at_text_start, sets, work), table)
         return _unweighted(language, vocabulary, at_text_start, sets, work)
+
+
+def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str) -> Expr:
+    """Return the bytes for which a reader sees a text of a constraint.
+
+    Raises:
+        UnsupportedTokenizer: canonical tokenization is required.
+        FstError: the language is not regular.
+    """
+    if tokenization == "canonical":
+        raise UnsupportedTokenizer("canonical tokenization is not known for a detokenizer that is a transducer")
+    return detokenizer.spelled(parse(constraint) if isinstance(constraint, str) else constraint)
 
 
 def _unweighted(

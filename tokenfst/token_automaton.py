@@ -31,8 +31,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from automata.compile.compiler import compile_expr
 from automata.drawing import Drawing
 from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
+from automata.expressions import literal
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
 from tokenfst.files import Array, write_file
@@ -206,16 +208,43 @@ class TokenAutomaton(ABC):
 
         The search collects the reachable states at each offset of the text.
         """
+        if self.vocabulary.detokenizer is not None:
+            return self._tokens_for(text) is not None
         reached: list[set[Any]] = [set() for _ in range(len(text) + 1)]
         reached[0].add(self.start)
         for begin, states in enumerate(reached):
             for state in states:
-                is_first = begin == 0 and state == self.start and self.at_text_start
+                is_first = begin == 0 and self._begins(state)
                 for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
                     after = self._step(state, token)
                     if after is not None:
                         reached[begin + length].add(after)
         return any(self.is_final(state) for state in reached[-1])
+
+    def _tokens_for(self, text: bytes) -> list[int] | None:
+        """Return accepted tokens for which the detokenizer writes a text, None if there are none."""
+        assert self.vocabulary.detokenizer is not None
+        bytes_of = compile_expr(self.vocabulary.detokenizer.spelled(literal(text)))
+        first = (bytes_of.start, self.start)
+        waiting, known = [(first, list[int]())], {first}
+        while waiting:
+            (at, state), tokens = waiting.pop()
+            if at < 0:
+                continue
+            if bytes_of.final[at] and self.is_final(state):
+                return tokens
+            for token in np.flatnonzero(self.mask(state)).tolist():
+                reached = bytes_of.step(at, self.vocabulary.detokenize([token], at_text_start=self._begins(state)))
+                if reached >= 0 and token not in self.vocabulary.eos_ids:
+                    after = (reached, self.advance(state, token))
+                    if after not in known:
+                        known.add(after)
+                        waiting.append((after, [*tokens, token]))
+        return None
+
+    def _begins(self, state: State) -> bool:
+        """Return whether the next token begins a text that the decoder treats differently."""
+        return bool(self.at_text_start and state == self.start)
 
     def _step(self, state: State, token: int) -> Any:
         """Return the state after one more token, None if the token is not allowed."""
@@ -225,8 +254,8 @@ class TokenAutomaton(ABC):
             return None
 
     def text(self, token_ids: Iterable[int]) -> bytes:
-        """Return the bytes that tokens write from the start of this automaton; see `at_text_start`."""
-        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
+        """Return the text that tokens write from the start of this automaton, in bytes; see `at_text_start`."""
+        return self.vocabulary.text(token_ids, at_text_start=self.at_text_start)
 
     # Tables
 

@@ -183,7 +183,7 @@ def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, a
     tokens = row[: ends[0]] if ends else row
     if automaton is None:
         # Free text may be cut off anywhere.
-        return vocabulary.detokenize(tokens, at_text_start=at_text_start).decode(errors="replace")
+        return vocabulary.text(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
         raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
     return automaton.text(tokens).decode()

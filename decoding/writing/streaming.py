@@ -36,6 +36,7 @@ from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabil
 from decoding.sampling.penalties import History
 from decoding.writing.partial_json import PartialJson
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.byte_decoder import Reading
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -66,6 +67,7 @@ class TextSoFar:
         """
         self._vocabulary = vocabulary
         self._rule = vocabulary.text_start if at_text_start else None
+        self._reading = None if vocabulary.detokenizer is None else Reading(vocabulary.detokenizer)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def put(self, tokens: Iterable[int]) -> str:
@@ -82,7 +84,9 @@ class TextSoFar:
                 self._rule = self._rule if token in self._rule.ignored else None
             else:
                 written += new
-        return self._decoder.decode(written)
+            if self._reading is not None and token in self._vocabulary.eos_ids:
+                return self._decoder.decode(self._reading.put(written) + self._reading.finish())
+        return self._decoder.decode(written if self._reading is None else self._reading.put(written))
 
 
 class Pieces:

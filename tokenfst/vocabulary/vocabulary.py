@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
 from tokenfst.vocabulary.arguments import check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
+from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
 from tokenfst.vocabulary.text_start import TextStart
 
@@ -45,6 +47,7 @@ class Vocabulary:
         special_tokens: the ids of named tokens that write nothing, by name.
         bpe: how the encoder of the vocabulary cuts a text into tokens, or why that is unknown. Not part of the digest.
         text_start: what the decoder does differently at the start of a text, None for nothing.
+        detokenizer: what the decoder does to the bytes of tokens, None for nothing.
         native: the tries of the native core.
         is_token_byte: `[256]` bool, the bytes for which there is a token of this byte alone.
         is_first_byte: `[256]` bool, the bytes for which there is such a token at the start of a text too.
@@ -58,6 +61,7 @@ class Vocabulary:
         special_tokens: Mapping[str, int] | None = None,
         bpe: BPE | NotBPE = NotBPE("none was given"),  # noqa: B008 (immutable)
         text_start: TextStart | None = None,
+        detokenizer: Any = None,
     ) -> None:
         """Sort the tokens into tries.
 
@@ -68,16 +72,24 @@ class Vocabulary:
             special_tokens: the ids of further tokens that write nothing, by name.
             bpe: how the encoder cuts a text into tokens, for canonical tokenization.
             text_start: what the decoder does differently at the start of a text, if anything.
+            detokenizer: what the decoder does to the bytes that tokens write, from the first one on, as a transducer:
+                an FST of `pynini` over bytes, or anything else that `automata.transducer_of` takes. Constraints are on
+                what it writes. It has to write one text at most for any bytes. Grammars are refused.
 
         Raises:
             TypeError: `tokens` is not a sequence of tokens, but for example a tokenizer; or an id is not an integer.
-            VocabularyError: there are no tokens, a token is not bytes, or an id is outside `tokens`.
+            VocabularyError: there are no tokens, a token is not bytes, or an id is outside `tokens`; or `detokenizer`
+                has weights or labels.
+            FstError: `detokenizer` cannot be read.
         """
         check_tokens(tokens)
         self.eos_ids = tuple(sorted(set(id_tuple(eos_ids))))
         self.special_tokens: Mapping[str, int] = MappingProxyType(special_ids(special_tokens))
         self.bpe = bpe
         self.text_start = text_start
+        if detokenizer is not None and not isinstance(detokenizer, ByteDecoder):
+            detokenizer = ByteDecoder(detokenizer)
+        self.detokenizer: ByteDecoder | None = detokenizer
         silent = {*self.eos_ids, *self.special_tokens.values()}
         named = {*text_start.exceptions, *text_start.ignored} if text_start else set()
         for token_id in silent | named:
@@ -165,7 +177,7 @@ class Vocabulary:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the tokens, their names, the end ids and `text_start` (SHA-256, hexadecimal).
+        """A fingerprint of the tokens, their names, the end ids, `text_start` and `detokenizer` (SHA-256, hex).
 
         Vocabularies with equal digests have equal automata.
         """
@@ -177,7 +189,32 @@ class Vocabulary:
             state.update(f"{token_id} {len(name.encode())} {name}".encode())
         if self.text_start:
             state.update(self.text_start.fingerprint())
+        if self.detokenizer:
+            state.update(self.detokenizer.tables.digest)
         return state.hexdigest()
+
+    def with_detokenizer(self, fst: Any) -> Vocabulary:
+        """Return the same vocabulary with a transducer that follows the tokens' bytes; see `Vocabulary`.
+
+        Raises:
+            VocabularyError, FstError, TypeError: as `Vocabulary`.
+        """
+        same: dict[str, Any] = {"special_tokens": self.special_tokens, "bpe": self.bpe, "text_start": self.text_start}
+        return Vocabulary(self.tokens, self.eos_ids, **same, detokenizer=fst)
+
+    def text(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
+        """Return the text that a reader sees of tokens: their bytes, or what the detokenizer makes of them.
+
+        Of bytes that the detokenizer does not take for a whole text, it is what is certain already.
+
+        Args:
+            token_ids, at_text_start: as for `detokenize`.
+
+        Raises:
+            VocabularyError: the detokenizer writes several texts for these tokens.
+        """
+        written = self.detokenize(token_ids, at_text_start=at_text_start)
+        return written if self.detokenizer is None else self.detokenizer.decode(written)
 
     def detokenize(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
         """Return the bytes that tokens add to earlier text, or with `at_text_start` the text that they are decoded to.

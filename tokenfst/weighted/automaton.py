@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from automata.arrays import IntArray
 from automata.drawing import Drawing
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, text_bytes
 from automata.limits import Cancellation, Limits
 from automata.weighted.units import from_units
 from tokenfst.files import Array
@@ -87,7 +87,10 @@ class WeightedTokenAutomaton(TokenAutomaton):
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:
         """Return the cost of a whole text; see `TokenAutomaton.weight`."""
         if isinstance(tokens, str | bytes):
-            return self.table.weighted.weight(tokens) if self.accepts(tokens) else inf
+            if self.vocabulary.detokenizer is None:
+                return self.table.weighted.weight(tokens) if self.accepts(tokens) else inf
+            found = self._tokens_for(text_bytes(tokens))
+            return inf if found is None else self.weight(found)
         ids = list(tokens)
         if not self.accepts(ids):
             return inf
