@@ -50,7 +50,6 @@ EPSILON = -1
 # The name of label 0 in tables of symbols.
 EPSILON_NAME = "<epsilon>"
 
-_VECTOR_HEADER = struct.Struct("<i i6s i8s i i Q q q q")
 # The four numbers that end every header: properties, start, states and arcs.
 _HEADER_END = struct.Struct("<Q q q q")
 _MAGIC = 2125659606
@@ -136,6 +135,7 @@ def to_fst(
     *,
     final_weight: WeightArray | None = None,
     weight: WeightArray | None = None,
+    semiring: Semiring = "tropical",
 ) -> Fst:
     """Return the acceptor with Q states and A arcs as a mutable OpenFst automaton.
 
@@ -144,10 +144,11 @@ def to_fst(
         final: `[Q]`.
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
         final_weight: `[Q]`, the cost of ending in each state, which counts where a state is final; 0 by default.
-        weight: `[A]`, the cost of each arc in the tropical semiring; 0 by default.
+        weight: `[A]`, the cost of each arc; 0 by default.
+        semiring: of the costs, which the arc type says: "standard" or "log".
     """
     arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
-    return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight)
+    return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight, semiring)
 
 
 def to_transducer(
@@ -171,6 +172,7 @@ def _read(
     arcs: IntArray,
     final_weight: WeightArray | None = None,
     weight: WeightArray | None = None,
+    semiring: Semiring = "tropical",
 ) -> Fst:
     """Return the automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
     import pynini
@@ -178,7 +180,9 @@ def _read(
     words = _native.vector_fst_words(final, arcs)
     if final_weight is not None or weight is not None:
         _set_weights(words.view(np.float32), final, arcs[:, 0], final_weight, weight)
-    header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
+    arc_type = b"standard" if semiring == "tropical" else b"log"
+    header = struct.pack(f"<i i6s i{len(arc_type)}s i i", _MAGIC, 6, b"vector", len(arc_type), arc_type, 2, 0)
+    header += _HEADER_END.pack(properties, start, len(final), len(arcs))
     return pynini.Fst.read_from_string(header + words.tobytes())
 
 

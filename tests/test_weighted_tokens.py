@@ -10,14 +10,14 @@ import pynini
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_weighted import compiled, weighted_exprs
+from test_weighted import TEXTS, compiled, weighted_exprs
 
 import tokenfst
-from automata import WeightedLanguage, image, parse
+from automata import WeightedLanguage, from_fst, image, parse
 from automata import expressions as ex
 from automata.acceptor_tables import Semiring
 from automata.expressions import Expr
-from automata.weighted import WeightedByteAutomaton
+from automata.weighted import WeightedByteAutomaton, compile_weighted
 from constraints import json_schema, sequence
 from tokenfst import Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
@@ -159,3 +159,30 @@ def test_where_weights_cannot_be_carried_is_named() -> None:
 def test_weights_of_a_transducer_are_those_of_tokens() -> None:
     swap = pynini.union(pynini.cross("a", pynini.accep("b", weight=0.5)), "c").closure().optimize()
     assert tokenfst.compile(image("aa", swap), vocabulary_of(7)).weight("bb") == 1
+
+
+# FSTs
+
+
+@pytest.mark.parametrize("semiring", ["tropical", "log"])
+def test_weights_leave_with_the_fst_and_come_back(semiring: Semiring) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(weighted_exprs(semiring), st.integers(0, 1000))
+    def check(expr: Expr, seed: int) -> None:
+        weighted = compiled(expr.weighted(0.5, semiring))
+        if weighted is None or weighted.is_empty:
+            return
+        again = compile_weighted(from_fst(weighted.fst()))
+        for text in TEXTS[:100]:
+            assert again.weight(text) == pytest.approx(weighted.weight(text), abs=1e-4)
+        automaton = tokenfst.compile(expr.weighted(0.5, semiring), vocabulary_of(seed))
+        fst, rng = automaton.fst(), random.Random(seed)
+        assert fst.arc_type() == ("standard" if semiring == "tropical" else "log")
+        for _ in range(3):
+            tokens = random_tokens(automaton, rng)[:-1]
+            names = " ".join(automaton.vocabulary.names[token] for token in tokens)
+            path = pynini.accep(names, token_type=fst.input_symbols(), arc_type=fst.arc_type())
+            found = pynini.shortestdistance(pynini.compose(path, fst), reverse=True)[0]
+            assert float(found) == pytest.approx(automaton.weight(tokens), abs=1e-4)
+
+    check()

@@ -7,6 +7,7 @@ negative logarithm of the sum of probabilities (Mohri, "Weighted Automata Algori
     construction    expression  -> an NFA with costs
     compile         NFA         -> deterministic, with costs pushed to the front, minimal
     automaton       WeightedByteAutomaton, the result
+    to_fst          the acceptor of OpenFst
     units           costs as whole numbers
 """
 

@@ -21,6 +21,8 @@ from automata.arrays import BoolArray, IntArray, offsets_of
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import text_bytes
+from automata.openfst import Fst
+from automata.weighted.to_fst import to_fst
 from automata.weighted.units import NO_COST, UnitArray, from_units, to_units
 
 
@@ -105,6 +107,17 @@ class WeightedByteAutomaton:
         costs = _scaled(tables.cost, factor)
         made = WeightedTables.of(initial, tables.offsets, tables.arcs, costs, scaled_final, len(self.labels))
         return WeightedByteAutomaton(made, self.labels, self.semiring)
+
+    def fst(self) -> Fst:
+        """Return the OpenFst acceptor, as a `pynini.Fst`: with "standard" arcs in the tropical semiring, else "log".
+
+        Symbols are those of `ByteAutomaton.fst`. Where every text costs something before its first byte, the start has
+        an epsilon arc of that cost. OpenFst's weights have 24 bits.
+
+        Raises:
+            LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
+        """
+        return to_fst(self.tables, self.labels, self.semiring)
 
 
 def _rebuilt(arrays: tuple[object, ...], labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:

@@ -31,7 +31,6 @@ from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
-from tokenfst.weighted.token_costs import BEGINNING
 
 
 def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAutomaton | None:
@@ -127,19 +126,12 @@ def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine) -> Machine:
     Raises:
         LimitExceeded: the costs take too much memory.
     """
-    kinds, kind_of_state = np.unique(automaton.byte_states, return_inverse=True)
-    first = int(kinds[0] == BEGINNING)
-    place, tokens, units = automaton.table.by_state(kinds[first:], current_work())
-    if first:
-        begins = automaton.table.costs(BEGINNING)
-        place = np.append(np.zeros_like(begins.tokens), place + 1)
-        tokens, units = np.append(begins.tokens, tokens), np.append(begins.units, units)
-    ends = np.cumsum(np.bincount(place, minlength=len(kinds)))
-    begin = np.append(0, ends[:-1])
+    priced = automaton.priced_states(current_work())
     rows = np.zeros((machine.num_rows, 2), np.int64)
-    rows[2 : 2 + len(kind_of_state)] = np.stack([begin, ends - begin], axis=1)[kind_of_state]
-    costs = from_units(units).astype(np.float32)
-    return replace(machine, row_weights=rows, weight_tokens=tokens.astype(np.int64), weight_costs=costs)
+    rows[2 : 2 + len(priced.rows)] = priced.rows
+    rows[:, 1] -= rows[:, 0]
+    costs = from_units(priced.units).astype(np.float32)
+    return replace(machine, row_weights=rows, weight_tokens=priced.tokens.astype(np.int64), weight_costs=costs)
 
 
 def of_counted(automaton: CountedTokenAutomaton) -> Machine:

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from automata import openfst
+from automata.acceptor_tables import CostArray, Semiring
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import DEFAULT_LIMITS
 from automata.openfst import Fst
+from automata.weighted.to_fst import weighted_fst
 from tokenfst.finite.classes import END
 from tokenfst.finite.transitions import Counted, Transitions
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.detokenizer import token_symbols
+
+
+class Prices(NamedTuple):
+    """What an automaton with Q states costs.
+
+    Attributes:
+        of_arcs: returns the costs of arcs, `[A]`, by their states and tokens.
+        ends: `[Q]`, the cost of ending in each state, where a text may end.
+        initial: the cost of every text.
+        semiring: of the costs.
+    """
+
+    of_arcs: Callable[[IntArray, IntArray], CostArray]
+    ends: CostArray
+    initial: float
+    semiring: Semiring
+
 
 # The memory of one of OpenFst's arcs, and of a state without its arcs.
 _ARC_BYTES, _STATE_BYTES = 16, 64
@@ -28,6 +48,7 @@ def to_fst(
     is_final: Callable[[int], bool],
     transitions: Transitions,
     token_class: IntArray,
+    prices: Prices | None = None,
 ) -> Fst:
     """Return the trim acceptor over tokens; see `TokenAutomaton.fst`.
 
@@ -38,6 +59,7 @@ def to_fst(
         is_final: returns whether the text may end in a state.
         transitions: the transitions by state and class.
         token_class: `[V]` int32, the class of each token.
+        prices: the costs of arcs and ends; None without weights.
 
     Raises:
         LimitExceeded: the arcs or the states take more than `DEFAULT_LIMITS.memory`.
@@ -51,7 +73,12 @@ def to_fst(
     # The tokens of a class are neighbours in `tokens`; each edge takes all those of its class.
     before = np.cumsum(times) - times
     at = np.arange(times.sum()) + np.repeat((np.cumsum(sizes) - sizes)[number] - before, times)
-    fst = openfst.to_fst(start, final, np.repeat(source, times), tokens[at], np.repeat(target, times))
+    arcs = np.repeat(source, times), tokens[at], np.repeat(target, times)
+    if prices is None:
+        fst = openfst.to_fst(start, final, *arcs)
+    else:
+        cost, ends = prices.of_arcs(arcs[0], arcs[1]), np.where(final, prices.ends, 0.0)
+        fst = weighted_fst(*arcs, cost, final, ends, prices.initial, prices.semiring, start)
     table = token_symbols(vocabulary)
     fst.set_input_symbols(table)
     fst.set_output_symbols(table)

@@ -19,15 +19,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from automata.acceptor_tables import CostArray
 from automata.arrays import IntArray
 from automata.drawing import Drawing
 from automata.errors import LimitExceeded, text_bytes
-from automata.limits import Cancellation, Limits
-from automata.weighted.units import from_units
+from automata.limits import Cancellation, Limits, Work, current_work
+from automata.openfst import Fst
+from automata.weighted.units import NO_COST, UnitArray, from_units
 from tokenfst.files import Array
 from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.finite.to_fst import Prices, to_fst
 from tokenfst.token_automaton import State, TokenAutomaton
-from tokenfst.weighted.token_costs import CostTable
+from tokenfst.weighted.token_costs import BEGINNING, CostTable
 
 # The kind of automaton in the header of a file.
 KIND = "weighted"
@@ -45,6 +48,20 @@ class WeightedState(NamedTuple):
 
     state: Any
     byte_state: int
+
+
+class PricedStates(NamedTuple):
+    """The tokens that cost something in the states of a weighted automaton.
+
+    Attributes:
+        rows: `[Q, 2]`, where the tokens of each state begin and end; states share them.
+        tokens: `[n]` int32, ascending within a row.
+        units: `[n]` int64, their costs in units.
+    """
+
+    rows: IntArray
+    tokens: IntArray
+    units: UnitArray
 
 
 class WeightedTokenAutomaton(TokenAutomaton):
@@ -167,6 +184,51 @@ class WeightedTokenAutomaton(TokenAutomaton):
                     found[target] = self.table.after(int(found[state]), int(token_of_class[number]))[0]
                     waiting.append(target)
         return found
+
+    def priced_states(self, work: Work) -> PricedStates:
+        """Return the tokens that cost something in the states of the complete support but the last.
+
+        Raises:
+            LimitExceeded: the support has no table of states, or the costs take too much memory.
+        """
+        kinds, kind_of_state = np.unique(self.byte_states, return_inverse=True)
+        first = int(kinds[0] == BEGINNING)
+        place, tokens, units = self.table.by_state(kinds[first:], work)
+        if first:
+            begins = self.table.costs(BEGINNING)
+            place = np.append(np.zeros_like(begins.tokens), place + 1)
+            tokens, units = np.append(begins.tokens, tokens), np.append(begins.units, units)
+        ends = np.cumsum(np.bincount(place, minlength=len(kinds)))
+        rows = np.stack([np.append(0, ends[:-1]), ends], axis=1)
+        return PricedStates(rows[kind_of_state], tokens, units)
+
+    def fst(self) -> Fst:
+        """Return the acceptor over tokens, with costs; see `TokenAutomaton.fst` and `WeightedByteAutomaton.fst`.
+
+        Raises:
+            FstError, LimitExceeded: as `TokenAutomaton.fst`.
+        """
+        support = self.support.complete()
+        if not isinstance(support, FiniteTokenAutomaton):
+            return support.fst()
+        priced, tables = self.priced_states(current_work()), self.table.weighted.tables
+        size = len(self.vocabulary)
+        states = np.repeat(np.arange(len(priced.rows)), priced.rows[:, 1] - priced.rows[:, 0])
+        own = np.concatenate([np.arange(*row) for row in priced.rows.tolist()]).astype(np.int64)
+        keys, units = states * size + priced.tokens[own], np.append(priced.units[own], 0)
+
+        def of_arcs(source: IntArray, token: IntArray) -> CostArray:
+            wanted = source.astype(np.int64) * size + token
+            at = np.searchsorted(keys, wanted)
+            found = np.append(keys, -1)[at] == wanted
+            return from_units(np.where(found, units[at], 0))
+
+        ends = tables.final[np.maximum(self.byte_states, 0)]
+        prices = Prices(
+            of_arcs, from_units(np.where(ends == NO_COST, 0, ends)), self.initial_cost, self.table.weighted.semiring
+        )
+        parts = support.start, support.end_state, support.is_final, support.transitions, support.token_class
+        return to_fst(self.vocabulary, *parts, prices)
 
     def arrays(self) -> dict[str, Array]:
         """Return the tables by name; see `TokenAutomaton.arrays`."""
