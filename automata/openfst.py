@@ -220,16 +220,16 @@ def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:
     return symbol_table([*((name, 256 + number) for number, name in enumerate(labels)), *bytes_])
 
 
-def plain_acceptor(fst: Fst, needed: str) -> Fst:
-    """Return an acceptor without weights, in the tropical semiring.
+def check_acceptor(fst: Fst, needed: str) -> None:
+    """Raise unless an object is an acceptor of OpenFst.
 
     Args:
-        fst: the acceptor.
+        fst: the object.
         needed: what is to be made of it, for errors.
 
     Raises:
         TypeError: it is no FST.
-        FstError: it is a transducer, or it has weights.
+        FstError: it is a transducer.
     """
     import pywrapfst
 
@@ -240,6 +240,18 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
         raise FstError(
             f'a transducer is no {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
         )
+
+
+def plain_acceptor(fst: Fst, needed: str) -> Fst:
+    """Return an acceptor without weights, in the tropical semiring.
+
+    Raises:
+        TypeError: as `check_acceptor`.
+        FstError: it is a transducer, or it has weights.
+    """
+    import pywrapfst
+
+    check_acceptor(fst, needed)
     if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:
         raise FstError('the weights of this FST are not read: pynini.arcmap(fst, map_type="rmweight") drops them')
     return fst if fst.arc_type() == "standard" else pywrapfst.arcmap(fst, map_type="to_std")

@@ -21,6 +21,7 @@ from automata import (
     ByteAutomaton,
     EmptyLanguage,
     Expr,
+    ExpressionError,
     FstError,
     Grammar,
     Label,
@@ -243,10 +244,9 @@ def test_other_fsts_are_refused() -> None:
     read = lambda fst, **options: TokenAutomaton.from_fst(fst, VOCABULARY, **options)  # noqa: E731
     with pytest.raises(FstError, match=r'a transducer is no acceptor over tokens: pynini\.project\(fst, "input"\)'):
         read(pynini.cross("[1]", "[2]"))
-    with pytest.raises(
-        FstError, match=r'the weights of this FST are not read: pynini\.arcmap\(fst, map_type="rmweight"\)'
-    ):
-        read(pynini.accep("[1]", weight=0.5))
+    below_zero = pynini.accep("[1]") + pynini.accep("", weight=-1).closure()
+    with pytest.raises(ExpressionError, match="lowers the cost without bound, in the acceptor over tokens"):
+        read(below_zero)
     with pytest.raises(FstError, match="label 98 would be token 97, of a vocabulary of 10 tokens"):
         read(pynini.accep("b"))
     with pytest.raises(
@@ -269,8 +269,8 @@ def test_other_fsts_are_refused() -> None:
 def test_weights_of_another_semiring_are_weights() -> None:
     plain = pywrapfst.arcmap(pynini.accep("[1]"), map_type="to_log")
     assert TokenAutomaton.from_fst(plain, VOCABULARY).accepts([0])
-    with pytest.raises(FstError, match="weights of this FST are not read"):
-        TokenAutomaton.from_fst(pywrapfst.arcmap(pynini.accep("[1]", weight=2), map_type="to_log"), VOCABULARY)
+    weighted = pywrapfst.arcmap(pynini.accep("[1]", weight=2), map_type="to_log")
+    assert TokenAutomaton.from_fst(weighted, VOCABULARY).weight([0]) == 2
 
 
 def test_determinization_has_limits() -> None:

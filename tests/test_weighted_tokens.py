@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pynini
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_weighted import TEXTS, compiled, weighted_exprs
@@ -19,7 +20,9 @@ from automata.acceptor_tables import Semiring
 from automata.expressions import Expr
 from automata.weighted import WeightedByteAutomaton, compile_weighted
 from constraints import json_schema, sequence
-from tokenfst import Vocabulary
+from decoding.arena import Arena
+from decoding.inputs.healing import Healed
+from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 
@@ -184,5 +187,38 @@ def test_weights_leave_with_the_fst_and_come_back(semiring: Semiring) -> None:
             path = pynini.accep(names, token_type=fst.input_symbols(), arc_type=fst.arc_type())
             found = pynini.shortestdistance(pynini.compose(path, fst), reverse=True)[0]
             assert float(found) == pytest.approx(automaton.weight(tokens), abs=1e-4)
+            check_over_tokens(TokenAutomaton.from_fst(fst, automaton.vocabulary), tokens, automaton.weight(tokens))
 
     check()
+
+
+def check_over_tokens(automaton: TokenAutomaton, tokens: list[int], weight: float) -> None:
+    """An automaton from an acceptor over tokens has the weights of the one that the acceptor came from."""
+    assert automaton.weight(tokens) == pytest.approx(weight, abs=1e-4)
+    state, total = automaton.start, automaton.initial_cost
+    for token in [*tokens, automaton.vocabulary.eos_ids[0]]:
+        costs = automaton.costs(state)
+        assert (np.isfinite(costs) == automaton.mask(state)).all()
+        total += float(costs[token])
+        state = automaton.advance(state, token)
+    assert total == pytest.approx(weight, abs=1e-4)
+
+
+def test_costs_of_tokens_that_openfst_knows(tmp_path: object) -> None:
+    vocabulary = vocabulary_of(8)
+    # The token "a" costs 1, and any other 0.25; of "ab" the least is that of the token, if there is one.
+    tokens = [token for token, text in enumerate(vocabulary.tokens) if text]
+    each = [pynini.accep(f"[{token + 1}]", weight=1 if token == 0 else 0.25) for token in tokens]
+    automaton = TokenAutomaton.from_fst(pynini.union(*each).closure(1, 4), vocabulary)
+    assert automaton.weight([0, 1]) == 1.25
+    assert automaton.weight("a") == 1
+    assert automaton.weight("bb") == (0.25 if b"bb" in vocabulary.tokens else 0.5)
+    assert automaton.weight("d") == math.inf
+    path = f"{tmp_path}/tokens.safetensors"
+    automaton.save(path)
+    assert tokenfst.load_automaton(path, vocabulary).weight([0, 1]) == 1.25
+    arena = Arena.of([automaton])
+    logits = arena.apply_(torch.zeros(1, len(vocabulary)), arena.starts([1]))
+    torch.testing.assert_close(logits[0], -torch.from_numpy(automaton.costs(automaton.start)))
+    with pytest.raises(ValueError, match="costs do not follow from their bytes"):
+        Healed(automaton, b"a")

@@ -172,7 +172,7 @@ def _cost_table(
             "belong to several labels; weights are known only beside labels for tokens that write nothing"
         )
     sets = {name: token_set(name, vocabulary, terminals).tolist() for name in weighted.labels}
-    return CostTable(vocabulary, weighted, sets, at_text_start=at_text_start)
+    return CostTable(vocabulary, weighted, sets, begins=at_text_start and vocabulary.text_start is not None)
 
 
 def _lazily(

@@ -177,7 +177,8 @@ class TokenAutomaton(ABC):
         """Return the cost of a whole text, infinity if it is not accepted.
 
         Args:
-            tokens: token ids, with or without a final end token; or a text.
+            tokens: token ids, with or without a final end token; or a text, whose cost does not depend on its tokens;
+                if weights are of tokens (`from_fst`), the least cost of tokens that write it.
         """
         return 0.0 if self.accepts(tokens) else inf
 
@@ -361,7 +362,8 @@ class TokenAutomaton(ABC):
             cancellation: lets another thread stop the construction.
 
         Raises:
-            FstError: it is a transducer or has weights, a label names no token, or an arc reads an end token.
+            FstError: it is a transducer, a label names no token, or an arc reads an end token.
+            ExpressionError: a cycle of its epsilon arcs lowers the cost without bound.
             EmptyLanguage: it accepts nothing.
             LimitExceeded: the construction exceeds a limit, which the message names.
             Cancelled: another thread cancelled the construction.

@@ -18,7 +18,7 @@ import numpy as np
 
 from automata import _native
 from automata._native import WeightedTables
-from automata.acceptor_tables import AcceptorTables, ArcCosts, Semiring
+from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.arrays import IntArray
 from automata.compile.blame import excerpt
 from automata.compile.compiler import Compiler
@@ -106,7 +106,7 @@ class _WeightedCompiler:
                 f"look-around and weights cannot stand in one text, as in {excerpt(expr)}; put the look-around into a "
                 "text of its own: `weighted & parse(...)`"
             ) from None
-        return self.determinized(tables, expr)
+        return determinized(tables, excerpt(expr), self.work)
 
     def image(self, expr: Transduction, *, inner_is_weighted: bool) -> WeightedByteAutomaton:
         """Return what a transducer writes, at the costs of the text that it reads and of its own arcs."""
@@ -117,21 +117,7 @@ class _WeightedCompiler:
             read = acceptor_of(inner)
         else:
             read = tables_of(self.plain.compile(expr.inner))
-        return self.determinized(composed(read, expr.transducer, self.work), expr)
-
-    def determinized(self, tables: AcceptorTables, expr: Expr) -> WeightedByteAutomaton:
-        """Return the minimal automaton of an NFA, which was made of an expression."""
-        costs = tables.costs
-        assert isinstance(costs, ArcCosts)
-        nfa = tables.num_states, tables.arcs, to_units(costs.arcs), tables.epsilon, to_units(costs.epsilon)
-        max_states = max(self.work.limits.states, 2 * tables.num_states)
-        try:
-            made = _native.weighted(*nfa, len(tables.labels), self.semiring == "log", max_states, self.work.budget)
-        except LimitExceeded as error:
-            raise error.of(f"a deterministic automaton of {excerpt(expr)} with its weights") from None
-        except ValueError as error:
-            raise ExpressionError(f"{error}, in {excerpt(expr)}") from None
-        return _with_labels(made, tables.labels, self.semiring)
+        return determinized(composed(read, expr.transducer, self.work), excerpt(expr), self.work)
 
     def product(
         self, left: WeightedByteAutomaton, right: WeightedByteAutomaton, *, is_difference: bool
@@ -148,6 +134,30 @@ class _WeightedCompiler:
         except LimitExceeded as error:
             raise error.of("a product of weighted automata") from None
         return _with_labels(made, labels, self.semiring)
+
+
+def determinized(tables: AcceptorTables, what: str, work: Work) -> WeightedByteAutomaton:
+    """Return the minimal automaton of an NFA with costs.
+
+    Args:
+        tables: the NFA.
+        what: what it was made of, for errors.
+        work: the limits, and how the construction is stopped.
+
+    Raises:
+        LimitExceeded, Cancelled, ExpressionError: as `compile_weighted`.
+    """
+    costs = tables.costs
+    assert costs is not None
+    nfa = tables.num_states, tables.arcs, to_units(costs.arcs), tables.epsilon, to_units(costs.epsilon)
+    max_states = max(work.limits.states, 2 * tables.num_states)
+    try:
+        made = _native.weighted(*nfa, len(tables.labels), costs.semiring == "log", max_states, work.budget)
+    except LimitExceeded as error:
+        raise error.of(f"a deterministic automaton of {what} with its weights") from None
+    except ValueError as error:
+        raise ExpressionError(f"{error}, in {what}") from None
+    return _with_labels(made, tables.labels, costs.semiring)
 
 
 def _with_labels(tables: WeightedTables, labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:

@@ -66,13 +66,16 @@ class Healed(TokenAutomaton):
             VocabularyError: a token that begins within the prefix continues with bytes that no tokens spell, so that
                 nothing is known of what comes after them; never where every byte is a token by itself.
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
-                depend on those before them; or the detokenizer is a transducer, whose state the prefix decides.
+                depend on those before them; or the detokenizer is a transducer, whose state the prefix decides; or
+                weights are of tokens and not of bytes.
         """
         if inner.at_text_start or isinstance(inner, CanonicalTokenAutomaton):
             kind = "canonical tokenization" if isinstance(inner, CanonicalTokenAutomaton) else "the start of a text"
             raise ValueError(f"a prompt is healed before the continuation of a text, and this automaton is for {kind}")
         if inner.vocabulary.detokenizer is not None:
             raise ValueError("a prompt is not healed for a vocabulary whose detokenizer is a transducer")
+        if isinstance(inner, WeightedTokenAutomaton) and inner.table.is_over_tokens:
+            raise ValueError("a prompt is not healed before tokens whose costs do not follow from their bytes")
         self.inner, self.prefix = inner, prefix
         self.vocabulary, self.at_text_start = inner.vocabulary, False
         self.start: Any = Unspelled(0) if prefix else inner.start

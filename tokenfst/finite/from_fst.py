@@ -6,52 +6,125 @@ tokens of a vocabulary. It may make more tokens equal, whose classes are then me
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from automata import _native, openfst
-from automata.arrays import IntArray
+from automata.acceptor_tables import AcceptorTables, ArcCosts
+from automata.arrays import BoolArray, IntArray
+from automata.compile.nfa import FIRST_LABEL
 from automata.errors import EmptyLanguage, FstError, LimitExceeded
 from automata.limits import Work
-from automata.openfst import EPSILON, Fst, SymbolTable
+from automata.openfst import EPSILON, Fst, FstArrays, SymbolTable
+from automata.weighted.compile import determinized
+from automata.weighted.units import NO_COST, to_units
 from tokenfst._native import TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import FIRST_CLASS, NEVER
 from tokenfst.finite.compile import trimmed
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from tokenfst.weighted.token_costs import CostTable
 
 
 def from_fst(
     fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None, at_text_start: bool, work: Work
-) -> FiniteTokenAutomaton:
+) -> TokenAutomaton:
     """Return the automaton of an acceptor over tokens; see `TokenAutomaton.from_fst`."""
-    fst = openfst.plain_acceptor(fst, "acceptor over tokens")
-    start, final, (source, symbol, _, target) = openfst.to_arcs(fst)
-    used, place = np.unique(symbol, return_inverse=True)
-    token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
-    number, class_of = _classes(token, source, target, len(vocabulary))
-    reads = token != EPSILON
-    # The construction expects start 0 and one final state, 1: two more states, connected by epsilon arcs.
-    ends = np.flatnonzero(final) + 2
-    rows = _distinct(np.stack([source[reads] + 2, number[reads], target[reads] + 2], axis=1))
-    epsilon = np.stack([source[~reads] + 2, target[~reads] + 2], axis=1)
-    around = [(0, start + 2)] if start >= 0 else []
-    epsilon = np.concatenate([_pairs(around), epsilon, np.stack([ends, np.ones_like(ends)], axis=1)])
-    num_classes = int(class_of.max(initial=FIRST_CLASS)) + 1
+    openfst.check_acceptor(fst, "acceptor over tokens")
+    read = openfst.read_arrays(fst)
+    if bool(read.costs.any()) or bool(read.final[np.isfinite(read.final)].any()):
+        return _weighted(_over_classes(read, fst, vocabulary, symbols), vocabulary, at_text_start, work)
+    nfa = _over_classes(read, fst, vocabulary, symbols)
+    rows = _distinct(nfa.arcs[:, [0, 1, 3]])
     try:
-        parts = len(final) + 2, num_classes, rows.astype(np.int32), epsilon.astype(np.int32)
+        parts = nfa.num_states, nfa.num_classes, rows.astype(np.int32), nfa.epsilon.astype(np.int32)
         start, final, arcs = _native.minimal_over_symbols(*parts, work.limits.states, work.budget)
     except LimitExceeded as error:
         raise error.of("the deterministic acceptor over tokens") from None
+    return _finite(start, final, arcs, nfa, vocabulary, at_text_start, work)
+
+
+class _ClassNfa(NamedTuple):
+    """An acceptor over classes of tokens; state 0 is the start, and 1 the only final state.
+
+    Attributes:
+        num_states: S.
+        num_classes: one more than the greatest class.
+        class_of: `[V]`, the class of each token.
+        arcs: `[A, 4]`, source, class twice, and target.
+        epsilon: `[E, 2]`.
+        costs: of all arcs.
+    """
+
+    num_states: int
+    num_classes: int
+    class_of: npt.NDArray[np.int64]
+    arcs: npt.NDArray[np.int64]
+    epsilon: npt.NDArray[np.int64]
+    costs: ArcCosts
+
+
+def _over_classes(read: FstArrays, fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None) -> _ClassNfa:
+    source, label, _, target = read.arcs.astype(np.int64).T
+    used, place = np.unique(label - 1, return_inverse=True)
+    token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
+    number, class_of = _classes(token, source, target, to_units(read.costs), len(vocabulary))
+    # One token stands for its class.
+    members, first = np.unique(class_of, return_index=True)
+    chosen = np.zeros(int(class_of.max(initial=FIRST_CLASS)) + 1, np.int64)
+    chosen[members] = first
+    reads = (token != EPSILON) & (chosen[number] == token)
+    is_epsilon = token == EPSILON
+    ends = np.flatnonzero(np.isfinite(read.final))
+    around = [(0, read.start + 2)] if read.start >= 0 else []
+    epsilon = np.stack([source[is_epsilon] + 2, target[is_epsilon] + 2], axis=1)
+    epsilon = np.concatenate([_pairs(around), epsilon, np.stack([ends + 2, np.ones_like(ends)], axis=1)])
+    epsilon_costs = np.concatenate([np.zeros(len(around)), read.costs[is_epsilon], read.final[ends]])
+    arcs = np.stack([source[reads] + 2, number[reads], number[reads], target[reads] + 2], axis=1)
+    costs = ArcCosts(read.semiring, read.costs[reads], epsilon_costs)
+    return _ClassNfa(len(read.final) + 2, len(chosen), class_of, arcs, epsilon, costs)
+
+
+def _finite(
+    start: int,
+    final: BoolArray,
+    arcs: IntArray,
+    nfa: _ClassNfa,
+    vocabulary: Vocabulary,
+    at_text_start: bool,
+    work: Work,
+) -> FiniteTokenAutomaton:
+    """Return the automaton of deterministic arcs over classes, `[A, 3]`: source, class and target."""
     if start < 0:
         raise EmptyLanguage("the acceptor accepts no sequence of tokens")
     arcs = arcs[np.lexsort((arcs[:, 0], arcs[:, 1]))]
-    runs = _runs(class_of[vocabulary.token_of_rank])
-    classes = TokenClasses(*runs, num_classes, *np.ascontiguousarray(arcs.T))
+    runs = _runs(nfa.class_of[vocabulary.token_of_rank])
+    classes = TokenClasses(*runs, nfa.num_classes, *np.ascontiguousarray(arcs.T))
     return FiniteTokenAutomaton.from_classes(
         vocabulary, *trimmed(start, final, classes), work, at_text_start=at_text_start
     )
+
+
+def _weighted(nfa: _ClassNfa, vocabulary: Vocabulary, at_text_start: bool, work: Work) -> TokenAutomaton:
+    """Return the automaton of an acceptor with weights: every class is a label of a weighted automaton."""
+    names = [f"{number:09d}" for number in range(nfa.num_classes)]
+    arcs = nfa.arcs + np.array([0, FIRST_LABEL, FIRST_LABEL, 0])
+    tables = AcceptorTables(
+        nfa.num_states, arcs.astype(np.int32), nfa.epsilon.astype(np.int32), tuple(names), nfa.costs
+    )
+    weighted = determinized(tables, "the acceptor over tokens", work)
+    tables_of = weighted.tables
+    rows = np.column_stack([weighted.arc_sources, tables_of.arcs[:, [0, 2]]]) if weighted.num_states else _pairs([])
+    tokens = {name: np.flatnonzero(nfa.class_of == int(name)).tolist() for name in weighted.labels}
+    number_of = np.array([int(name) for name in weighted.labels], np.int32)
+    rows[:, 1] = number_of[rows[:, 1] - FIRST_LABEL]
+    start = 0 if weighted.num_states else -1
+    support = _finite(start, tables_of.final != NO_COST, rows.astype(np.int32), nfa, vocabulary, at_text_start, work)
+    return WeightedTokenAutomaton(support, CostTable(vocabulary, weighted, tokens))
 
 
 def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None) -> npt.NDArray[np.int64]:
@@ -83,11 +156,17 @@ def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None)
 
 
 def _classes(
-    token: npt.NDArray[np.int64], source: IntArray, target: IntArray, num_tokens: int
+    token: npt.NDArray[np.int64],
+    source: npt.NDArray[np.int64],
+    target: npt.NDArray[np.int64],
+    units: npt.NDArray[np.int64],
+    num_tokens: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the class of each arc, and of each token: tokens with equal arcs have one class."""
     class_of = np.full(num_tokens, NEVER, np.int64)
-    by_token = _distinct(np.stack([token, source, target], axis=1))
+    # Parallel arcs count in the log semiring, so they stay.
+    by_token = np.stack([token, source, target, units], axis=1)
+    by_token = by_token[np.lexsort(by_token.T[::-1])]
     tokens, first = np.unique(by_token[:, 0], return_index=True)
     known: dict[bytes, int] = {}
     for one, begin, end in zip(tokens.tolist(), first, np.append(first, len(by_token))[1:], strict=True):
@@ -105,15 +184,15 @@ def _runs(class_of_rank: npt.NDArray[np.int64]) -> tuple[IntArray, IntArray]:
 
 
 def _distinct(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the rows `[n, 3]` in order, each once."""
+    """Return the rows in order, each once."""
     rows = rows[np.lexsort(rows.T[::-1])]
     kept = np.ones(len(rows), np.bool_)
     kept[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return np.asarray(rows[kept])
 
 
-def _pairs(rows: list[tuple[int, int]]) -> IntArray:
-    return np.array(rows, np.int32).reshape(-1, 2)
+def _pairs(rows: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 TokenAutomaton._read_fst = from_fst

@@ -104,6 +104,8 @@ class WeightedTokenAutomaton(TokenAutomaton):
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:
         """Return the cost of a whole text; see `TokenAutomaton.weight`."""
         if isinstance(tokens, str | bytes):
+            if self.table.is_over_tokens:
+                return self._least_weight(text_bytes(tokens))
             if self.vocabulary.detokenizer is None:
                 return self.table.weighted.weight(tokens) if self.accepts(tokens) else inf
             found = self._tokens_for(text_bytes(tokens))
@@ -116,6 +118,26 @@ class WeightedTokenAutomaton(TokenAutomaton):
             state, cost = self.table.after(state, token)
             units += cost
         return from_units(units + self.table.end_cost(state))
+
+    def _least_weight(self, text: bytes) -> float:
+        """Return the least cost of tokens that write a text, infinity if none are accepted."""
+        least: list[dict[WeightedState, float]] = [{} for _ in range(len(text) + 1)]
+        least[0][self.start] = self.initial_cost
+        for begin, reached in enumerate(least):
+            for state, cost in reached.items():
+                is_first = begin == 0 and self._begins(state)
+                for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+                    after = self._step(state, token)
+                    if after is not None:
+                        more = cost + from_units(self.table.after(state.byte_state, token)[1])
+                        known = least[begin + length]
+                        known[after] = min(more, known.get(after, inf))
+        ends = [
+            cost + from_units(self.table.end_cost(state.byte_state))
+            for state, cost in least[-1].items()
+            if self.is_final(state)
+        ]
+        return min(ends, default=inf)
 
     # As the support
 
@@ -247,6 +269,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
             "kind": KIND,
             "labels": json.dumps({name: list(ids) for name, ids in self.table.label_tokens.items()}),
             "semiring": self.table.weighted.semiring,
+            "begins": str(self.table.start == BEGINNING),
         }
         support = self.support._header()
         return support | own | {"support": support["kind"]}

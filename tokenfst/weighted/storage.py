@@ -31,7 +31,7 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
         labels = {str(name): [int(token) for token in ids] for name, ids in json.loads(header["labels"]).items()}
         tables = WeightedTables.of(saved.number("weight_initial"), offsets, arcs, cost, final, len(labels))
         weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), header["semiring"])  # type: ignore[arg-type]
-        table = CostTable(vocabulary, weighted, labels, at_text_start=saved.at_text_start)
+        table = CostTable(vocabulary, weighted, labels, begins=header["begins"] == "True")
         made = WeightedTokenAutomaton(support, table)
         made.byte_states  # noqa: B018 (follows every arc)
     except (TypeError, ValueError, KeyError, IndexError) as error:

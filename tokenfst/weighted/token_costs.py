@@ -55,8 +55,9 @@ class CostTable:
     Attributes:
         vocabulary: the tokens.
         weighted: the automaton over bytes.
-        label_tokens: the tokens of each label, which write nothing.
+        label_tokens: the tokens of each label.
         start: the state before the first token.
+        is_over_tokens: whether labels stand for tokens that write text, so that a text's cost depends on its tokens.
     """
 
     def __init__(
@@ -65,14 +66,24 @@ class CostTable:
         weighted: WeightedByteAutomaton,
         label_tokens: Mapping[str, Iterable[int]],
         *,
-        at_text_start: bool,
+        begins: bool = False,
     ) -> None:
+        """Start with nothing kept.
+
+        Args:
+            vocabulary: the tokens.
+            weighted: the automaton over bytes. It may also be one over labels alone, of which every token has one.
+            label_tokens: the tokens of each label, none of which has two. Tokens of labels are not read by their bytes.
+            begins: whether the first token writes something else than others.
+        """
         self.vocabulary = vocabulary
         self.weighted = weighted
         self.label_tokens = {name: tuple(ids) for name, ids in label_tokens.items()}
-        self.start = BEGINNING if at_text_start and vocabulary.text_start else 0
+        self.start = BEGINNING if begins else 0
+        self.is_over_tokens = any(vocabulary.tokens[token] for ids in self.label_tokens.values() for token in ids)
         symbols = {name: FIRST_LABEL + number for number, name in enumerate(weighted.labels)}
         self._symbol_of = {token: symbols[name] for name, ids in self.label_tokens.items() for token in ids}
+        self._labels = [(symbols[name], np.array(ids, np.int32)) for name, ids in self.label_tokens.items()]
         self._native = _native.TokenCosts(vocabulary.native, weighted.tables)
         self._kept = BoundedCache[int, SparseCosts](_MAX_KEPT)
 
@@ -121,19 +132,20 @@ class CostTable:
         ends = np.flatnonzero((final != NO_COST) & (final != 0)).astype(np.int32)
         found = [self._native.of_states(states, work.budget)]
         found += [(ends, np.full_like(ends, token), final[ends]) for token in self.vocabulary.eos_ids]
-        found += [self._named(states, token, symbol) for token, symbol in self._symbol_of.items()]
+        found += [self._named(states, *label) for label in self._labels]
         place, tokens, units = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.lexsort((tokens, place))
         return place[order], tokens[order], units[order]
 
-    def _named(self, states: IntArray, token: int, symbol: int) -> tuple[IntArray, IntArray, UnitArray]:
-        """Return the same for a token that has a label."""
+    def _named(self, states: IntArray, symbol: int, named: IntArray) -> tuple[IntArray, IntArray, UnitArray]:
+        """Return the same for the tokens of a label."""
         tables = self.weighted.tables
         arcs = np.flatnonzero((tables.arcs[:, 0] == symbol) & (tables.cost != 0))
         cost_of = np.zeros(self.weighted.num_states, np.int64)
         cost_of[self.weighted.arc_sources[arcs]] = tables.cost[arcs]
         places = np.flatnonzero(cost_of[states]).astype(np.int32)
-        return places, np.full_like(places, token), cost_of[states[places]]
+        repeated = np.repeat(places, len(named))
+        return repeated, np.tile(named, len(places)), cost_of[states[repeated]]
 
     def _find_first(self) -> SparseCosts:
         """Return the costs before the first token, each of which writes a text of its own there."""
