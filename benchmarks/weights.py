@@ -33,13 +33,17 @@ def cases() -> dict[str, Callable[[], Expr]]:
     counted = {word: float(number % 97 + 1) for number, word in enumerate(words(10_000))}
     name = choice(counted)
     return {
-        "hot words in free text": lambda: (
-            ex.ANY_CHAR | ex.alternation(*[ex.literal(word).weighted(-1.5) for word in hot])
-        ).star(),
+        "hot words": lambda: hot_words([" " + word for word in hot]),
+        "hot words, within words too": lambda: hot_words(hot),
         "10,000 names by counts": lambda: name,
         "a record with such a name": lambda: '{"name": "' + name + '", "age": ' + parse("[1-9][0-9]?") + "}",
         "a cost for every digit": lambda: (parse("[^0-9]") | parse("[0-9]").weighted(0.5)).star(),
     }
+
+
+def hot_words(rewarded: Sequence[str]) -> Expr:
+    """Free text in which some words are rewarded."""
+    return (ex.ANY_CHAR | ex.alternation(*[ex.literal(word).weighted(-1.5) for word in rewarded])).star()
 
 
 def words(number: int) -> list[str]:

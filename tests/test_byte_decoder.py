@@ -13,12 +13,13 @@ import pytest
 from pynini.lib import byte
 
 import tokenfst
-from automata import AutomatonFileError, FstError, UnsupportedTokenizer, VocabularyError, parse
+from automata import AutomatonFileError, FstError, UnsupportedTokenizer, VocabularyError, compile_expr, parse
 from automata import expressions as ex
 from constraints import grammar, json_schema
 from decoding import bundled_model, generate, stream, vocabulary_of
 from decoding.inputs.healing import Healed
 from tokenfst import TextStart, Vocabulary
+from tokenfst.reference import Reference
 
 ANY = pynini.closure(byte.BYTE).optimize()
 TOKENS = [b"a", b"B", b" ", b".", b"ab", b" B", b" .", b"Ab", b"#", b"##a", b"", b""]
@@ -68,12 +69,13 @@ def test_what_is_accepted_is_what_a_reader_sees(name: str, pattern: str) -> None
     fst, decode = DECODERS[name]
     vocabulary = Vocabulary(TOKENS, END, detokenizer=fst())
     automaton = tokenfst.compile(pattern, vocabulary)
+    by_definition = Reference(compile_expr(parse(pattern)), vocabulary)
     allowed = 0
     for tokens in sequences():
         seen = decode(b"".join(TOKENS[token] for token in tokens))
         matches = re.fullmatch(pattern.encode(), seen) is not None
         assert automaton.accepts(tokens) == matches, tokens
-        assert automaton.complete().accepts(tokens) == matches
+        assert automaton.complete().accepts(tokens) == by_definition.accepts(tokens) == matches
         if matches:
             assert automaton.text(tokens) == seen
             allowed += 1

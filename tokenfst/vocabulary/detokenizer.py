@@ -8,7 +8,8 @@ last byte. A path through the transducer reads a sequence of tokens and writes i
 
 Some decoders write other bytes at the start of a text (`tokenfst.vocabulary.text_start`). The transducer then has a
 start state before the root. The bytes of a token there are a path from the start state to the root, or back to the
-start state if the token is ignored.
+start state if the token is ignored. Where the vocabulary has a detokenizer that is a transducer, the whole is composed
+with that.
 
 It is a `pynini.Fst`. Token i has input label i + 1, and a table of symbols names the tokens (`Vocabulary.names`); bytes
 have output labels as in `automata.openfst`.
@@ -21,7 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from automata.arrays import int_rows
 from automata.openfst import EPSILON, Fst, SymbolTable, symbol_of_byte, symbol_table, to_transducer
+from automata.transducer_tables import NOTHING, SAME, TransducerTables
 from tokenfst.vocabulary.vocabulary import Vocabulary
 
 ROOT = 0
@@ -59,8 +62,28 @@ def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: 
     final = np.zeros(len(paths.states), np.bool_)
     final[[ROOT, start]] = True
     fst = to_transducer(start, final, *columns)
+    if vocabulary.detokenizer is not None:
+        import pynini
+
+        fst = pynini.compose(fst, _fst_of(vocabulary.detokenizer.tables))
     fst.set_input_symbols(token_symbols(vocabulary))
     return fst
+
+
+def _fst_of(tables: TransducerTables) -> Fst:
+    """Return a transducer over bytes as an FST."""
+    rows = [(source, EPSILON, EPSILON, target) for source, target in tables.epsilon.tolist()]
+    for source, low, high, *written, target in tables.arcs.tolist():
+        for byte in range(low, high + 1):
+            reads = EPSILON if byte == NOTHING else symbol_of_byte(byte)
+            if written[0] == SAME:
+                rows.append((source, reads, reads, target))
+            elif written[0] == NOTHING:
+                rows.append((source, reads, EPSILON, target))
+            else:
+                rows += [(source, reads, symbol_of_byte(each), target) for each in range(written[0], written[1] + 1)]
+    final = np.arange(tables.num_states) == 1
+    return to_transducer(0, final, *int_rows([number for row in rows for number in row], 4).T)
 
 
 def token_symbols(vocabulary: Vocabulary) -> SymbolTable:
