@@ -14,7 +14,7 @@ UNITS_PER_ONE = 1 << 30
 # Where no text may end.
 NO_COST = (1 << 63) - 1
 # Larger costs are refused, so that sums along a text stay within 64 bits.
-MAX_COST = 1e6
+MAX_COST = 1e5
 
 UnitArray = npt.NDArray[np.int64]
 

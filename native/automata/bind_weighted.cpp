@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "automata/bindings.h"
 #include "automata/weighted/weighted_determinize.h"
@@ -18,6 +19,8 @@ using namespace nanobind::literals;
 
 Semiring semiring_of(bool is_log) { return is_log ? Semiring::kLog : Semiring::kTropical; }
 
+void require_costs(std::span<const int64_t> costs) { require_within(costs, -kMostCost, kMostCost + 1, "cost"); }
+
 WeightedTables weighted_of(int32_t num_states, Records<Range> arcs, Values<int64_t> arc_cost, Records<Edge> epsilon,
                            Values<int64_t> epsilon_cost, int32_t num_labels, bool is_log, int64_t max_states,
                            Budget& budget) {
@@ -25,6 +28,8 @@ WeightedTables weighted_of(int32_t num_states, Records<Range> arcs, Values<int64
   require_ranges(arcs, num_states, num_labels);
   require_edges(epsilon, num_states);
   require(arcs.size() == arc_cost.size() && epsilon.size() == epsilon_cost.size(), "every arc has a cost");
+  require_costs(arc_cost);
+  require_costs(epsilon_cost);
   return unlocked([&] {
     const WeightedNfa nfa{num_states, arcs, arc_cost, epsilon, epsilon_cost};
     const Semiring semiring = semiring_of(is_log);
@@ -53,6 +58,12 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   require_offsets(offsets, final.size(), arcs.size(), "`offsets`");
   require(arcs.size() == cost.size(), "every arc has a cost");
   const auto num_states = static_cast<int32_t>(final.size());
+  require(num_labels >= 0, "there are no negative numbers of labels");
+  // Pushed costs are sums.
+  constexpr Cost kMostSum = kMostCost << 8;
+  require_within(initial, -kMostSum, kMostSum, "cost");
+  require_within(cost, -kMostSum, kMostSum, "cost");
+  for (int64_t end : final) require(end == kInfinite || std::abs(end) < kMostSum, "a cost of ending is out of range");
   for (const ByteArc& arc : arcs) {
     const Range range{0, arc.low, arc.high, 0};
     require_ranges({&range, 1}, 1, num_labels);

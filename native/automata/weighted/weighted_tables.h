@@ -24,6 +24,8 @@ namespace automata {
 using Cost = int64_t;
 constexpr Cost kInfinite = INT64_MAX;
 constexpr double kUnitsPerOne = 1 << 30;
+// The largest cost of an arc, so that sums along a text stay far from the ends of 64 bits.
+constexpr Cost kMostCost = Cost{100'000} << 30;
 
 enum class Semiring { kTropical, kLog };
 
