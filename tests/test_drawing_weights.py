@@ -6,7 +6,7 @@ import pytest
 from drawing_cases import legend, parts
 
 import tokenfst
-from automata import Label, compile_expr, parse
+from automata import Label, LimitExceeded, compile_expr, parse
 from automata import expressions as ex
 from automata.drawing import cost_suffix
 from automata.weighted import compile_weighted
@@ -92,6 +92,12 @@ def test_tokens_of_one_cost_are_abbreviated_together() -> None:
     (arc,) = parts(tokenfst.compile(choice(counts), Vocabulary(letters)).draw())[1]
     assert arc[:2] == ['"z"', '"y"/0.693']
     assert arc[MAX_COSTS:] == ["… (26 costs)"]
+
+
+def test_too_many_states_are_refused() -> None:
+    long = parse("a{600}").weighted(1) | "b"
+    with pytest.raises(LimitExceeded, match="500"):
+        tokenfst.compile(long, Vocabulary([b"a", b"b"])).draw()
 
 
 def test_a_scale_of_0_draws_no_costs() -> None:
