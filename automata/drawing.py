@@ -171,6 +171,18 @@ def range_label(low: int, high: int) -> str:
     return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"
 
 
+def quoted_range_label(low: int, high: int) -> str:
+    """Write a range of bytes for a picture in which other symbols stand beside bytes: in quotes."""
+    first = f'"{byte_label(low)}"'
+    return first if low == high else f'{first}-"{byte_label(high)}"'
+
+
+def cost_suffix(cost: float) -> str:
+    """Write a cost behind what has it, `/0.5`, to three decimals; nothing where that is 0."""
+    rounded = round(cost, 3)
+    return f"/{rounded:g}" if rounded else ""
+
+
 def _quoted(text: str) -> str:
     """Return a DOT string that shows as `text`: DOT has its own backslash escapes, and character entities."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;").replace("\n", "\\n")

@@ -2,7 +2,7 @@
 
 Pictures are for small examples. More than `MAX_STATES` states are refused, because the picture would be unreadable, and
 an arc names only some of its tokens and their number. The text of a token is in quotes, the name of a special token in
-angle brackets; a legend explains what else a picture shows.
+angle brackets; a legend explains what else a picture shows. What a token costs stands behind it, `"ab"/0.5`.
 
 An arc of an automaton with a stack has one line per move: the tokens, the symbols popped from the top down, each
 followed by `)`, and the symbols pushed, each after `(`. A move is the effect of a whole token; symbols that one of its
@@ -11,12 +11,13 @@ bytes pushes and a later one pops do not appear. A move that only tests a symbol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.drawing import Drawing, byte_label, character_label, draw_fst, draw_graph
+from automata.drawing import Drawing, byte_label, character_label, cost_suffix, draw_fst, draw_graph
 from automata.errors import LimitExceeded
 from automata.openfst import byte_of_symbol
 from tokenfst._native import PushdownTables
@@ -29,6 +30,8 @@ MAX_STATES = 500
 MAX_NAMES = 6
 # The greatest number of moves that an arc shows; those with the fewest symbols come first.
 MAX_MOVES = 8
+# The greatest number of different costs that an arc shows; the least come first.
+MAX_COSTS = 8
 # The greatest number of nodes in the context trees of all states, counted without sharing.
 MAX_TREE_NODES = 100_000
 _START = "bold: start; "
@@ -63,6 +66,20 @@ def draw_detokenizer(
     )
 
 
+class PictureCosts(NamedTuple):
+    """The costs of an automaton over tokens, for its picture.
+
+    Attributes:
+        of_tokens: returns the tokens that do not cost 0 in a state, with their costs.
+        of_ends: what it costs to end in a state, where no arc over an end token shows it.
+        initial: what every text costs before its first token.
+    """
+
+    of_tokens: Callable[[int], Mapping[int, float]]
+    of_ends: Mapping[int, float]
+    initial: float
+
+
 class ClassNames:
     """The names of token classes in a picture: the first few tokens, and their number.
 
@@ -85,10 +102,32 @@ class ClassNames:
 
     def __call__(self, classes: list[int]) -> list[str]:
         """Return the names of the tokens in some classes."""
-        if classes == [END]:
-            return ["end"]
-        tokens = np.flatnonzero(np.isin(self._token_class, classes))
-        names = [self._name(token) for token in tokens[:MAX_NAMES].tolist()]
+        return ["end"] if classes == [END] else self._names(self._tokens_in(classes))
+
+    def with_costs(self, classes: list[int], costs: Mapping[int, float]) -> list[str]:
+        """Return the names of the tokens in some classes, each with its cost, those that cost least first.
+
+        Args:
+            classes: the classes.
+            costs: of the tokens that do not cost 0.
+        """
+        by_cost: dict[float, list[int]] = {}
+        for token in self._tokens_in(classes):
+            by_cost.setdefault(costs.get(token, 0.0), []).append(token)
+        lines: list[str] = []
+        for cost in sorted(by_cost)[:MAX_COSTS]:
+            names = ["end"] if classes == [END] else self._names(by_cost[cost])
+            lines += [f"{name}{cost_suffix(cost)}" for name in names]
+        if len(by_cost) > MAX_COSTS:
+            lines.append(f"… ({len(by_cost):,} costs)")
+        return lines
+
+    def _tokens_in(self, classes: list[int]) -> list[int]:
+        found: list[int] = np.flatnonzero(np.isin(self._token_class, classes)).tolist()
+        return found
+
+    def _names(self, tokens: list[int]) -> list[str]:
+        names = [self._name(token) for token in tokens[:MAX_NAMES]]
         if len(tokens) > MAX_NAMES:
             names.append(f"… ({len(tokens):,} tokens)")
         return names
@@ -99,18 +138,25 @@ class ClassNames:
         self.has_special_tokens = True
         return f"<{''.join(map(character_label, self._special.get(token, str(token))))}>"
 
-    def legend(self, *lines: str, shows_end: bool) -> str:
+    def legend(self, *lines: str, shows_end: bool, costs: PictureCosts | None = None) -> str:
         """Return the legend of a picture.
 
         Args:
             lines: what else the picture shows.
             shows_end: whether the end of the text is drawn.
+            costs: what tokens cost, where they do.
         """
         legend = [*lines, '"ab": the token with this text']
         if self.has_special_tokens:
             legend.append("<x>: a special token, its name or its id")
         if shows_end:
             legend.append("end: the end of the text; the dot: the state after it")
+        if costs is not None:
+            legend.append('"ab"/0.5: a token and its cost; "ab": at no cost')
+            if any(costs.of_ends.values()):
+                legend.append("2/0.5: a state and what it costs to end there")
+            if costs.initial:
+                legend.append(f"every text costs {round(costs.initial, 3):g} before its first token")
         return "\n".join(legend)
 
 
@@ -120,6 +166,7 @@ def draw_transitions(
     final: list[bool],
     arcs: Iterable[tuple[int, int, int]],
     names: ClassNames,
+    costs: PictureCosts | None = None,
     *,
     title: str | None = None,
 ) -> Drawing:
@@ -133,6 +180,7 @@ def draw_transitions(
         final: `[Q]`, whether the text may end in each state.
         arcs: source, class and target of each transition.
         names: the names of the classes.
+        costs: what tokens cost, where they do.
         title: the title of the picture.
 
     Raises:
@@ -145,11 +193,17 @@ def draw_transitions(
     end = num_states - 1
     # The transition from the end to itself by end tokens is not informative.
     classes.pop((end, end), None)
-    labels = {pair: "\n".join(names(numbers)) for pair, numbers in classes.items()}
+
+    def lines(source: int, numbers: list[int]) -> list[str]:
+        return names(numbers) if costs is None else names.with_costs(numbers, costs.of_tokens(source))
+
+    labels = {pair: "\n".join(lines(pair[0], numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
     states = range(end + 1 if names.has_end_tokens else end)
-    legend = names.legend(f"{_START}doubled: the text may end", shows_end=names.has_end_tokens)
-    return draw_graph(states, start, final, labels, title=title, attributes={end: _END_SHAPE}, legend=legend)
+    legend = names.legend(f"{_START}doubled: the text may end", shows_end=names.has_end_tokens, costs=costs)
+    shown = {state: f"{state}{cost_suffix(cost)}" for state, cost in costs.of_ends.items()} if costs else None
+    shape = {end: _END_SHAPE}
+    return draw_graph(states, start, final, labels, title=title, attributes=shape, names=shown, legend=legend)
 
 
 def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | None = None) -> Drawing:

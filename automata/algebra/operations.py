@@ -23,12 +23,15 @@ from automata import _native
 from automata import expressions as ex
 from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
 from automata.compile.compiler import Compiler, compile_expr
+from automata.drawing import Drawing
 from automata.errors import wrong_type
 from automata.expressions import Alternation, Expr
 from automata.expressions.base import ExprFunctions
+from automata.expressions.nodes import has_weights
 from automata.expressions.operators import Operations
 from automata.expressions.printing import to_pattern
 from automata.limits import current_work
+from automata.weighted.compile import compile_weighted
 
 RegularLanguage: TypeAlias = ByteAutomaton | Expr
 
@@ -132,7 +135,12 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     return compiler.compile(operation(*parts))
 
 
+def _draw(expr: Expr, title: str | None) -> Drawing:
+    compiled = compile_weighted(expr) if has_weights(expr) else compile_expr(expr)
+    return compiled.draw(title=title)
+
+
 ByteAutomaton.operations = Operations(
     (ByteAutomaton, Expr, str, bytes), concatenation, alternation, intersection, difference, complement, repetition
 )
-Expr.functions = ExprFunctions(to_pattern, lambda expr, title: compile_expr(expr).draw(title=title), ex.weighted)
+Expr.functions = ExprFunctions(to_pattern, _draw, ex.weighted)

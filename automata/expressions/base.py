@@ -100,7 +100,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         return {"allOf": [schema, {"pattern": self}]}
 
     def draw(self, *, title: str | None = None) -> Drawing:
-        """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
+        """Draw the minimal automaton of the expression, with its costs if it has weights; see `ByteAutomaton.draw`.
 
         Raises:
             LimitExceeded: the automaton is too large.

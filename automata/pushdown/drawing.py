@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.drawing import Drawing, byte_label, draw_graph
+from automata.drawing import Drawing, draw_graph, quoted_range_label
 from automata.expressions.ranges import normalize
 from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import StepTable
@@ -44,7 +44,7 @@ def _lines(table: StepTable, kinds: Iterable[tuple[tuple[Stack, Stack], list[int
     runs, end = table.byte_runs(), table.num_classes
     for (pops, pushes), columns in kinds:
         ranges = normalize([run for column in columns if column < end for run in runs[column]])
-        parts = [_quoted_range(low, high) for low, high in ranges]
+        parts = [quoted_range_label(low, high) for low, high in ranges]
         parts += [
             "⊣" if column == end else f"<{table.labels[column - end - 1]}>" for column in columns if column >= end
         ]
@@ -65,8 +65,3 @@ def _legend(table: StepTable, *, ends_with_pops: bool) -> str:
     if ends_with_pops:
         lines.append("⊣: the end of the text")
     return "\n".join(lines)
-
-
-def _quoted_range(low: int, high: int) -> str:
-    first = f'"{byte_label(low)}"'
-    return first if low == high else f'{first}-"{byte_label(high)}"'

@@ -20,6 +20,7 @@ from automata.acceptor_tables import Semiring
 from automata.arrays import BoolArray, IntArray, offsets_of
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
+from automata.drawing import Drawing, cost_suffix, draw_graph, quoted_range_label
 from automata.errors import text_bytes
 from automata.openfst import Fst
 from automata.weighted.to_fst import to_fst
@@ -118,6 +119,46 @@ class WeightedByteAutomaton:
             LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
         return to_fst(self.tables, self.labels, self.semiring)
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Draw the automaton; `"a"/0.5` reads a at a cost of 0.5, and ending in a state `2/0.5` costs 0.5.
+
+        Args:
+            title: a line above the picture.
+        """
+        tables = self.tables
+        parts: dict[tuple[int, int], dict[int, list[str]]] = {}
+        rows = zip(self.arc_sources.tolist(), tables.arcs.tolist(), tables.cost.tolist(), strict=True)
+        for source, (low, high, target), cost in rows:
+            parts.setdefault((source, target), {}).setdefault(cost, []).append(self._symbols(low, high))
+        lines = {
+            pair: "\n".join(f"{' '.join(by_cost[cost])}{cost_suffix(from_units(cost))}" for cost in sorted(by_cost))
+            for pair, by_cost in parts.items()
+        }
+        ends = tables.final != NO_COST
+        names = {
+            state: f"{state}{cost_suffix(from_units(int(tables.final[state])))}"
+            for state in np.flatnonzero(ends).tolist()
+        }
+        states, final = range(self.num_states), ends.tolist()
+        return draw_graph(states, 0, final, lines, title=title, names=names, legend=self._legend())
+
+    def _symbols(self, low: int, high: int) -> str:
+        return f"<{self.labels[low - FIRST_LABEL]}>" if low >= FIRST_LABEL else quoted_range_label(low, high)
+
+    def _legend(self) -> str:
+        lines = [
+            "bold: start; doubled: the text may end",
+            '"a"/0.5: a byte and its cost; "a": at no cost',
+        ]
+        final = self.tables.final
+        if ((final != NO_COST) & (final != 0)).any():
+            lines.append("2/0.5: a state and what it costs to end there")
+        if self.labels:
+            lines.append("<name>: a token of this set")
+        if self.tables.initial:
+            lines.append(f"every text costs {round(from_units(self.tables.initial), 3):g} before its first byte")
+        return "\n".join(lines)
 
 
 def _rebuilt(arrays: tuple[object, ...], labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:

@@ -22,7 +22,7 @@ from automata.drawing import Drawing
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst
 from tokenfst._native import FiniteCore, TokenClasses
-from tokenfst.drawing import ClassNames, draw_transitions
+from tokenfst.drawing import ClassNames, PictureCosts, draw_transitions
 from tokenfst.files import Array
 from tokenfst.finite.to_fst import to_fst
 from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
@@ -126,11 +126,16 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         sizes = f"{self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes"
         return f"<{type(self).__name__} of {sizes}>"
 
-    def draw(self, *, title: str | None = None) -> Drawing:
-        """Return a picture; see `TokenAutomaton.draw`."""
+    def draw(self, *, title: str | None = None, costs: PictureCosts | None = None) -> Drawing:
+        """Return a picture; see `TokenAutomaton.draw`.
+
+        Args:
+            title: the title of the picture.
+            costs: what tokens cost, where they do.
+        """
         arcs = zip(*(column.tolist() for column in self.transitions.edges()), strict=True)
         final, names = self.final.tolist(), ClassNames(self.vocabulary, self.token_class)
-        return draw_transitions(self.num_states, self.start, final, arcs, names, title=title)
+        return draw_transitions(self.num_states, self.start, final, arcs, names, costs, title=title)
 
     def fst(self) -> Fst:
         """Return the acceptor over tokens; see `TokenAutomaton.fst`."""

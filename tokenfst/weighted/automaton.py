@@ -26,6 +26,7 @@ from automata.errors import LimitExceeded, text_bytes
 from automata.limits import Cancellation, Limits, Work, current_work
 from automata.openfst import Fst
 from automata.weighted.units import NO_COST, UnitArray, from_units
+from tokenfst.drawing import PictureCosts
 from tokenfst.files import Array
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.to_fst import Prices, to_fst
@@ -276,7 +277,18 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     def draw(self, *, title: str | None = None) -> Drawing:
         """Return a picture of the complete automaton; see `TokenAutomaton.draw`."""
-        return self.support.draw(title=title)
+        complete = self.complete()
+        assert isinstance(complete, WeightedTokenAutomaton)
+        support, states = complete.support, complete.byte_states.tolist()
+        assert isinstance(support, FiniteTokenAutomaton)
+
+        def of_tokens(state: int) -> dict[int, float]:
+            found = self.table.costs(states[state])
+            return dict(zip(found.tokens.tolist(), found.costs.tolist(), strict=True))
+
+        ends = np.flatnonzero(support.final[:-1]).tolist() if not self.vocabulary.eos_ids else []
+        of_ends = {state: from_units(self.table.end_cost(states[state])) for state in ends}
+        return support.draw(title=title, costs=PictureCosts(of_tokens, of_ends, self.initial_cost))
 
     def _where(self, state: State) -> str:
         return self.support._where(state.state)
