@@ -86,14 +86,14 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
 // Return the state after a text and what it costs to get there, -1 if there is none.
 auto walk(const WeightedTables& tables, int32_t state, const nb::bytes& text) {
   require_within(state, 0, tables.num_states(), "state");
-  Cost sum = 0;
+  Cost total = 0;
   for (uint8_t byte : bytes_of(text)) {
     const int32_t arc = tables.find(state, byte);
     if (arc < 0) return std::pair(kNone, Cost{0});
-    sum += tables.cost[arc];
+    total = sum(total, tables.cost[arc]);
     state = tables.arcs[arc].target;
   }
-  return std::pair(state, sum);
+  return std::pair(state, total);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ void TokenCosts::walk(const Trie& trie, bool whole, int32_t state, std::vector<T
       if (arc == arcs.size()) break;
       if (arcs[arc].low > child->byte) continue;
       const auto number = static_cast<size_t>(tables_.offsets[at.state]) + arc;
-      stack.push_back({child, arcs[arc].target, at.cost + tables_.cost[number]});
+      stack.push_back({child, arcs[arc].target, automata::sum(at.cost, tables_.cost[number])});
     }
   }
 }

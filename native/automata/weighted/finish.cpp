@@ -50,12 +50,13 @@ WeightedBuilder without_dead_states(const WeightedBuilder& automaton, Budget& bu
 }
 
 void push(WeightedBuilder& automaton, std::span<const Cost> potential) {
-  automaton.initial += potential[0];
+  automaton.initial = sum(automaton.initial, potential[0]);
   for (int32_t state = 0; state < automaton.num_states(); ++state) {
     for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
-      automaton.cost[a] += potential[automaton.arcs[a].target] - potential[state];
+      const Cost more = sum(potential[automaton.arcs[a].target], -potential[state]);
+      automaton.cost[a] = sum(automaton.cost[a], more);
     }
-    if (automaton.final[state] != kInfinite) automaton.final[state] -= potential[state];
+    if (automaton.final[state] != kInfinite) automaton.final[state] = sum(automaton.final[state], -potential[state]);
   }
 }
 

@@ -81,7 +81,7 @@ class Least {
     if (horizon_ != Horizon::kEnd || best == kInfinite) {
       for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
         const Cost rest = found_[automaton_.arcs[a].target];
-        if (rest != kInfinite) best = std::min(best, automaton_.cost[a] + rest);
+        if (rest != kInfinite) best = std::min(best, sum(automaton_.cost[a], rest));
       }
     }
     const bool is_better = best < found_[state];
@@ -107,7 +107,7 @@ class Least {
       best = std::min(best, automaton_.final[state]);
       for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
         const int32_t target = automaton_.arcs[a].target;
-        if (!is_inside[target]) best = std::min(best, automaton_.cost[a] + found_[target]);
+        if (!is_inside[target]) best = std::min(best, sum(automaton_.cost[a], found_[target]));
       }
     }
     return best;

@@ -72,9 +72,10 @@ class Determinizer {
       const Cost more = pending_[state];
       pending_[state] = kInfinite;
       budget_.spend(2 + 2 * static_cast<int64_t>(epsilon_[state].size()));
-      for (int32_t e : epsilon_[state]) reach(nfa_.epsilon[e].target, more + nfa_.epsilon_cost[e]);
+      for (int32_t e : epsilon_[state]) reach(nfa_.epsilon[e].target, sum(more, nfa_.epsilon_cost[e]));
       const auto count = static_cast<int64_t>(reached_.size());
-      if (static_cast<int64_t>(at) > count * count + kMostRounds) {
+      const int64_t most = count * count + (semiring_ == Semiring::kLog ? kMostRounds : 0);
+      if (static_cast<int64_t>(at) > most || more == -kFarCost) {
         throw std::domain_error("a cycle of epsilon arcs lowers the cost without bound");
       }
     }
@@ -95,7 +96,7 @@ class Determinizer {
     for (int32_t state : reached_) {
       for (int32_t a : arcs_[state]) {
         const Range& arc = nfa_.arcs[a];
-        pieces_.push_back({arc.low, arc.high, arc.target, cost_[state] + nfa_.arc_cost[a]});
+        pieces_.push_back({arc.low, arc.high, arc.target, sum(cost_[state], nfa_.arc_cost[a])});
       }
     }
     budget_.spend(8 * static_cast<int64_t>(pieces_.size()) + 8);
@@ -134,7 +135,7 @@ class Determinizer {
       }
       paid = either(semiring_, paid, member.residual);
     }
-    for (size_t at = 0; at < size; ++at) sets_.push({members_[at].state, members_[at].residual - paid});
+    for (size_t at = 0; at < size; ++at) sets_.push({members_[at].state, sum(members_[at].residual, -paid)});
     found_.add({low, high, sets_.close().number}, paid);
   }
 

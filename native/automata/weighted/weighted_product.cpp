@@ -22,7 +22,7 @@ class PairConstruction {
         pairs_(budget),
         found_(budget),
         budget_(budget) {
-    found_.initial = left.tables.initial + (is_difference ? 0 : right.tables.initial);
+    found_.initial = sum(left.tables.initial, is_difference ? 0 : right.tables.initial);
     pairs_.intern({0, 0});
   }
 
@@ -43,7 +43,7 @@ class PairConstruction {
     const Cost left = left_.tables.final[pair.left];
     const Cost right = pair.right == kNone ? kInfinite : right_.tables.final[pair.right];
     if (is_difference_) return right == kInfinite ? left : kInfinite;
-    return left == kInfinite || right == kInfinite ? kInfinite : left + right;
+    return left == kInfinite || right == kInfinite ? kInfinite : sum(left, right);
   }
 
   // Add the arc that two arcs make, the right one -1 for none.
@@ -52,7 +52,7 @@ class PairConstruction {
     const int32_t target = right < 0 ? kNone : right_.tables.arcs[right].target;
     const Cost more = right < 0 || is_difference_ ? 0 : right_.tables.cost[right];
     const int32_t number = pairs_.intern({left_.tables.arcs[left].target, target}).number;
-    found_.add({low, high, number}, left_.tables.cost[left] + more);
+    found_.add({low, high, number}, sum(left_.tables.cost[left], more));
   }
 
   void bytes(const Pair& pair) {

@@ -26,15 +26,15 @@ int32_t WeightedTables::find(int32_t state, int32_t symbol) const {
 
 Cost WeightedTables::weight(std::span<const uint8_t> text) const {
   if (final.empty()) return kInfinite;
-  Cost sum = initial;
+  Cost total = initial;
   int32_t state = 0;
   for (uint8_t byte : text) {
     const int32_t arc = find(state, byte);
     if (arc < 0) return kInfinite;
-    sum += cost[arc];
+    total = sum(total, cost[arc]);
     state = arcs[arc].target;
   }
-  return final[state] == kInfinite ? kInfinite : sum + final[state];
+  return final[state] == kInfinite ? kInfinite : sum(total, final[state]);
 }
 
 void WeightedBuilder::add(const ByteArc& arc, Cost arc_cost) {

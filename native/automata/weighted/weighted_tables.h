@@ -13,6 +13,7 @@
 // costs are equal numbers, which determinization and minimization need. Costs of the log semiring are rounded to units.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,6 +27,11 @@ constexpr Cost kInfinite = INT64_MAX;
 constexpr double kUnitsPerOne = 1 << 30;
 // The largest cost of an arc, so that sums along a text stay far from the ends of 64 bits.
 constexpr Cost kMostCost = Cost{100'000} << 30;
+// Sums stop here.
+constexpr Cost kFarCost = (Cost{1} << 62) - 1;
+
+// Return the cost of one path after the other; neither is infinite.
+inline Cost sum(Cost left, Cost right) { return std::clamp(left + right, -kFarCost, kFarCost); }
 
 enum class Semiring { kTropical, kLog };
 
