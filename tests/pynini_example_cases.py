@@ -10,6 +10,7 @@ from math import log
 from pathlib import Path
 
 import pynini
+import pywrapfst
 from pynini.examples import case, chatspeak, chatspeak_model, dates, g2p, numbers, plurals, t9, weather
 from pynini.lib import byte, pynutil, stringfile
 from pynini_cases import Case, reads, writes
@@ -101,7 +102,7 @@ def chatspeak_with_a_language_model() -> Case:
 def _chatspeak_model(folder: Path) -> chatspeak_model.ChatspeakModel:
     """Return the example's model with a lexicon of abbreviations and word costs; a blank has its own label."""
     costs = {"thanks": 2.5, "thank": 3, "you": 1, "are": 1.5, "your": 2, "so": 1.25, "cool": 4, "col": 9}
-    table = pynini.SymbolTable("words")
+    table = pywrapfst.SymbolTable("words")
     table.add_symbol("<epsilon>", 0)
     for label, word in enumerate(costs, 1000):
         table.add_symbol(word, label)
