@@ -173,6 +173,11 @@ def test_prompts_of_any_length_share_a_batch(bundled: tuple[Any, Any]) -> None:
     assert together == alone
 
 
+def test_a_temperature_may_be_a_whole_number(bundled: tuple[Any, Any]) -> None:
+    whole, fraction = (generate(*bundled, "Name: ", "[A-Z][a-z]+", temperature=each, seed=3) for each in (2, 2.0))
+    assert whole == fraction
+
+
 def test_beams_find_a_likelier_text_than_greed(bundled: tuple[Any, Any]) -> None:
     texts = generate(*bundled, "Name: ", "[A-Z][a-z]+", num_beams=4, temperature=0, num_return_sequences=4)
     assert len(set(texts)) == 4

@@ -132,8 +132,10 @@ def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
     for name in _ONLY_OURS:
         if name in options:
             raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")
-    chosen = {"do_sample": True, "temperature": temperature, **_NEUTRAL} if temperature > 0 else {"do_sample": False}
-    return {"repetition_penalty": 1.0, **chosen}
+    if temperature == 0:
+        return {"repetition_penalty": 1.0, "do_sample": False}
+    # `transformers` refuses a temperature that is an int.
+    return {"repetition_penalty": 1.0, "do_sample": True, "temperature": float(temperature), **_NEUTRAL}
 
 
 def _check_speculation(options: dict[str, Any]) -> None:
