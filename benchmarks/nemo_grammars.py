@@ -34,7 +34,11 @@ from tokenfst import TokenAutomaton
 MODEL, TOKENIZER = bundled_model()
 VOCABULARY = vocabulary_of(TOKENIZER)
 WORD = pynini.closure(byte.NOT_SPACE, 1)
-SINGLE_BLANKS = (WORD + pynini.closure(" " + WORD)).optimize()
+ANYTHING = pynini.closure(byte.BYTE)
+# Grammars of texts count a no-break space as a blank.
+SINGLE_BLANKS = pynini.difference(
+    WORD + pynini.closure(" " + WORD), (ANYTHING + "\u00a0" + ANYTHING).optimize()
+).optimize()
 LONGEST_REQUEST, MAX_NEW_TOKENS = 40, 96
 
 
@@ -107,8 +111,7 @@ def requests(fst: Any, tables: TransducerTables, is_input: bool) -> Iterator[tup
         try:
             automaton = request.automaton(tables)
         except EmptyLanguage:
-            anything = pynini.closure(byte.BYTE) if is_input else SINGLE_BLANKS
-            assert request.cost(fst, anything) == inf, request
+            assert request.cost(fst, ANYTHING if is_input else SINGLE_BLANKS) == inf, request
             continue
         if automaton.min_tokens(automaton.start) <= MAX_NEW_TOKENS:
             yield request, automaton
