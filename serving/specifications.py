@@ -8,7 +8,7 @@ versions (`structures` and `triggers`) and XGrammar's (`format`).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from automata import expressions as ex
@@ -83,12 +83,10 @@ def _structural_tag(tag: Any, blanks: Blanks, limits: Limits) -> Composable:
     for number, each in enumerate(structures):
         where = f"structures[{number}]"
         content = {"type": "json_schema", "json_schema": _field(each, "schema", where)}
-        tags.append(
-            {"type": "tag", "begin": _field(each, "begin", where), "content": content, "end": each.get("end", "")}
-        )
-    return _Formats(blanks, limits).constraint(
-        {"type": "triggered_tags", "triggers": triggers, "tags": tags}, "structures"
-    )
+        begin, end = _field(each, "begin", where), each.get("end", "")
+        tags.append({"type": "tag", "begin": begin, "content": content, "end": end})
+    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags}
+    return _Formats(blanks, limits).constraint(whole, "structures")
 
 
 def _field(value: Any, name: str, where: str) -> Any:
@@ -111,7 +109,7 @@ class _Formats:
             ValueError: it is none, or of a type that is not known.
         """
         kind = _field(value, "type", where)
-        read = {
+        known: dict[str, Callable[[], Composable]] = {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
             "json_schema": lambda: self._schema(value, where),
             "regex": lambda: parse(self._text(value, "pattern", where)),
@@ -121,7 +119,8 @@ class _Formats:
             "or": lambda: self._either(value, where),
             "tag": lambda: sequence(*self._tag(value, where)),
             "triggered_tags": lambda: self._triggered(value, where),
-        }.get(kind)
+        }
+        read = known.get(kind) if isinstance(kind, str) else None
         if read is None:
             raise ValueError(f"{where}: a structural tag of type {kind!r} is not supported")
         return read()
@@ -167,7 +166,7 @@ class _Formats:
             raise ValueError(f"{where}.tags is a list of tags, not {_shown(tags)}")
         switched: dict[str, Composable] = {}
         for number, tag in enumerate(tags):
-            begin, content, end = self._tag(tag, f"{where}.tags[{number}]")
+            _, content, end = self._tag(tag, f"{where}.tags[{number}]")
             text = self._text(tag, "begin", f"{where}.tags[{number}]")
             trigger = next((each for each in triggers if each and text.startswith(each)), None)
             if trigger is None:

@@ -4,9 +4,10 @@
     Grammar      one for each request: a `Matcher`
     validate     what the front end calls for each request, before the engine sees it
 
-vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with the
-same constraint share one compilation and one automaton. The front end validates in the thread that serves all requests, so it
-reads the constraint only as far as a short deadline allows: what takes longer is left to the engine's threads.
+vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with
+the same constraint share one compilation and one automaton. The front end validates in the thread that serves all
+requests, so it reads the constraint only as far as a short deadline allows: what takes longer is left to the engine's
+threads.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """vLLM's plugin: puts our backend in the place of one of vLLM's.
 
-vLLM has no registry of backends for structured outputs: their names are a literal type, and each has a branch of its own
-where it is made and where requests are validated. It loads plugins (entry points `vllm.general_plugins`) in the front end,
-in the engine core and in the workers, before any of these runs. The branch for "outlines" imports two names from
-`vllm.v1.structured_output.backend_outlines` when it is taken:
+vLLM has no registry of backends for structured outputs: their names are a literal type, and each has a branch of its
+own where it is made and where requests are validated. It loads plugins (entry points `vllm.general_plugins`) in the
+front end, in the engine core and in the workers, before any of these runs. The branch for "outlines" imports two names
+from `vllm.v1.structured_output.backend_outlines` when it is taken:
 
     OutlinesBackend                                the class of the backend           ours: `Backend`
     validate_structured_output_request_outlines    checks a request in the front end  ours: `validate`
 
 With `TOKENFST_VLLM=outlines` these two are replaced, and nothing else. The engine is then started with
-`--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is touched, so that installing this
-package changes no engine.
+`--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is touched, so that installing
+this package changes no engine.
 
-Rejected: a name of our own (it would have to be put into the type of the settings, the branches of two functions, and the
-command line, which edits vLLM in five places); the place of xgrammar or guidance, which vLLM imports at its top.
+Rejected: a name of our own (it would have to be put into the type of the settings, the branches of two functions, and
+the command line, which edits vLLM in five places); the place of xgrammar or guidance, which vLLM imports at its top.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def register() -> None:
     problem = _unexpected(module)
     if problem:
         raise RuntimeError(
-            f"tokenfst cannot be put in the place of vLLM {_version()}'s outlines backend: {problem}. Versions that were "
-            "tested are in docs/serving.md; without TOKENFST_VLLM, vLLM runs as it is"
+            f"tokenfst cannot be put in the place of vLLM {_version()}'s outlines backend: {problem}. Without "
+            f"{VARIABLE}, vLLM runs as it is"
         )
     from serving.vllm_backend import Backend, validate
 
