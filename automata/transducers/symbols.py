@@ -144,8 +144,10 @@ def _characters(labels: IntArray, is_text: bool, names: Names, named: Mapping[in
     codes = labels.copy()
     if not is_text:
         codes[labels == _LABEL_OF_ZERO] = 0
-    for label, name in named.items():
-        codes[labels == label] = names.code(name)
+    # Generated symbols are those of the whole process; only what occurs here gets a name.
+    for place, label in enumerate(labels.tolist()):
+        if label in named:
+            codes[place] = names.code(named[label])
     is_wrong = (codes < 0) | ((codes >= (_NUM_CODE_POINTS if is_text else _NUM_BYTES)) & (codes < FIRST_NAME))
     is_wrong |= (labels >= _NUM_CODE_POINTS) & (codes == labels)
     if is_text:
