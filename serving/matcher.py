@@ -77,7 +77,7 @@ class Matcher:
     def _step(self, state: Any, token: int) -> Any:
         automaton = self.automaton
         if state == automaton.end_state:
-            return None
+            return state if token in automaton.vocabulary.eos_ids or token in self.stops else None
         if token in self.stops:
             return automaton.end_state if automaton.is_final(state) else None
         return automaton.step(state, token)

@@ -17,7 +17,8 @@ from automata.expressions import ANY_TEXT, Expr
 from automata.limits import DEFAULT_LIMITS, Limits
 from automata.pattern import parse
 from constraints import choice, free_text, grammar, json_schema, sequence, triggered
-from constraints.composing.part import Composable
+from constraints.composing.parsed import composed
+from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 Blanks: TypeAlias = Literal["default", "compact"]
@@ -119,6 +120,7 @@ class _Formats:
             "or": lambda: self._either(value, where),
             "tag": lambda: sequence(*self._tag(value, where)),
             "triggered_tags": lambda: self._triggered(value, where),
+            "tags_with_separator": lambda: self._separated(value, where),
         }
         read = known.get(kind) if isinstance(kind, str) else None
         if read is None:
@@ -158,6 +160,17 @@ class _Formats:
         content = self.constraint(_field(value, "content", where), f"{where}.content")
         ends = [end] if isinstance(end, str) else _texts(end, f"{where}.end")
         return ex.literal(begin), content, ex.alternation(*map(ex.literal, ends))
+
+    def _separated(self, value: Any, where: str) -> Composable:
+        """Return tags with a separator between them: one, or any number."""
+        tags = _field(value, "tags", where)
+        if not isinstance(tags, list) or not tags:
+            raise ValueError(f"{where}.tags is a list of tags, not {_shown(tags)}")
+        parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]"))) for at, tag in enumerate(tags)]
+        tag, separator = either(parts), Part(ex.literal(self._text(value, "separator", where)))
+        more = repeated(concatenated([separator, tag]), 0, None)
+        once = tag if value.get("stop_after_first") else concatenated([tag, more])
+        return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
     def _triggered(self, value: Any, where: str) -> Composable:
         triggers = _texts(_field(value, "triggers", where), f"{where}.triggers")

@@ -12,6 +12,8 @@ threads.
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -42,6 +44,8 @@ _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.GRAMMAR: "grammar",
     StructuredOutputOptions.STRUCTURAL_TAG: "structural_tag",
 }
+logger = logging.getLogger(__name__)
+
 # Seconds that the front end may read a constraint.
 _READING_SECONDS: Final = 0.1
 
@@ -49,7 +53,18 @@ _READING_SECONDS: Final = 0.1
 class Backend(StructuredOutputBackend):
     """Compiles the constraints of one engine."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        """Read the vocabulary of an engine's tokenizer.
+
+        Args:
+            vllm_config: the engine's settings.
+            tokenizer: a fast tokenizer of `transformers`.
+            vocab_size: the width of the model's logits.
+
+        Raises:
+            UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
+        """
+        super().__init__(vllm_config, tokenizer, vocab_size)
         settings = settings_from_environment()
         self.limits: Limits = settings.limits
         self.vocabulary = _vocabulary(self.tokenizer, self.vllm_config)
@@ -85,18 +100,28 @@ class Backend(StructuredOutputBackend):
 
 
 class Grammar(StructuredOutputGrammar):
-    """The state of one request."""
+    """The state of one request.
+
+    An exception here would end the engine, so a lazy automaton that exceeds its limits refuses what comes: the request
+    ends with an error, and no other notices.
+    """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
         """Continue the text with tokens; return whether it may continue so."""
-        return self.matcher.accept(tokens)
+        try:
+            return self.matcher.accept(tokens)
+        except LimitExceeded:
+            logger.exception("the constraint of request %s exceeds its limits", request_id)
+            return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
         """Return the first of the tokens that the text may continue with; padding of drafts is none."""
-        return tokens[: self.matcher.validate(tokens)]
+        with suppress(LimitExceeded):
+            return tokens[: self.matcher.validate(tokens)]
+        return []
 
     def rollback(self, num_tokens: int) -> None:
         """Take the last tokens back."""
@@ -104,11 +129,20 @@ class Grammar(StructuredOutputGrammar):
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
         """Write the mask of what may come next into a row."""
-        self.matcher.fill(bitmask[batch_index].numpy())
+        row = bitmask[batch_index].numpy()
+        try:
+            self.matcher.fill(row)
+        except LimitExceeded:
+            # Whatever is written is refused by `accept_tokens`, which finds the same.
+            row.fill(-1)
 
     def is_terminated(self) -> bool:
-        """Return whether the text has ended."""
-        return self.matcher.has_ended
+        """Return False: after the end, too, the mask says what may come, which is the end token again.
+
+        Where this is True, vLLM allows every token. A request that ignores end tokens would then go on without its
+        constraint.
+        """
+        return False
 
     def reset(self) -> None:
         """Take all tokens back."""

@@ -85,6 +85,19 @@ def test_structural_tags_in_both_forms() -> None:
     assert not accepts("structural_tag", {"format": once}, "<f>a</f><f>a</f>")
 
 
+def test_calls_of_tools_as_strict_engines_ask_for_them() -> None:
+    content = {"type": "json_schema", "json_schema": {"type": "integer"}}
+    tags = [{"type": "tag", "begin": f"<{name}>", "content": content, "end": "</>"} for name in ("f", "g")]
+    several: dict[str, Any] = {"type": "tags_with_separator", "tags": tags, "separator": ", "}
+    for options, right, wrong in (
+        ({}, ["", "<f>1</>", "<f>1</>, <g>2</>"], ["<f></>", "<f>1</><g>2</>"]),
+        ({"at_least_one": True}, ["<g>1</>", "<f>1</>, <g>2</>"], [""]),
+        ({"at_least_one": True, "stop_after_first": True}, ["<g>1</>"], ["", "<f>1</>, <g>2</>"]),
+    ):
+        for text, is_right in [*((text, True) for text in right), *((text, False) for text in wrong)]:
+            assert accepts("structural_tag", {"format": several | options}, text) == is_right
+
+
 BROKEN = [
     ("json", "{", "the JSON Schema is not JSON"),
     ("json", '{"type": "sting"}', r"sting.*\(at /type"),
@@ -142,8 +155,10 @@ def test_tokens_are_accepted_and_taken_back() -> None:
     assert not matcher.has_ended
     assert matcher.accept([END])
     assert matcher.has_ended
-    assert not matcher.accept([END])
-    matcher.rollback(1)
+    # After the end, engines that ignore it are told the end token again.
+    assert matcher.accept([END])
+    assert not matcher.accept([0])
+    matcher.rollback(2)
     assert not matcher.has_ended
     with pytest.raises(ValueError, match="9 tokens cannot be taken back: 2 were accepted"):
         matcher.rollback(9)
