@@ -32,8 +32,8 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     Args:
         kind: what the text is.
         text: a JSON Schema, a pattern, a JSON array of texts, a grammar, or a structural tag.
-        blanks: where blanks may stand in JSON: as `json.dumps` writes them, indented or not, or nowhere. White space
-            is bounded, and so are numbers, so that no model can write either without end.
+        blanks: where blanks may stand in JSON: as `json.dumps` writes them, or nowhere. Either way no model can write
+            white space without end.
         limits: how much time and memory reading a schema may take.
 
     Raises:

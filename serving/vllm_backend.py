@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from typing import Any, Final
 
@@ -170,7 +171,17 @@ def validate(params: SamplingParams) -> None:
 
 
 def _vocabulary(tokenizer: Any, config: Any) -> Vocabulary:
-    """Return the vocabulary, with all end tokens that the model's generation settings name."""
+    """Return the vocabulary, with all end tokens that the model's generation settings name.
+
+    In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
+    those of a pool of tokenizers. A copy with the class of `transformers` is what we read.
+    """
+    if not type(tokenizer).__module__.startswith("transformers"):
+        classes = type(tokenizer).__mro__
+        plain = next((each for each in classes if each.__module__.startswith("transformers")), None)
+        if plain is not None:
+            tokenizer = copy(tokenizer)
+            tokenizer.__class__ = plain
     named = config.model_config.try_get_generation_config().get("eos_token_id")
     ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
     return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None))
