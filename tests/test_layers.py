@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # From the bottom up.
-LAYERS = ["automata", "tokenfst", "constraints", "decoding"]
+LAYERS = ["automata", "tokenfst", "constraints", "decoding", "serving"]
 MODULES = sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 
 

@@ -52,7 +52,7 @@ class NativeTokenAutomaton(TokenAutomaton):
             raise self._refusal(state, token)
         return reached
 
-    def _step(self, state: State, token: int) -> Any:
+    def step(self, state: State, token: int) -> Any:
         return self.core.advance(state, token)
 
     def min_tokens(self, state: State) -> int:

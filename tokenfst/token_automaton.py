@@ -199,7 +199,7 @@ class TokenAutomaton(ABC):
             ids.pop()
         state = self.start
         for token in ids:
-            state = None if token in ends else self._step(state, token)
+            state = None if token in ends else self.step(state, token)
             if state is None:
                 return False
         return self.is_final(state)
@@ -217,7 +217,7 @@ class TokenAutomaton(ABC):
             for state in states:
                 is_first = begin == 0 and self._begins(state)
                 for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
-                    after = self._step(state, token)
+                    after = self.step(state, token)
                     if after is not None:
                         reached[begin + length].add(after)
         return any(self.is_final(state) for state in reached[-1])
@@ -247,7 +247,7 @@ class TokenAutomaton(ABC):
         """Return whether the next token begins a text that the decoder treats differently."""
         return bool(self.at_text_start and state == self.start)
 
-    def _step(self, state: State, token: int) -> Any:
+    def step(self, state: State, token: int) -> Any:
         """Return the state after one more token, None if the token is not allowed."""
         try:
             return self.advance(state, token)

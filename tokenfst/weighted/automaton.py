@@ -128,7 +128,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
             for state, cost in reached.items():
                 is_first = begin == 0 and self._begins(state)
                 for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
-                    after = self._step(state, token)
+                    after = self.step(state, token)
                     if after is not None:
                         more = cost + from_units(self.table.after(state.byte_state, token)[1])
                         known = least[begin + length]

@@ -1,0 +1,219 @@
+"""vLLM's own server with the bundled model, asked by OpenAI's client; `make serve-test` runs it.
+
+What is written is checked by other programs: Python's `re`, `json` and `jsonschema`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import openai
+import pytest
+
+HERE = Path(__file__).parent
+PROMPT = "A person as JSON: "
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 20},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "maxLength": 12}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+        "strict": True,
+    },
+}
+BROKEN_TAG = json.dumps(
+    {
+        "type": "structural_tag",
+        "format": {"type": "tag", "begin": "<f>", "content": {"type": "regex", "pattern": "(a|b"}, "end": "</f>"},
+    }
+)
+# Seconds until the server answers.
+START = 240.0
+NGRAM = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4, "prompt_lookup_min": 2}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module", params=["plain", "ngram"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
+    """A client of a server with the bundled model, without and with speculative decoding."""
+    spec = find_spec("decoding")
+    assert spec is not None
+    assert spec.origin is not None
+    port, log = free_port(), tmp_path_factory.mktemp("vllm") / "server.log"
+    command = f"serve {Path(spec.origin).parent / 'model'} --served-model-name bundled --host 127.0.0.1 --port {port}"
+    command += " --enforce-eager --max-model-len 1024 --max-num-seqs 64 --structured-outputs-config.backend outlines"
+    command += f" --chat-template {HERE / 'conversation.jinja'} --enable-auto-tool-choice --tool-call-parser hermes"
+    arguments = [str(Path(sys.executable).parent / "vllm"), *command.split()]
+    if request.param == "ngram":
+        arguments += ["--speculative-config", json.dumps(NGRAM)]
+    settings = {
+        "TOKENFST_VLLM": "outlines",
+        "TOKENFST_COMPILE_SECONDS": "2",
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+    with log.open("wb") as output:
+        server = subprocess.Popen(arguments, stdout=output, stderr=output, env=os.environ | settings)
+        try:
+            client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=60)
+            wait_for(client, server, log)
+            yield client
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+def wait_for(client: openai.OpenAI, server: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START
+    while time.monotonic() < end:
+        assert server.poll() is None, log.read_text()[-4000:]
+        try:
+            client.models.list()
+            return
+        except openai.APIConnectionError:
+            time.sleep(0.5)
+    raise TimeoutError(log.read_text()[-4000:])
+
+
+def completion(client: openai.OpenAI, asked: dict[str, Any], seed: int = 0, **options: Any) -> Any:
+    options = {"max_tokens": 80, "temperature": 1.0} | options
+    extra = {"structured_outputs": asked} | options.pop("extra", {})
+    answer = client.completions.create(model="bundled", prompt=PROMPT, seed=seed, extra_body=extra, **options)
+    return answer.choices[0]
+
+
+def chat(client: openai.OpenAI, **options: Any) -> Any:
+    message: Any = {"role": "user", "content": "A person as JSON"}
+    answer = client.chat.completions.create(
+        model="bundled", messages=[message], max_tokens=100, temperature=1.0, seed=1, **options
+    )
+    return answer.choices[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("pattern", [r"\d{4}-[01]\d-[0-3]\d", "[a-c]{3,5}", "(yes|no)( indeed)?"])
+def test_patterns(client: openai.OpenAI, pattern: str, seed: int) -> None:
+    choice = completion(client, {"regex": pattern}, seed)
+    assert choice.finish_reason == "stop"
+    assert re.fullmatch(pattern, choice.text)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_schemas(client: openai.OpenAI, seed: int) -> None:
+    choice = completion(client, {"json": PERSON}, seed)
+    assert choice.finish_reason == "stop"
+    jsonschema.validate(json.loads(choice.text), PERSON)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_choices_and_grammars(client: openai.OpenAI, seed: int) -> None:
+    assert completion(client, {"choice": ["red", "green"]}, seed).text in ("red", "green")
+    text = completion(client, {"grammar": 'root ::= "a" | "(" root ")"'}, seed).text
+    depth = text.count("(")
+    assert text == "(" * depth + "a" + ")" * depth or text == "(" * 80
+
+
+def test_structural_tags(client: openai.OpenAI) -> None:
+    content = {"type": "json_schema", "json_schema": PERSON}
+    tag = {"type": "structural_tag", "format": {"type": "tag", "begin": "<f>", "content": content, "end": "</f>"}}
+    choice = completion(client, {"structural_tag": json.dumps(tag)})
+    assert (choice.text[:3], choice.text[-4:]) == ("<f>", "</f>")
+    jsonschema.validate(json.loads(choice.text[3:-4]), PERSON)
+
+
+def test_response_formats(client: openai.OpenAI) -> None:
+    form: Any = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON, "strict": True}}
+    jsonschema.validate(json.loads(chat(client, response_format=form).message.content), PERSON)
+
+
+def test_a_tool_by_name(client: openai.OpenAI) -> None:
+    choice: Any = {"type": "function", "function": {"name": "weather"}}
+    (call,) = chat(client, tools=[WEATHER], tool_choice=choice).message.tool_calls
+    parameters: Any = WEATHER["function"]
+    jsonschema.validate(json.loads(call.function.arguments), parameters["parameters"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"json": {"type": "nosuch"}}, "there is no type 'nosuch' (at /type"),
+        ({"json": {"type": "array", "uniqueItems": True}}, "at /uniqueItems"),
+        ({"regex": "(a|b"}, "never closed"),
+        ({"grammar": "root ::= nothing"}, "no rule is named 'nothing'"),
+        ({"structural_tag": BROKEN_TAG}, "structural_tag"),  # vLLM finds this by itself, and gives no reason
+    ],
+)
+def test_what_cannot_be_honoured_is_refused_and_harms_nobody(
+    client: openai.OpenAI, asked: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        completion(client, asked)
+    assert reason in str(refused.value)
+    assert completion(client, {"choice": ["red"]}).text == "red"
+
+
+def test_a_compilation_without_end_costs_the_others_nothing(client: openai.OpenAI) -> None:
+    hostile = "(a|b)*a" + "(a|b)" * 60  # 2^60 states
+    with ThreadPoolExecutor(9) as pool:
+        doomed = pool.submit(completion, client, {"regex": hostile}, max_tokens=20)
+        begun = time.monotonic()
+        others = [pool.submit(completion, client, {"choice": ["red", "green"]}, seed) for seed in range(8)]
+        assert all(each.result().text in ("red", "green") for each in others)
+        assert time.monotonic() - begun < 5.0
+        with pytest.raises(openai.InternalServerError):  # vLLM's answer where a compilation fails
+            doomed.result()
+    assert completion(client, {"choice": ["red"]}).text == "red"
+
+
+def test_the_end_comes_again_where_end_tokens_are_ignored(client: openai.OpenAI) -> None:
+    assert completion(client, {"choice": ["red"]}, extra={"ignore_eos": True}).text == "red"
+    assert completion(client, {"choice": ["red"]}, extra={"min_tokens": 20}).text == "red"
+
+
+def test_requests_with_and_without_constraints_in_one_batch(client: openai.OpenAI) -> None:
+    kinds: list[dict[str, Any] | None] = [None, {"regex": "[0-9]{3}"}, {"choice": ["red"]}, {"json": PERSON}]
+
+    def ask(number: int) -> str:
+        asked = kinds[number % 4]
+        if asked is None:
+            answer = client.completions.create(model="bundled", prompt=PROMPT, max_tokens=8, seed=number)
+            return str(answer.choices[0].text)
+        return str(completion(client, asked, number).text)
+
+    with ThreadPoolExecutor(32) as pool:
+        texts = list(pool.map(ask, range(64)))
+    assert all(re.fullmatch("[0-9]{3}", text) for text in texts[1::4])
+    assert set(texts[2::4]) == {"red"}
+    for text in texts[3::4]:
+        jsonschema.validate(json.loads(text), PERSON)

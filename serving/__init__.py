@@ -1,0 +1,10 @@
+"""Constraint backends for inference engines, which batch, schedule and distribute; this package writes no server.
+
+    specifications   what a request asks for (a schema, a pattern, a grammar, ...) -> a constraint
+    matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
+    settings         what an operator may set: time and memory of a compilation, bytes of the cache
+    vllm_backend     the two classes that vLLM asks a backend for
+    vllm_plugin      puts them where vLLM finds them
+
+An engine's own package is imported only by the modules that are named after it.
+"""

@@ -1,0 +1,63 @@
+"""What an operator may set, by environment variables, which reach every process of an engine.
+
+TOKENFST_COMPILE_SECONDS   the time that one compilation may take; 10
+TOKENFST_COMPILE_BYTES     the memory that it may take; 1 GiB
+TOKENFST_CACHE_BYTES       the memory of the compiled constraints that are kept; 256 MiB
+TOKENFST_THREADS           how many compile at a time; half of the cores
+TOKENFST_VLLM              the backend of vLLM in whose place ours is put ("outlines"); not set, nothing is touched
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from automata.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one process.
+
+    Attributes:
+        seconds: the time of a compilation.
+        num_bytes: its memory.
+        cache_bytes: the memory of the compiled constraints that are kept.
+        threads: the threads that compile.
+    """
+
+    seconds: float = 10.0
+    num_bytes: int = 1 << 30
+    cache_bytes: int = 1 << 28
+    threads: int = max(1, (os.cpu_count() or 2) // 2)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a compilation."""
+        return replace(DEFAULT_LIMITS, seconds=self.seconds, memory=self.num_bytes)
+
+
+def settings_from_environment() -> Settings:
+    """Return the settings of this process.
+
+    Raises:
+        ValueError: a variable is no number above 0.
+    """
+    known = Settings()
+    return Settings(
+        _number("TOKENFST_COMPILE_SECONDS", known.seconds),
+        int(_number("TOKENFST_COMPILE_BYTES", known.num_bytes)),
+        int(_number("TOKENFST_CACHE_BYTES", known.cache_bytes)),
+        int(_number("TOKENFST_THREADS", known.threads)),
+    )
+
+
+def _number(name: str, default: float) -> float:
+    text = os.environ.get(name, "")
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise ValueError(f"{name} is a number above 0, not {text!r}")
+    return value

@@ -1,0 +1,187 @@
+"""The backend and the grammar of vLLM's structured outputs (`vllm.v1.structured_output.backend_types`).
+
+    Backend      one for each engine: the vocabulary, and a cache of compiled constraints with a bound in bytes
+    Grammar      one for each request: a `Matcher`
+    validate     what the front end calls for each request, before the engine sees it
+
+vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with
+the same constraint share one compilation and one automaton. The front end validates in the thread that serves all
+requests, so it reads the constraint only as far as a short deadline allows: what takes longer is left to the engine's
+threads.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from copy import copy
+from dataclasses import replace
+from typing import Any, Final
+
+import torch
+from vllm.exceptions import VLLMValidationError
+from vllm.sampling_params import SamplingParams
+from vllm.v1.structured_output.backend_types import (
+    StructuredOutputBackend,
+    StructuredOutputGrammar,
+    StructuredOutputOptions,
+)
+from vllm.v1.structured_output.request import get_structured_output_key
+
+from automata.errors import LimitExceeded, TokenfstError
+from automata.limits import Limits
+from decoding.compiling import BackgroundCompiler
+from serving.matcher import Matcher
+from serving.settings import settings_from_environment
+from serving.specifications import Blanks, Kind, constraint_of
+from tokenfst.loaders import from_transformers
+from tokenfst.vocabulary import Vocabulary
+
+_KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
+    StructuredOutputOptions.JSON: "json",
+    StructuredOutputOptions.JSON_OBJECT: "json_object",
+    StructuredOutputOptions.REGEX: "regex",
+    StructuredOutputOptions.CHOICE: "choice",
+    StructuredOutputOptions.GRAMMAR: "grammar",
+    StructuredOutputOptions.STRUCTURAL_TAG: "structural_tag",
+}
+logger = logging.getLogger(__name__)
+
+# Seconds that the front end may read a constraint.
+_READING_SECONDS: Final = 0.1
+
+
+class Backend(StructuredOutputBackend):
+    """Compiles the constraints of one engine."""
+
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        """Read the vocabulary of an engine's tokenizer.
+
+        Args:
+            vllm_config: the engine's settings.
+            tokenizer: a fast tokenizer of `transformers`.
+            vocab_size: the width of the model's logits.
+
+        Raises:
+            UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
+        """
+        super().__init__(vllm_config, tokenizer, vocab_size)
+        settings = settings_from_environment()
+        self.limits: Limits = settings.limits
+        self.vocabulary = _vocabulary(self.tokenizer, self.vllm_config)
+        config = self.vllm_config.structured_outputs_config
+        self.blanks: Blanks = "compact" if config.disable_any_whitespace else "default"
+        self.compiler = BackgroundCompiler(
+            max_bytes=settings.cache_bytes, threads=settings.threads, limits=settings.limits
+        )
+
+    def compile_grammar(
+        self,
+        request_type: StructuredOutputOptions,
+        grammar_spec: str,
+        stop_token_ids: set[int] | None = None,
+    ) -> Grammar:
+        """Return the state of a request at its beginning.
+
+        Raises:
+            ValueError: the constraint cannot be honoured; the message says where and why.
+            LimitExceeded: it takes more time or memory than the settings allow.
+        """
+        constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
+        automaton = self.compiler.submit(constraint, self.vocabulary).result()
+        return Grammar(Matcher(automaton, stop_token_ids or ()))
+
+    def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
+        """Return masks that allow everything, `[max_num_seqs, W]` int32, as wide as the model's logits."""
+        return torch.full((max_num_seqs, -(-self.vocab_size // 32)), -1, dtype=torch.int32)
+
+    def destroy(self) -> None:
+        """Stop what is being compiled, and forget what was."""
+        self.compiler.close()
+
+
+class Grammar(StructuredOutputGrammar):
+    """The state of one request.
+
+    An exception here would end the engine, so a lazy automaton that exceeds its limits refuses what comes: the request
+    ends with an error, and no other notices.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+
+    def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """Continue the text with tokens; return whether it may continue so."""
+        try:
+            return self.matcher.accept(tokens)
+        except LimitExceeded:
+            logger.exception("the constraint of request %s exceeds its limits", request_id)
+            return False
+
+    def validate_tokens(self, tokens: list[int]) -> list[int]:
+        """Return the first of the tokens that the text may continue with; padding of drafts is none."""
+        with suppress(LimitExceeded):
+            return tokens[: self.matcher.validate(tokens)]
+        return []
+
+    def rollback(self, num_tokens: int) -> None:
+        """Take the last tokens back."""
+        self.matcher.rollback(num_tokens)
+
+    def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
+        """Write the mask of what may come next into a row."""
+        row = bitmask[batch_index].numpy()
+        try:
+            self.matcher.fill(row)
+        except LimitExceeded:
+            # Whatever is written is refused by `accept_tokens`, which finds the same.
+            row.fill(-1)
+
+    def is_terminated(self) -> bool:
+        """Return False: after the end, too, the mask says what may come, which is the end token again.
+
+        Where this is True, vLLM allows every token. A request that ignores end tokens would then go on without its
+        constraint.
+        """
+        return False
+
+    def reset(self) -> None:
+        """Take all tokens back."""
+        self.matcher.reset()
+
+
+def validate(params: SamplingParams) -> None:
+    """Refuse a request whose constraint cannot be honoured.
+
+    Raises:
+        VLLMValidationError: vLLM's answer is a 400 with the place and the reason.
+    """
+    asked = params.structured_outputs
+    if asked is None or asked.all_constraints_none():
+        return
+    kind, text = get_structured_output_key(asked)
+    limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
+    try:
+        constraint_of(_KINDS[kind], text, limits=limits)
+    except LimitExceeded as error:
+        if error.limit != "seconds":
+            raise VLLMValidationError(f"structured output: {error}") from None
+    except (TokenfstError, ValueError, TypeError) as error:
+        raise VLLMValidationError(f"structured output: {error}") from None
+
+
+def _vocabulary(tokenizer: Any, config: Any) -> Vocabulary:
+    """Return the vocabulary, with all end tokens that the model's generation settings name.
+
+    In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
+    those of a pool of tokenizers. A copy with the class of `transformers` is what we read.
+    """
+    if not type(tokenizer).__module__.startswith("transformers"):
+        classes = type(tokenizer).__mro__
+        plain = next((each for each in classes if each.__module__.startswith("transformers")), None)
+        if plain is not None:
+            tokenizer = copy(tokenizer)
+            tokenizer.__class__ = plain
+    named = config.model_config.try_get_generation_config().get("eos_token_id")
+    ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None))
