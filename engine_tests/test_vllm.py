@@ -22,6 +22,8 @@ import jsonschema
 import openai
 import pytest
 
+from decoding import bundled_model
+
 HERE = Path(__file__).parent
 PROMPT = "A person as JSON: "
 PERSON = {
@@ -55,6 +57,13 @@ BROKEN_TAG = json.dumps(
 # Seconds until the server answers.
 START = 240.0
 NGRAM = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4, "prompt_lookup_min": 2}
+
+
+def endless_tokens() -> list[int]:
+    """The bundled model's tokens of digits and white space alone."""
+    _, tokenizer = bundled_model()
+    texts = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
+    return [token for token, text in texts.items() if text and (text.isdigit() or text.isspace())][:300]
 
 
 def free_port() -> int:
@@ -134,6 +143,16 @@ def test_schemas(client: openai.OpenAI, seed: int) -> None:
     choice = completion(client, {"json": PERSON}, seed)
     assert choice.finish_reason == "stop"
     jsonschema.validate(json.loads(choice.text), PERSON)
+
+
+# vLLM takes no biases beside speculative decoding.
+@pytest.mark.parametrize("client", ["plain"], indirect=True)
+@pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "array", "maxItems": 0}, {"type": "number"}])
+def test_digits_and_white_space_come_to_an_end(client: openai.OpenAI, schema: dict[str, Any]) -> None:
+    bias: Any = {str(token): 50 for token in endless_tokens()}
+    choice = completion(client, {"json": schema}, logit_bias=bias)
+    assert choice.finish_reason == "stop"
+    jsonschema.validate(json.loads(choice.text), schema)
 
 
 @pytest.mark.parametrize("seed", range(4))

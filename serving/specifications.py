@@ -23,6 +23,9 @@ from constraints.composing.part import Composable, Part, concatenated, either, p
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 Blanks: TypeAlias = Literal["default", "compact"]
 
+# The most digits in a row of a JSON number, where its schema sets no bound: all 64-bit integers have fewer.
+MAX_DIGITS: Final = 20
+
 _MAX_SHOWN: Final = 60
 
 
@@ -32,8 +35,8 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     Args:
         kind: what the text is.
         text: a JSON Schema, a pattern, a JSON array of texts, a grammar, or a structural tag.
-        blanks: where blanks may stand in JSON: as `json.dumps` writes them, or nowhere. Either way no model can write
-            white space without end.
+        blanks: where blanks may stand in JSON: as `json.dumps` writes them, or nowhere. White space is bounded, and
+            numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either without end.
         limits: how much time and memory reading a schema may take.
 
     Raises:
@@ -41,9 +44,9 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
         LimitExceeded: it is too large.
     """
     if kind == "json":
-        return json_schema(_json(text, "the JSON Schema"), whitespace=blanks, limits=limits)
+        return _schema(_json(text, "the JSON Schema"), blanks, limits)
     if kind == "json_object":
-        return json_schema({"type": "object"}, whitespace=blanks, limits=limits)
+        return _schema({"type": "object"}, blanks, limits)
     if kind == "regex":
         return parse(text)
     if kind == "choice":
@@ -51,6 +54,10 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     if kind == "grammar":
         return grammar(text)
     return _structural_tag(_json(text, "the structural tag"), blanks, limits)
+
+
+def _schema(schema: Any, blanks: Blanks, limits: Limits) -> Composable:
+    return json_schema(schema, whitespace=blanks, max_digits=MAX_DIGITS, limits=limits)
 
 
 def _json(text: str, what: str) -> Any:
@@ -141,7 +148,7 @@ class _Formats:
 
     def _schema(self, value: Any, where: str) -> Composable:
         try:
-            return json_schema(_field(value, "json_schema", where), whitespace=self.blanks, limits=self.limits)
+            return _schema(_field(value, "json_schema", where), self.blanks, self.limits)
         except SchemaError as error:
             raise ValueError(f"{where}: {error}") from None
 

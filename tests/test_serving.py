@@ -220,3 +220,16 @@ def test_the_plugin_touches_nothing_that_nobody_asked_for(monkeypatch: pytest.Mo
     monkeypatch.setenv("TOKENFST_VLLM", "xgrammar")
     with pytest.raises(ValueError, match="not 'xgrammar'"):
         register()
+
+
+def test_no_model_writes_digits_without_end() -> None:
+    vocabulary = vocabulary_of(bundled_model()[1])
+    (seven,) = (token for token, text in enumerate(vocabulary.tokens) if text == b"7")
+    for schema in ({"type": "integer"}, {"type": "number"}, {"type": "object"}, {}):
+        automaton = tokenfst.compile(constraint_of("json", json.dumps(schema)), vocabulary)
+        matcher = Matcher(automaton)
+        if schema == {"type": "object"}:
+            brace, quote, colon = (vocabulary.tokens.index(text) for text in (b"{", b'"', b":"))
+            assert matcher.accept([brace, quote, seven, quote, colon])
+        assert matcher.accept([seven] * 20)
+        assert matcher.validate([seven]) == 0

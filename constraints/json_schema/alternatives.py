@@ -35,13 +35,14 @@ class Layout(NamedTuple):
 
     Attributes:
         document: the schema, as it was read.
-        whitespace, order, spellings: as for `json_schema`.
+        whitespace, order, spellings, max_digits: as for `json_schema`.
     """
 
     document: SchemaDocument
     whitespace: Habit | Whitespace
     order: PropertyOrder
     spellings: Spellings
+    max_digits: int | None = None
 
 
 class JsonTexts(Parsed[T_co]):
@@ -65,7 +66,8 @@ class JsonTexts(Parsed[T_co]):
         """Return the union with another schema or type; None for any other constraint.
 
         Raises:
-            ValueError: the two are written with different `whitespace`, `property_order` or `spellings`.
+            ValueError: the two are written with different `whitespace`, `property_order`, `spellings` or
+                `max_digits`.
         """
         if not isinstance(other, JsonTexts):
             return None
@@ -73,6 +75,7 @@ class JsonTexts(Parsed[T_co]):
             ("whitespace", self.layout.whitespace, other.layout.whitespace),
             ("property_order", self.layout.order, other.layout.order),
             ("spellings", self.layout.spellings, other.layout.spellings),
+            ("max_digits", self.layout.max_digits, other.layout.max_digits),
         ):
             if left != right:
                 raise ValueError(f"alternatives have one {what}, and not {left!r} and {right!r}")

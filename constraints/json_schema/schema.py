@@ -111,6 +111,7 @@ def json_schema(
     whitespace: Habit | Whitespace = "default",
     property_order: PropertyOrder = "schema",
     spellings: Spellings = "plain",
+    max_digits: int | None = None,
     unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -134,6 +135,9 @@ def json_schema(
         spellings: "plain" spells strings and names as `json.dumps` does, with `ensure_ascii` or without: escapes where
             JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
+        max_digits: the most digits of a number before the point, after it, and in the exponent, or as many as the
+            longest number in the same part of the schema has. None leaves digits unbounded, as JSON does, so that a
+            model may write them without end.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
@@ -150,13 +154,15 @@ def json_schema(
     _check("property_order", property_order, PropertyOrder)
     _check("spellings", spellings, Spellings)
     _check("unsupported", unsupported, Unsupported)
+    if max_digits is not None and max_digits < 1:
+        raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
 
     def read(skip: frozenset[str]) -> SchemaDocument:
         return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
 
     def layout(document: SchemaDocument) -> Layout:
-        return Layout(document, whitespace, property_order, spellings)
+        return Layout(document, whitespace, property_order, spellings, max_digits)
 
     with Work(limits, cancellation).current():
         return _made(schema, read, layout, unsupported)

@@ -63,11 +63,16 @@ class SchemaGrammarBuilder:
     """
 
     def __init__(
-        self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
+        self,
+        restriction: Restriction,
+        habit: Habit | Whitespace,
+        order: PropertyOrder,
+        spellings: Spellings,
+        max_digits: int | None,
     ) -> None:
         self.restriction = restriction
         self.expansion = ShannonExpansion(Outlines(restriction))
-        self.plans = Plans(restriction, spellings == "plain")
+        self.plans = Plans(restriction, spellings == "plain", max_digits)
         self.order = order
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]

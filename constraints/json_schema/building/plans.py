@@ -18,7 +18,7 @@ from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from constraints.json_schema.formulas.connectives import FALSE, Formula, Never
 from constraints.json_schema.formulas.restriction import Restriction, only_kind
 from constraints.json_schema.formulas.statements import Kind
-from constraints.json_schema.numbers import number_language
+from constraints.json_schema.numbers import bounded_number_language, number_language
 from constraints.json_schema.strings import counted_language
 
 # Strings with more states than this have a rule, and so are laid out once however often they occur.
@@ -51,10 +51,17 @@ class Plans:
         number_at_hand: what is said of the number whose language is being made, if one is.
     """
 
-    def __init__(self, restriction: Restriction, plain: bool) -> None:
-        """Make plans; `plain` says whether strings have only plain spellings."""
+    def __init__(self, restriction: Restriction, plain: bool, max_digits: int | None) -> None:
+        """Make plans.
+
+        Args:
+            restriction: what a formula says of each kind of value.
+            plain: whether strings have only plain spellings.
+            max_digits: see `json_schema`.
+        """
         self.restriction = restriction
         self.plain = plain
+        self.max_digits = max_digits
         self.number_at_hand: Formula | None = None
         self._plans: dict[Formula, Plan] = {}
 
@@ -89,7 +96,8 @@ class Plans:
         number = to.number(formula) if only in (None, Kind.NUMBER) else FALSE
         if type(number) is not Never:
             self.number_at_hand = number
-            plain.append(number_language(number))
+            most = self.max_digits
+            plain.append(number_language(number) if most is None else bounded_number_language(number, most))
             self.number_at_hand = None
         return plain
 

@@ -18,7 +18,11 @@ from constraints.rewriting.liveness import has_text
 
 
 def schema_grammar(
-    document: SchemaDocument, whitespace: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
+    document: SchemaDocument,
+    whitespace: Habit | Whitespace,
+    order: PropertyOrder,
+    spellings: Spellings,
+    max_digits: int | None = None,
 ) -> tuple[VisiblyPushdownGrammar, tuple[Kind | None, ...]]:
     """Build the visibly pushdown grammar of a schema.
 
@@ -32,7 +36,7 @@ def schema_grammar(
         SchemaError: a reference leads back to itself.
     """
     restriction = Restriction(document.definitions)
-    builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings)
+    builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
     try:
         grammar = builder.grammar(document.root)
     except LimitExceeded as error:
@@ -42,7 +46,8 @@ def schema_grammar(
         raise too_large(error, document, builder.plans.number_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
-        return not has_text(SchemaGrammarBuilder(restriction, whitespace, order, spellings).grammar(formula))
+        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
+        return not has_text(builder.grammar(formula))
 
     if not builder.has_value(document.root) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)

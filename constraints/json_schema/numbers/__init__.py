@@ -5,24 +5,29 @@ order, multiples, exponents -> sides -> spelling      the automaton of the spell
 finite        the same for few numbers, listed
 
 number_language(formula)          the spellings of all numbers for which a formula holds
+bounded_number_language(formula)  those with a bounded number of digits
 number_matches(formula, number)   whether a formula holds for one number
 number_is_empty(formula)          whether it holds for no number that JSON can write
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
 from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
+from automata.queries import is_finite
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula
-from constraints.json_schema.formulas.statements import IsInteger
+from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.finite import finite_language
-from constraints.json_schema.numbers.knowledge import check, number_matches
+from constraints.json_schema.numbers.knowledge import atoms, check, number_matches
 from constraints.json_schema.numbers.spelling import number_automaton
 
-__all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
+__all__ = ["ANY_NUMBER", "bounded_number_language", "number_is_empty", "number_language", "number_matches"]
 
 _DIGIT = char_set("0123456789")
 _WHOLE = alternation("0", concat(char_set("123456789"), repeat(_DIGIT, 0)))
@@ -61,6 +66,42 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
     check(formula)
     language = finite_language(formula)
     return number_automaton(formula) if language is None else language
+
+
+@lru_cache(4096)
+def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAutomaton:
+    """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
+
+    A language without a bound of its own is cut at `max_digits` digits before the point, after it, and in the exponent,
+    or at those of the longest number that the formula names, if that has more. Where nothing of it is that short, it is
+    returned whole.
+
+    Raises: as `number_language`.
+    """
+    language = number_language(formula)
+    if is_finite(language):
+        return language
+    digits = repeat(_DIGIT, 1, max(max_digits, *map(_most_digits, atoms(formula)), 1))
+    sign = repeat(char_set("+-"), 0, 1)
+    exponent = concat(char_set("eE"), sign, digits)
+    within = concat(repeat("-", 0, 1), digits, repeat(concat(".", digits), 0, 1), repeat(exponent, 0, 1))
+    found = language & within
+    bounded = found if isinstance(found, ByteAutomaton) else compile_expr(found)
+    return language if bounded.is_empty else bounded
+
+
+def _most_digits(statement: Formula) -> int:
+    """Return a bound on the digits before or after the point of the numbers that a statement names."""
+    named: Iterable[Fraction] = ()
+    if isinstance(statement, NumberIn):
+        named = statement.values
+    elif isinstance(statement, Minimum):
+        named = (statement.bound,)
+    elif isinstance(statement, MultipleOf):
+        named = (statement.step,)
+    # A number below 2^n has at most n log10(2) + 1 digits; n decimals take a denominator of 2^n at least.
+    whole = max((int(abs(number)).bit_length() for number in named), default=0) * 30103 // 100_000 + 1
+    return max(whole, *(number.denominator.bit_length() for number in named), 0)
 
 
 def number_is_empty(formula: Formula) -> bool:
