@@ -42,6 +42,7 @@ def first(options: argparse.Namespace) -> Figures:
 
     import tokenfst
 
+    # An older version, which may be one of the two, has other names.
     load = getattr(tokenfst, "load_vocabulary", None) or tokenfst.load  # type: ignore[attr-defined]
     vocabulary = load(options.vocab, eos_ids=())
     chosen = {"lazy": True} if "lazy" in inspect.signature(tokenfst.compile).parameters else {}

@@ -69,7 +69,8 @@ class Operators(Generic[Operand, Result]):
         return operation(left, right) if accepted else NotImplemented
 
     def __invert__(self) -> Result:
-        return self.operations.complement(self)  # type: ignore[no-any-return]
+        complement: Result = self.operations.complement(self)
+        return complement
 
     def repeat(self, low: int, high: int | None) -> Result:
         """Repeat between `low` and `high` times; `high` None is no bound.
@@ -77,7 +78,8 @@ class Operators(Generic[Operand, Result]):
         Raises:
             ValueError: a negative bound, or an upper bound below the lower one.
         """
-        return self.operations.repetition(self, low, high)  # type: ignore[no-any-return]
+        repeated: Result = self.operations.repetition(self, low, high)
+        return repeated
 
     def star(self) -> Result:
         """Repeat any number of times, or not at all."""

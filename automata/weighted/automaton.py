@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -161,8 +162,8 @@ class WeightedByteAutomaton:
         return "\n".join(lines)
 
 
-def _rebuilt(arrays: tuple[object, ...], labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:
-    return WeightedByteAutomaton(WeightedTables.of(*arrays), labels, semiring)  # type: ignore[arg-type]
+def _rebuilt(arrays: tuple[Any, ...], labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:
+    return WeightedByteAutomaton(WeightedTables.of(*arrays), labels, semiring)
 
 
 def _scaled(units: UnitArray, factor: float) -> UnitArray:
