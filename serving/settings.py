@@ -3,7 +3,7 @@
 TOKENFST_COMPILE_SECONDS   the time that one compilation may take; 10
 TOKENFST_COMPILE_BYTES     the memory that it may take; 1 GiB
 TOKENFST_CACHE_BYTES       the memory of the compiled constraints that are kept; 256 MiB
-TOKENFST_THREADS           how many compile at a time; half of the cores
+TOKENFST_THREADS           how many threads compile, and how many at most fill a batch's masks; half of the cores
 TOKENFST_VLLM              the backend of vLLM in whose place ours is put ("outlines"); not set, nothing is touched
 """
 
@@ -23,7 +23,7 @@ class Settings:
         seconds: the time of a compilation.
         num_bytes: its memory.
         cache_bytes: the memory of the compiled constraints that are kept.
-        threads: the threads that compile.
+        threads: how many threads compile, and how many at most fill the masks of a batch.
     """
 
     seconds: float = 10.0

@@ -34,6 +34,7 @@ from decoding.compiling import BackgroundCompiler
 from serving.matcher import Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import Blanks, Kind, constraint_of
+from serving.vllm_bitmask import Bitmask
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
@@ -68,6 +69,7 @@ class Backend(StructuredOutputBackend):
         super().__init__(vllm_config, tokenizer, vocab_size)
         settings = settings_from_environment()
         self.limits: Limits = settings.limits
+        self.threads = settings.threads
         self.vocabulary = _vocabulary(self.tokenizer, self.vllm_config)
         config = self.vllm_config.structured_outputs_config
         self.blanks: Blanks = "compact" if config.disable_any_whitespace else "default"
@@ -93,7 +95,7 @@ class Backend(StructuredOutputBackend):
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
         """Return masks that allow everything, `[max_num_seqs, W]` int32, as wide as the model's logits."""
-        return torch.full((max_num_seqs, -(-self.vocab_size // 32)), -1, dtype=torch.int32)
+        return Bitmask.of(max_num_seqs, -(-self.vocab_size // 32), self.threads)
 
     def destroy(self) -> None:
         """Stop what is being compiled, and forget what was."""
@@ -129,13 +131,11 @@ class Grammar(StructuredOutputGrammar):
         self.matcher.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        """Write the mask of what may come next into a row."""
-        row = bitmask[batch_index].numpy()
-        try:
-            self.matcher.fill(row)
-        except LimitExceeded:
-            # Whatever is written is refused by `accept_tokens`, which finds the same.
-            row.fill(-1)
+        """Write the mask of what may come next into a row, at once or when the batch's masks are looked at."""
+        if isinstance(bitmask, Bitmask):
+            bitmask.note(batch_index, self.matcher)
+        else:
+            self.matcher.fill(bitmask[batch_index].numpy())
 
     def is_terminated(self) -> bool:
         """Return False: after the end, too, the mask says what may come, which is the end token again.

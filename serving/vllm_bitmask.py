@@ -1,0 +1,78 @@
+"""Bitmask: a batch's masks, filled in one call without Python's lock when vLLM looks at them.
+
+vLLM asks for masks row by row, although it reads them only once all rows were asked for. So `Grammar.fill_bitmask` only
+notes where the request stands, and the first operation on the tensor fills everything that was noted. States are
+values, so a note stays right when draft tokens are accepted and rolled back after it.
+
+    bitmask.note(index, matcher)      the mask of this row is what may come next now
+    bitmask[index]                    a plain tensor; what was noted is filled first if it concerns this row
+    anything else                     fills what was noted, and then is done by torch
+
+Rejected: to replace vLLM's `StructuredOutputManager.grammar_bitmask`, which differs from version to version.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Any, Final
+
+import torch
+
+from serving.matcher import Matcher, Position, fill_masks
+
+logger = logging.getLogger(__name__)
+
+# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
+_ROWS_A_THREAD: Final = 16
+
+
+class Bitmask(torch.Tensor):
+    """Masks, `[rows, W]` int32, as vLLM's manager keeps them: -1 where a request is not constrained."""
+
+    notes: dict[int, Position]
+    lock: Lock
+    threads: int
+
+    @classmethod
+    def of(cls, rows: int, words: int, threads: int) -> Bitmask:
+        """Return masks that allow everything, filled by at most so many threads."""
+        masks = torch.full((rows, words), -1, dtype=torch.int32).as_subclass(cls)
+        masks.notes, masks.lock, masks.threads = {}, Lock(), threads
+        return masks
+
+    def note(self, index: int, matcher: Matcher) -> None:
+        """Have a row filled with what may come next in the text of matcher now; several threads may call it."""
+        with self.lock:
+            self.notes[index] = matcher.position
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Do what was called on plain tensors, after what was noted is filled."""
+        with torch._C.DisableTorchFunctionSubclass():
+            row = args[1] if func is torch.Tensor.__getitem__ and isinstance(args[1], int) else None
+            plain = {name: _plain(value, row) for name, value in (kwargs or {}).items()}
+            return func(*_plain(args, row), **plain)
+
+
+def _plain(value: Any, row: int | None) -> Any:
+    """Return an argument with plain tensors in the place of masks, also inside lists and tuples."""
+    if isinstance(value, Bitmask):
+        return _filled(value, row)
+    return type(value)(_plain(each, row) for each in value) if type(value) in (list, tuple) else value
+
+
+def _filled(masks: Bitmask, row: int | None) -> torch.Tensor:
+    """Return masks as a plain tensor that shares their memory; what was noted is filled if it concerns row."""
+    plain = masks.as_subclass(torch.Tensor)
+    with masks.lock:
+        if masks.notes and (row is None or row in masks.notes):
+            threads = min(masks.threads, 1 + len(masks.notes) // _ROWS_A_THREAD)
+            exceeded = fill_masks(masks.notes, plain.numpy(), threads)
+            masks.notes.clear()
+            if exceeded:
+                logger.warning("the automata of %d requests exceed their limits: what they refuse ends", len(exceeded))
+    return plain
