@@ -6,25 +6,19 @@ What is written is checked by other programs: Python's `re`, `json` and `jsonsch
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import openai
 import pytest
+from vllm_server import running
 
 from decoding import bundled_model
 
-HERE = Path(__file__).parent
 PROMPT = "A person as JSON: "
 PERSON = {
     "type": "object",
@@ -54,8 +48,6 @@ BROKEN_TAG = json.dumps(
         "format": {"type": "tag", "begin": "<f>", "content": {"type": "regex", "pattern": "(a|b"}, "end": "</f>"},
     }
 )
-# Seconds until the server answers.
-START = 240.0
 NGRAM = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4, "prompt_lookup_min": 2}
 
 
@@ -66,53 +58,13 @@ def endless_tokens() -> list[int]:
     return [token for token, text in texts.items() if text and (text.isdigit() or text.isspace())][:300]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module", params=["plain", "ngram"])
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
     """A client of a server with the bundled model, without and with speculative decoding."""
-    spec = find_spec("decoding")
-    assert spec is not None
-    assert spec.origin is not None
-    port, log = free_port(), tmp_path_factory.mktemp("vllm") / "server.log"
-    command = f"serve {Path(spec.origin).parent / 'model'} --served-model-name bundled --host 127.0.0.1 --port {port}"
-    command += " --enforce-eager --max-model-len 1024 --max-num-seqs 64 --structured-outputs-config.backend outlines"
-    command += f" --chat-template {HERE / 'conversation.jinja'} --enable-auto-tool-choice --tool-call-parser hermes"
-    arguments = [str(Path(sys.executable).parent / "vllm"), *command.split()]
-    if request.param == "ngram":
-        arguments += ["--speculative-config", json.dumps(NGRAM)]
-    settings = {
-        "TOKENFST_VLLM": "outlines",
-        "TOKENFST_COMPILE_SECONDS": "2",
-        "VLLM_CPU_KVCACHE_SPACE": "1",
-        "HF_HUB_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-    }
-    with log.open("wb") as output:
-        server = subprocess.Popen(arguments, stdout=output, stderr=output, env=os.environ | settings)
-        try:
-            client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=60)
-            wait_for(client, server, log)
-            yield client
-        finally:
-            server.terminate()
-            server.wait(60)
-
-
-def wait_for(client: openai.OpenAI, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end:
-        assert server.poll() is None, log.read_text()[-4000:]
-        try:
-            client.models.list()
-            return
-        except openai.APIConnectionError:
-            time.sleep(0.5)
-    raise TimeoutError(log.read_text()[-4000:])
+    options = ["--speculative-config", json.dumps(NGRAM)] if request.param == "ngram" else []
+    settings = {"TOKENFST_VLLM": "outlines", "TOKENFST_COMPILE_SECONDS": "2"}
+    with running(tmp_path_factory.mktemp("vllm") / "server.log", *options, settings=settings) as server:
+        yield openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=60)
 
 
 def completion(client: openai.OpenAI, asked: dict[str, Any], seed: int = 0, **options: Any) -> Any:

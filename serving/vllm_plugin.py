@@ -8,9 +8,14 @@ from `vllm.v1.structured_output.backend_outlines` when it is taken:
     OutlinesBackend                                the class of the backend           ours: `Backend`
     validate_structured_output_request_outlines    checks a request in the front end  ours: `validate`
 
-With `TOKENFST_VLLM=outlines` these two are replaced, and nothing else. The engine is then started with
+With `TOKENFST_VLLM=outlines` these two are replaced. The engine is then started with
 `--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is touched, so that installing
 this package changes no engine.
+
+A third thing is changed. vLLM compiles in threads, half as many as there are cores, each of which waits for one
+constraint: a few that take long would make all others wait. Our backend has threads of its own, in which who compiles
+for long makes nobody wait, so vLLM's are only those that wait, and `StructuredOutputManager.__init__` is wrapped to
+allow for many.
 
 Rejected: a name of our own (it would have to be put into the type of the settings, the branches of two functions, and
 the command line, which edits vLLM in five places); the place of xgrammar or guidance, which vLLM imports at its top.
@@ -18,15 +23,21 @@ the command line, which edits vLLM in five places); the place of xgrammar or gui
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import os
-from typing import Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
 
 VARIABLE: Final = "TOKENFST_VLLM"
 _MODULE: Final = "vllm.v1.structured_output.backend_outlines"
 _CLASS: Final = "OutlinesBackend"
 _VALIDATE: Final = "validate_structured_output_request_outlines"
+_MANAGERS: Final = "vllm.v1.structured_output"
+_MANAGER: Final = "StructuredOutputManager"
+# Requests whose constraints are compiled at a time; further ones wait for these.
+_WAITING: Final = 256
 # What vLLM calls, with the parameters that ours expect.
 _METHODS: Final = {
     "compile_grammar": ["self", "request_type", "grammar_spec", "stop_token_ids"],
@@ -47,8 +58,8 @@ def register() -> None:
         return
     if chosen != "outlines":
         raise ValueError(f"{VARIABLE} is 'outlines', in whose place tokenfst is put, or not set; not {chosen!r}")
-    module = importlib.import_module(_MODULE)
-    problem = _unexpected(module)
+    module, managers = importlib.import_module(_MODULE), importlib.import_module(_MANAGERS)
+    problem = _unexpected(module) or _unexpected_manager(managers)
     if problem:
         raise RuntimeError(
             f"tokenfst cannot be put in the place of vLLM {_version()}'s outlines backend: {problem}. Without "
@@ -58,6 +69,23 @@ def register() -> None:
 
     setattr(module, _CLASS, Backend)
     setattr(module, _VALIDATE, validate)
+    _let_many_wait(getattr(managers, _MANAGER))
+
+
+def _let_many_wait(manager: Any) -> None:
+    """Have vLLM's manager make threads enough for all that wait for compilations."""
+    original = manager.__init__
+    if hasattr(original, "__wrapped__"):  # by this, in an earlier call
+        return
+
+    @functools.wraps(original)
+    def made(self: Any, *arguments: Any, **options: Any) -> None:
+        original(self, *arguments, **options)
+        if hasattr(self, "executor"):  # which it has unless the engine has no tokenizer
+            self.executor.shutdown()
+            self.executor = ThreadPoolExecutor(_WAITING, "tokenfst waiting")
+
+    manager.__init__ = made
 
 
 def _unexpected(module: object) -> str:
@@ -73,6 +101,13 @@ def _unexpected(module: object) -> str:
             return f"{_CLASS}.{name} takes ({', '.join(found)}), not ({', '.join(expected)})"
     found = list(inspect.signature(getattr(module, _VALIDATE)).parameters)
     return "" if found == ["params"] else f"{_VALIDATE} takes ({', '.join(found)}), not (params)"
+
+
+def _unexpected_manager(module: object) -> str:
+    """Return what differs in vLLM's manager of structured outputs; "" for nothing."""
+    source = inspect.getsource(getattr(module, _MANAGER)) if hasattr(module, _MANAGER) else ""
+    expected = "self.executor.submit(self._create_grammar, request)"
+    return "" if expected in source else f"{_MANAGERS}.{_MANAGER} does not compile by {expected!r}"
 
 
 def _version() -> str:

@@ -172,9 +172,17 @@ def test_a_limit_that_was_passed_is_an_error() -> None:
 
 
 def test_giving_up_stops_the_compilation_and_nothing_else() -> None:
-    with BackgroundCompiler(threads=1, limits=GENEROUS) as compiler:
+    stopped, original = threading.Event(), tokenfst.compile
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        try:
+            return original(*arguments, **options)
+        except Cancelled:
+            stopped.set()
+            raise
+
+    with mock.patch("tokenfst.compile", watched), BackgroundCompiler(threads=1, limits=GENEROUS) as compiler:
         first, second = compiler.submit(ENDLESS, BYTES), compiler.submit(ENDLESS, BYTES)
-        behind = compiler.submit("abc", BYTES)
         time.sleep(0.2)
         assert first.cancel()
         assert first.cancelled()
@@ -182,13 +190,35 @@ def test_giving_up_stops_the_compilation_and_nothing_else() -> None:
             first.result()
         # Somebody still waits for it.
         assert not second.done()
-        assert not behind.done()
-        begun = time.monotonic()
+        assert not stopped.wait(0.5)
         assert second.cancel()
-        assert behind.result(PATIENCE).accepts(b"abc")
-        assert time.monotonic() - begun < 20
-        assert wait([first, second, behind], 1).not_done == set()
+        assert stopped.wait(20)
+        assert wait([first, second], 1).not_done == set()
         assert second.cancel()
+
+
+def test_what_takes_long_makes_nobody_wait() -> None:
+    with BackgroundCompiler(threads=1, limits=GENEROUS) as compiler:
+        long = [compiler.submit(f"{ENDLESS}{number}", BYTES) for number in range(5)]
+        short = [compiler.submit(f"abc{number}", BYTES) for number in range(5)]
+        for number, request in enumerate(short):
+            assert request.result(PATIENCE).accepts(f"abc{number}")
+        assert not any(request.done() for request in long)
+
+
+def test_what_takes_several_turns_is_done_in_the_end() -> None:
+    turns, original = list[float](), tokenfst.compile
+
+    def slow(constraint: Any, vocabulary: Any, *, limits: Limits, **options: Any) -> Any:
+        turns.append(limits.seconds)
+        if limits.seconds < 1:
+            raise LimitExceeded("compiling takes more", limit="seconds")
+        return original(constraint, vocabulary, limits=limits, **options)
+
+    with mock.patch("tokenfst.compile", slow), BackgroundCompiler(limits=Limits(seconds=2)) as compiler:
+        assert compiler.submit("abc", BYTES).result(PATIENCE).accepts("abc")
+        assert compiler.submit("abc", BYTES).result(PATIENCE).accepts("abc")
+    assert turns == [0.02, 0.2, 2]
 
 
 def test_what_was_given_up_can_be_asked_for_again(compiler: BackgroundCompiler, gate: Gate) -> None:

@@ -13,7 +13,14 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded, SchemaError, TextNotAllowed, UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import (
+    LimitExceeded,
+    PatternError,
+    SchemaError,
+    TextNotAllowed,
+    UnsatisfiableSchema,
+    UnsupportedSchema,
+)
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
@@ -24,7 +31,7 @@ from constraints.json_schema.building.whitespace import Habit, Whitespace, white
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.keywords import explain_conflict
 from constraints.json_schema.explaining.limits import largest_count
-from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.formulas.statements import Kind, Pattern
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
 from constraints.json_schema.strings import Spellings
@@ -189,6 +196,9 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
                 layout = layout._replace(order="schema")
                 grammar, kinds = schema_grammar(*layout)
             break
+        except PatternError as error:
+            place = layout.document.places.get(Pattern(error.pattern), "")
+            raise SchemaError(str(error), pointer=place, keyword="pattern") from None
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:

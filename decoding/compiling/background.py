@@ -9,8 +9,13 @@ content at the same time share one compilation, which stops when nobody waits fo
 content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
 Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
 
+Who compiles for long makes nobody wait: a compilation has several turns, each with threads of its own and ten times as
+long as the one before, and what is not done when its turn is over begins anew in the next. So the first turn's queue is
+short whatever is asked for, and the turns that were in vain take a ninth of the last one at most.
+
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
-as the bound (they differ a thousandfold in size).
+as the bound (they differ a thousandfold in size); to keep what was done in a turn, which construction would have to
+allow for.
 """
 
 from __future__ import annotations
@@ -20,8 +25,9 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import tokenfst
 from automata.errors import Cancelled, LimitExceeded
@@ -32,6 +38,9 @@ from tokenfst.compile import Constraint
 from tokenfst.finite.terminals import Terminals
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+
+# Seconds of the first turn: nine in ten of the JSON Schemas that people write take less.
+_FIRST_TURN: Final = 0.02
 
 
 class Compiling(Future[TokenAutomaton]):
@@ -95,7 +104,8 @@ class BackgroundCompiler:
         Args:
             max_bytes: how much memory the tables of all automata that are kept may take, by their `nbytes`; those that
                 somebody holds live on when they go.
-            threads: how many compilations run at a time; others wait in the order in which they were asked for.
+            threads: how many compilations run at a time in each turn; others wait in the order in which they were
+                asked for.
             limits: how much each compilation may take.
             complete: whether the tables of an automaton are made as well, after it has been handed over, so that an
                 arena finds them there. What exceeds the limits stays without.
@@ -107,7 +117,8 @@ class BackgroundCompiler:
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, _Job] = {}
         self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
-        self._threads = ThreadPoolExecutor(threads, "tokenfst compiling")
+        self._turns = _turns(limits)
+        self._threads = [ThreadPoolExecutor(threads, "tokenfst compiling") for _ in self._turns]
         self._closed = False
 
     def __enter__(self) -> BackgroundCompiler:
@@ -181,7 +192,8 @@ class BackgroundCompiler:
         self._completing.cancel()
         for request in requests:
             request.cancel()
-        self._threads.shutdown(cancel_futures=True)
+        for threads in self._threads:
+            threads.shutdown(cancel_futures=True)
         self.clear()
 
     def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
@@ -189,22 +201,26 @@ class BackgroundCompiler:
         job = self._under_way.get(key)
         if job is None:
             job = _Job(self, key)
-            self._threads.submit(self._run, job, constraint, vocabulary, options)
+            self._threads[0].submit(self._run, job, 0, constraint, vocabulary, options)
             self._under_way[key] = job
         request = Compiling(job)
         job.waiting.append(request)
         return request
 
-    def _run(self, job: _Job, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
+    def _run(self, job: _Job, turn: int, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
         automaton, error = None, None
         try:
             automaton = tokenfst.compile(
-                constraint, vocabulary, limits=self._limits, cancellation=job.cancellation, **options
+                constraint, vocabulary, limits=self._turns[turn], cancellation=job.cancellation, **options
             )
             size = automaton.nbytes
         except BaseException as raised:  # whatever it is, those who wait are to know
             error = raised
+        timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
         with self._lock:
+            if timed_out and turn + 1 < len(self._turns) and not self._closed:
+                self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
+                return
             if self._under_way.get(job.key) is job:
                 del self._under_way[job.key]
             if automaton is not None and error is None:
@@ -212,9 +228,13 @@ class BackgroundCompiler:
             requests, job.waiting = job.waiting, []
         for request in requests:
             request.settle(automaton, error)
-        if self._complete and automaton is not None and error is None:
-            with suppress(LimitExceeded, Cancelled):
-                automaton.complete(limits=self._limits, cancellation=self._completing)
+        with self._lock:
+            if self._complete and automaton is not None and error is None and not self._closed:
+                self._threads[-1].submit(self._make_tables, automaton)
+
+    def _make_tables(self, automaton: TokenAutomaton) -> None:
+        with suppress(LimitExceeded, Cancelled):
+            automaton.complete(limits=self._limits, cancellation=self._completing)
 
     def _keep(self, key: Hashable, automaton: TokenAutomaton, size: int) -> None:
         """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
@@ -237,3 +257,9 @@ class BackgroundCompiler:
             # Whoever asks from now on has it compiled anew.
             del self._under_way[job.key]
         job.cancellation.cancel()
+
+
+def _turns(limits: Limits) -> list[Limits]:
+    """Return the limits of each turn: the last are the given ones."""
+    seconds = [_FIRST_TURN * 10**turn for turn in range(5)]
+    return [replace(limits, seconds=each) for each in seconds if each < limits.seconds / 2] + [limits]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from automata import PatternError, compile_expr, equivalent
+from automata import PatternError, SchemaError, compile_expr, equivalent
 from automata import expressions as ex
 from automata.algebra.operations import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.visibly_pushdown import CountedPaths, CountedUnits
+from constraints import json_schema
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or
 from constraints.json_schema.formulas.statements import Format, IsInteger, Pattern, StringIn, TextLength
 from constraints.json_schema.strings import (
@@ -317,3 +319,16 @@ def test_errors() -> None:
     with pytest.raises(TypeError, match="IsInteger"):
         string_language(And(TRUE, IsInteger()))
     assert string_matches(Pattern("[(?P<a>]"), "<")
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"properties": {"x": {"pattern": "(a"}}}, r"never closed .*at /properties/x/pattern"),
+        ({"patternProperties": {"[b-a]": {"type": "null"}}}, r"before it starts .*at /patternProperties/\[b-a\]"),
+        ({"items": {"pattern": "(a)\\1"}}, r"back-reference.*at /items/pattern"),
+    ],
+)
+def test_a_broken_pattern_is_named_with_its_place(schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        json_schema(schema)
