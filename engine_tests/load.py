@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import openai
 from workload import PROMPT, Asked
 
@@ -68,7 +69,12 @@ def send_all(url: str, requests: Sequence[Asked], at_a_time: int = 64) -> list[A
 
 async def _send_all(url: str, requests: Sequence[Asked], at_a_time: int) -> list[Answer]:
     places = asyncio.Semaphore(at_a_time)
-    async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, timeout=300) as client:
+    # A connection is used once: a server closes idle ones, sometimes just when the next request is sent.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    async with (
+        httpx.AsyncClient(limits=limits, timeout=300) as http,
+        openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as client,
+    ):
 
         async def one(asked: Asked) -> Answer:
             async with places:

@@ -29,7 +29,9 @@ PERSON = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
-WEATHER = {
+CLOSED = {"additionalProperties": False}
+NAMED: Any = {"type": "function", "function": {"name": "weather"}}
+WEATHER: Any = {
     "type": "function",
     "function": {
         "name": "weather",
@@ -97,7 +99,8 @@ def test_schemas(client: openai.OpenAI, seed: int) -> None:
     jsonschema.validate(json.loads(choice.text), PERSON)
 
 
-# vLLM takes no biases beside speculative decoding.
+# vllm-project/vllm#52011 and #38696: digits and white space until no tokens are left. vLLM takes no biases beside
+# speculative decoding.
 @pytest.mark.parametrize("client", ["plain"], indirect=True)
 @pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "array", "maxItems": 0}, {"type": "number"}])
 def test_digits_and_white_space_come_to_an_end(client: openai.OpenAI, schema: dict[str, Any]) -> None:
@@ -105,6 +108,46 @@ def test_digits_and_white_space_come_to_an_end(client: openai.OpenAI, schema: di
     choice = completion(client, {"json": schema}, logit_bias=bias)
     assert choice.finish_reason == "stop"
     jsonschema.validate(json.loads(choice.text), schema)
+
+
+# vllm-project/vllm#54497: the same in the arguments of strict tools.
+@pytest.mark.parametrize("client", ["plain"], indirect=True)
+def test_white_space_in_the_arguments_of_tools_comes_to_an_end(client: openai.OpenAI) -> None:
+    _, tokenizer = bundled_model()
+    texts = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
+    bias: Any = {str(token): 50 for token, text in texts.items() if text and text.isspace()}
+    (call,) = chat(client, tools=[WEATHER], tool_choice=NAMED, logit_bias=bias).message.tool_calls
+    jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
+
+
+# vllm-project/vllm#57723: an end token that the mask allows is refused afterwards.
+@pytest.mark.parametrize("stops", [[], [5], [5, 300, 700]])
+def test_every_token_that_ends_a_text_is_accepted(client: openai.OpenAI, stops: list[int]) -> None:
+    for seed in range(6):
+        choice = completion(client, {"choice": ["red", "green"]}, seed, extra={"stop_token_ids": stops})
+        assert (choice.finish_reason, choice.text in ("red", "green")) == ("stop", True)
+
+
+# vllm-project/vllm#54003: a schema like this takes an engine minutes or hours.
+def test_nested_alternatives_that_exclude_each_other(client: openai.OpenAI) -> None:
+    schema: dict[str, Any] = {"type": "string", "maxLength": 3}
+    for level in range(8):
+        one, other = ({"properties": {f"{side}{level}": schema}, "required": [f"{side}{level}"]} for side in "ab")
+        schema = {"type": "object", "oneOf": [one | CLOSED, other | CLOSED]}
+    begun = time.monotonic()
+    choice = completion(client, {"json": schema}, max_tokens=300)
+    assert choice.finish_reason == "stop"
+    jsonschema.validate(json.loads(choice.text), schema)
+    assert time.monotonic() - begun < 20.0
+
+
+# vllm-project/vllm#43920: a grammar after which the engine is gone.
+@pytest.mark.parametrize("broken", ['root ::= "a"\nroot ::= "b"', 'root ::= "a" )', "root ::= [", ""])
+def test_broken_grammars_are_refused_and_the_engine_lives(client: openai.OpenAI, broken: str) -> None:
+    assert completion(client, {"grammar": 'root ::= "a"'}).text == "a"
+    with pytest.raises(openai.BadRequestError):
+        completion(client, {"grammar": broken})
+    assert completion(client, {"grammar": 'root ::= "a"'}).text == "a"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -129,10 +172,19 @@ def test_response_formats(client: openai.OpenAI) -> None:
 
 
 def test_a_tool_by_name(client: openai.OpenAI) -> None:
-    choice: Any = {"type": "function", "function": {"name": "weather"}}
-    (call,) = chat(client, tools=[WEATHER], tool_choice=choice).message.tool_calls
-    parameters: Any = WEATHER["function"]
-    jsonschema.validate(json.loads(call.function.arguments), parameters["parameters"])
+    (call,) = chat(client, tools=[WEATHER], tool_choice=NAMED).message.tool_calls
+    jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_tools_that_a_model_may_or_must_call(client: openai.OpenAI, choice: Any) -> None:
+    """The bundled model calls no tool of its own accord, and does not stop calling where it must."""
+    answer = chat(client, tools=[WEATHER], tool_choice=choice)
+    calls = answer.message.tool_calls or []
+    assert calls or choice == "auto"
+    for call in calls[:-1] if answer.finish_reason == "length" else calls:
+        assert call.function.name == "weather"
+        jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
 
 
 @pytest.mark.parametrize(

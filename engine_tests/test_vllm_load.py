@@ -23,7 +23,7 @@ OPTIONS: dict[str, list[str]] = {
     "tensor parallel": ["--tensor-parallel-size", "2"],
     "data parallel": ["--data-parallel-size", "2"],
     "ngram": ["--speculative-config", json.dumps(NGRAM)],
-    "preempted and in chunks": ["--num-gpu-blocks-override", "24", "--max-num-batched-tokens", "64"],
+    "preempted and in chunks": ["--num-gpu-blocks-override", "12", "--max-num-batched-tokens", "64"],
 }
 # A core for each process of a parallel engine, on a machine with two.
 SETTINGS = {"TOKENFST_VLLM": "outlines", "TOKENFST_COMPILE_SECONDS": "2", "VLLM_CPU_OMP_THREADS_BIND": "0|1"}
@@ -48,12 +48,17 @@ def troubled(requests: list[Asked], seed: int) -> list[Asked]:
     return found
 
 
+def without_seeds(request: Asked) -> Asked:
+    """Return a request without its seed: on a CPU, vLLM 0.32 ends where a request with a seed comes in chunks."""
+    return replace(request, body={name: value for name, value in request.body.items() if name != "seed"})
+
+
 def problems(answers: list[Answer]) -> list[str]:
     return [f"{each.asked.kind}: {each.problem}; asked {each.asked.body}" for each in answers if each.problem]
 
 
 def test_a_load_of_all_kinds(server: Server) -> None:
-    answers = send_all(server.url, troubled(mixed(REQUESTS, schemas_from(50), 1), 1))
+    answers = send_all(server.url, [*map(without_seeds, troubled(mixed(REQUESTS, schemas_from(50), 1), 1))])
     assert problems(answers) == []
     ends = Counter((answer.asked.kind, answer.finish) for answer in answers)
     for kind in ("schema", "pattern", "choice", "grammar", "json object", "tag", "tool", "free"):
@@ -61,6 +66,8 @@ def test_a_load_of_all_kinds(server: Server) -> None:
     assert ends["broken", ""], ends
     assert ends["hostile", ""], ends
     assert server.process.poll() is None
+    if "--num-gpu-blocks-override" in server.process.args:
+        assert server.metric("vllm:num_preemptions_total") > 0
     after = send_all(server.url, mixed(20, schemas_from(5), 2, max_tokens=30))
     assert problems(after) == []
 

@@ -41,6 +41,12 @@ class Server(NamedTuple):
         listed = subprocess.run(["ps", "-o", "rss=", "--sid", str(self.process.pid)], capture_output=True, check=True)
         return 1024 * sum(int(kilobytes) for kilobytes in listed.stdout.split())
 
+    def metric(self, name: str) -> float:
+        """Return the sum of one of vLLM's own metrics over its labels."""
+        with urllib.request.urlopen(self.url.removesuffix("/v1") + "/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith((name + "{", name + " ")))
+
 
 def model_folder() -> Path:
     spec = find_spec("decoding")
@@ -51,11 +57,23 @@ def model_folder() -> Path:
 
 @contextmanager
 def running(
-    log: Path, *options: str, backend: str = "outlines", settings: Mapping[str, str] | None = None
+    log: Path,
+    *options: str,
+    backend: str = "outlines",
+    settings: Mapping[str, str] | None = None,
+    model: Path | None = None,
 ) -> Iterator[Server]:
-    """Start a server, and stop it afterwards; without other settings ours is in the place of outlines."""
+    """Start a server, and stop it afterwards.
+
+    Args:
+        log: what it prints goes there.
+        options: of `vllm serve`, beside those that all servers here have.
+        backend: vLLM's name of the backend of structured outputs.
+        settings: environment variables; None puts ours in the place of outlines.
+        model: None for the bundled one.
+    """
     port = free_port()
-    command = [str(Path(sys.executable).parent / "vllm"), "serve", str(model_folder()), *OPTIONS.split()]
+    command = [str(Path(sys.executable).parent / "vllm"), "serve", str(model or model_folder()), *OPTIONS.split()]
     command += ["--host", "127.0.0.1", "--port", str(port), "--structured-outputs-config.backend", backend, *options]
     asked = {"TOKENFST_VLLM": "outlines"} if settings is None else settings
     with log.open("wb") as output:
