@@ -78,9 +78,8 @@ def completion(client: openai.OpenAI, asked: dict[str, Any], seed: int = 0, **op
 
 def chat(client: openai.OpenAI, **options: Any) -> Any:
     message: Any = {"role": "user", "content": "A person as JSON"}
-    answer = client.chat.completions.create(
-        model="bundled", messages=[message], max_tokens=100, temperature=1.0, seed=1, **options
-    )
+    options = {"max_tokens": 100, "temperature": 1.0, "seed": 1} | options
+    answer = client.chat.completions.create(model="bundled", messages=[message], **options)
     return answer.choices[0]
 
 
@@ -178,13 +177,19 @@ def test_a_tool_by_name(client: openai.OpenAI) -> None:
 
 @pytest.mark.parametrize("choice", ["auto", "required"])
 def test_tools_that_a_model_may_or_must_call(client: openai.OpenAI, choice: Any) -> None:
-    """The bundled model calls no tool of its own accord, and does not stop calling where it must."""
-    answer = chat(client, tools=[WEATHER], tool_choice=choice)
-    calls = answer.message.tool_calls or []
+    """The bundled model calls no tool of its own accord, and does not stop calling where it must.
+
+    vLLM gives calls of which the last is cut short as text.
+    """
+    answer = chat(client, tools=[WEATHER], tool_choice=choice, max_tokens=200)
+    written = re.findall(r"<tool_call>\n?(.*?)\n?</tool_call>", answer.message.content or "")
+    calls = [(call["name"], call["arguments"]) for call in map(json.loads, written)]
+    for call in answer.message.tool_calls or []:
+        calls.append((call.function.name, json.loads(call.function.arguments)))
     assert calls or choice == "auto"
-    for call in calls[:-1] if answer.finish_reason == "length" else calls:
-        assert call.function.name == "weather"
-        jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
+    for name, arguments in calls:
+        assert name == "weather"
+        jsonschema.validate(arguments, WEATHER["function"]["parameters"])
 
 
 @pytest.mark.parametrize(
@@ -214,7 +219,8 @@ def test_a_compilation_without_end_costs_the_others_nothing(client: openai.OpenA
         others = [pool.submit(completion, client, {"choice": ["red", "green"]}, seed) for seed in range(8)]
         assert all(each.result().text in ("red", "green") for each in others)
         assert time.monotonic() - begun < 5.0
-        with pytest.raises(openai.InternalServerError):  # vLLM's answer where a compilation fails
+        # Where a compilation fails, vLLM's answer is a 500, and from 0.33 on a 400 with the reason.
+        with pytest.raises((openai.InternalServerError, openai.BadRequestError)):
             doomed.result()
     assert completion(client, {"choice": ["red"]}).text == "red"
 

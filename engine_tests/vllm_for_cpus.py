@@ -1,6 +1,6 @@
 """The newest vLLM, of which there is no build for CPUs: its Python code, with the libraries of the one that is installed.
 
-    python vllm_for_cpus.py FOLDER vllm==VERSION
+python vllm_for_cpus.py FOLDER vllm==VERSION
 """
 
 from __future__ import annotations

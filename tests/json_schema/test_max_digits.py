@@ -40,7 +40,8 @@ def constraints_of(schema: str) -> tuple[JsonSchema, JsonSchema]:
 
 
 def is_short(text: str) -> bool:
-    return all(len(digits) <= MOST for digits in re.findall("[0-9]+", text))
+    number, _, exponent = text.lower().partition("e")
+    return all(len(digits) <= MOST for digits in re.findall("[0-9]+", number)) and len(exponent.strip("+-")) <= 2
 
 
 @given(st.sampled_from(UNBOUNDED), NUMBERS)
@@ -67,6 +68,13 @@ def test_what_has_a_bound_keeps_it(schema: Any, number: int) -> None:
 def test_numbers_that_the_schema_names_fit(number: float) -> None:
     for schema in ({"enum": [1, number]}, {"minimum": number, "type": "number"}, {"const": number}):
         assert json_schema(schema, max_digits=MOST).allows(json.dumps(number))
+
+
+def test_what_is_written_is_a_float() -> None:
+    bounded = json_schema({"type": "integer"}, max_digits=20)
+    assert bounded.allows("1" * 20 + "e99")
+    assert not bounded.allows("1e999")
+    assert json_schema({"type": "integer", "maximum": 10**400}, max_digits=20).allows("1e400")
 
 
 def test_members_are_bounded_at_any_depth() -> None:

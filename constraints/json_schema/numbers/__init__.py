@@ -72,18 +72,18 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
 def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAutomaton:
     """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
 
-    A language without a bound of its own is cut at `max_digits` digits before the point, after it, and in the exponent,
-    or at those of the longest number that the formula names, if that has more. Where nothing of it is that short, it is
-    returned whole.
+    A language without a bound of its own is cut at `max_digits` digits before the point and after it, or at those of the
+    longest number that the formula names, if that has more. An exponent has two digits, or as many as that bound. Where
+    nothing of it is that short, it is returned whole.
 
     Raises: as `number_language`.
     """
     language = number_language(formula)
     if is_finite(language):
         return language
-    digits = repeat(_DIGIT, 1, max(max_digits, *map(_most_digits, atoms(formula)), 1))
-    sign = repeat(char_set("+-"), 0, 1)
-    exponent = concat(char_set("eE"), sign, digits)
+    most = max(max_digits, *map(_most_digits, atoms(formula)), 1)
+    digits, sign = repeat(_DIGIT, 1, most), repeat(char_set("+-"), 0, 1)
+    exponent = concat(char_set("eE"), sign, repeat(_DIGIT, 1, max(2, len(str(most)))))
     within = concat(repeat("-", 0, 1), digits, repeat(concat(".", digits), 0, 1), repeat(exponent, 0, 1))
     found = language & within
     bounded = found if isinstance(found, ByteAutomaton) else compile_expr(found)
