@@ -184,8 +184,8 @@ def test_tools_that_a_model_may_or_must_call(client: openai.OpenAI, choice: Any)
     answer = chat(client, tools=[WEATHER], tool_choice=choice, max_tokens=200)
     written = re.findall(r"<tool_call>\n?(.*?)\n?</tool_call>", answer.message.content or "")
     calls = [(call["name"], call["arguments"]) for call in map(json.loads, written)]
-    for call in answer.message.tool_calls or []:
-        calls.append((call.function.name, json.loads(call.function.arguments)))
+    made = answer.message.tool_calls or []
+    calls += [(call.function.name, json.loads(call.function.arguments)) for call in made]
     assert calls or choice == "auto"
     for name, arguments in calls:
         assert name == "weather"

@@ -1,4 +1,4 @@
-"""The newest vLLM, of which there is no build for CPUs: its Python code, with the libraries of the one that is installed.
+"""The newest vLLM, which has no build for CPUs: its Python code, with the libraries of the one that is installed.
 
 python vllm_for_cpus.py FOLDER vllm==VERSION
 """

@@ -24,7 +24,7 @@ import jsonschema
 
 Schema = Mapping[str, Any]
 PROMPT = "A person as JSON: "
-GRAMMAR = 'root ::= term (("+" | "-") term){0,4}\nterm ::= [0-9]{1,4} | "(" root ")"'
+GRAMMAR = 'start: term | term "+" term | term "-" start\nterm: NUMBER | "(" start ")"\nNUMBER: /[0-9]+/'
 PATTERNS = [
     r"\d{4}-[01]\d-[0-3]\d",
     "[a-c]{3,9}",
@@ -103,6 +103,21 @@ def mixed(count: int, schemas: list[Schema], seed: int, max_tokens: int = 200) -
     """Return requests of all kinds."""
     mix = _Mix(schemas, random.Random(seed), max_tokens)
     return [mix.request() for _ in range(count)]
+
+
+def schema_requests(schemas: list[Schema], seed: int, max_tokens: int = 200) -> list[Asked]:
+    """Return a streamed request for each schema."""
+    body = {"max_tokens": max_tokens, "temperature": 1.0}
+    return [
+        Asked(
+            "schema",
+            False,
+            {**body, "seed": seed * 1000 + number, **structured(json=schema)},
+            valid(schema),
+            stream=True,
+        )
+        for number, schema in enumerate(schemas)
+    ]
 
 
 def refused(seed: int) -> Asked:

@@ -143,8 +143,8 @@ def json_schema(
             JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
         max_digits: the most digits of a number before the point and after it, or as many as the longest number in the
-            same part of the schema has; its exponent has two, or as many as that bound. None leaves digits unbounded, as
-            JSON does, so that a model may write them without end, or a number that is too large for a float.
+            same part of the schema has; its exponent has two, or as many as that bound. None leaves digits unbounded,
+            as JSON does, so that a model may write them without end, or a number that is too large for a float.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
