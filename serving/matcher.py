@@ -8,6 +8,8 @@ tokens changes nothing.
     validate(tokens)    how many of them it could continue with
     rollback(number)    the last tokens are taken back
     fill(words)         the mask of what may come next
+    position            where the text stands, a value
+    fill_masks(...)     the masks of a batch of positions, in one call without Python's lock
 
 Engines let a request name further tokens that stop it. Such a token ends a text where the text may end; anywhere else
 it is masked, since the text would stop unfinished.
@@ -15,13 +17,80 @@ it is masked, since the text would stop unfinished.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from automata.errors import LimitExceeded
+from tokenfst.batches import fill_bitmasks
 from tokenfst.token_automaton import TokenAutomaton
+
+
+class Position(NamedTuple):
+    """Where a text stands in an automaton.
+
+    Attributes:
+        automaton: the automaton.
+        state: one of its states.
+        stops: tokens that end the text where it may end, beside the end tokens of the vocabulary.
+    """
+
+    automaton: TokenAutomaton
+    state: Any
+    stops: tuple[int, ...]
+
+
+def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], num_threads: int = 1) -> list[int]:
+    """Write the masks of rows of `out`, and leave its other rows; Python's other threads run meanwhile.
+
+    Args:
+        positions: for each row, where its text stands.
+        out: packed words, int32 `[B, W]`, contiguous, at least as wide as each vocabulary; words past it are cleared.
+        num_threads: the number of threads, including the calling one.
+
+    Returns:
+        The rows whose automata exceeded their limits. They allow all tokens: whatever is written, the matcher refuses
+        it if it is not allowed.
+    """
+    rows, wanted = sorted(positions), [positions[row] for row in sorted(positions)]
+    if not rows:
+        return []
+    together = rows[-1] - rows[0] == len(rows) - 1
+    words = out[rows[0] : rows[-1] + 1] if together else np.empty((len(rows), out.shape[1]), np.int32)
+    exceeded = _fill(wanted, words, num_threads)
+    if not together:
+        out[rows] = words
+    return [rows[at] for at in exceeded]
+
+
+def _fill(positions: Sequence[Position], words: npt.NDArray[np.int32], num_threads: int) -> list[int]:
+    """Write one mask into each row of words; return the rows whose automata exceeded their limits."""
+    automata, states = [each.automaton for each in positions], [each.state for each in positions]
+    exceeded = []
+    try:
+        fill_bitmasks(automata, states, words, num_threads=num_threads)
+    except LimitExceeded:
+        for row, (automaton, state, _) in enumerate(positions):
+            try:
+                automaton.fill_bitmask(state, words[row])
+            except LimitExceeded:
+                words[row] = -1
+                exceeded.append(row)
+    for row, position in enumerate(positions):
+        if position.stops and row not in exceeded:
+            _mark_stops(position, words[row])
+    return exceeded
+
+
+def _mark_stops(position: Position, words: npt.NDArray[np.int32]) -> None:
+    """Allow the stop tokens where the text may end, and mask them elsewhere."""
+    ends = position.automaton.is_final(position.state)
+    bits = words.view(np.uint32)
+    for token in position.stops:
+        bit = np.uint32(1 << (token & 31))
+        bits[token >> 5] = bits[token >> 5] | bit if ends else bits[token >> 5] & ~bit
 
 
 class Matcher:
@@ -43,6 +112,11 @@ class Matcher:
         return self._states[-1]
 
     @property
+    def position(self) -> Position:
+        """Where the text stands; a value, which stays as it is when the matcher continues."""
+        return Position(self.automaton, self.state, self.stops)
+
+    @property
     def num_tokens(self) -> int:
         """How many tokens were accepted."""
         return len(self._states) - 1
@@ -53,7 +127,11 @@ class Matcher:
         return bool(self.state == self.automaton.end_state)
 
     def accept(self, tokens: Sequence[int]) -> bool:
-        """Continue the text with tokens; return False, and change nothing, if it may not continue so."""
+        """Continue the text with tokens; return False, and change nothing, if it may not continue so.
+
+        Raises:
+            LimitExceeded: a lazy automaton exceeds its limits; nothing has changed.
+        """
         states = self._after(tokens)
         if len(states) < len(tokens):
             return False
@@ -61,7 +139,11 @@ class Matcher:
         return True
 
     def validate(self, tokens: Sequence[int]) -> int:
-        """Return how many of the tokens the text may continue with; nothing changes."""
+        """Return how many of the tokens the text may continue with; nothing changes.
+
+        Raises:
+            LimitExceeded: as for `accept`.
+        """
         return len(self._after(tokens))
 
     def _after(self, tokens: Sequence[int]) -> list[Any]:
@@ -97,16 +179,13 @@ class Matcher:
         """Take all tokens back."""
         del self._states[1:]
 
-    def fill(self, words: npt.NDArray[np.int32]) -> None:
-        """Write the mask of what may come next, as packed words; those past the vocabulary are cleared."""
-        state = self.state
-        self.automaton.fill_bitmask(state, words)
-        if self.stops:
-            ends = self.automaton.is_final(state)
-            bits = words.view(np.uint32)
-            for token in self.stops:
-                bit = np.uint32(1 << (token & 31))
-                bits[token >> 5] = bits[token >> 5] | bit if ends else bits[token >> 5] & ~bit
+    def fill(self, words: npt.NDArray[np.int32]) -> bool:
+        """Write the mask of what may come next, as packed words; those past the vocabulary are cleared.
+
+        Returns:
+            False if the automaton exceeds its limits; all tokens are allowed then, as `fill_masks` says.
+        """
+        return not _fill([self.position], words[None], 1)
 
     def copy(self) -> Matcher:
         """Return a matcher that stands where this one stands; the two then go apart."""
