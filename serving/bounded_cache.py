@@ -1,8 +1,8 @@
 """BoundedCache: values by key, up to a number of bytes.
 
 An engine keeps what was compiled for a request in a dict that nothing limits. This is a mapping to put in its place.
-What was asked for least recently goes first, when something is added. Lazy automata grow while they are used, so a value
-is measured again each time that it is asked for.
+What was asked for least recently goes first, when something is added. Lazy automata grow while they are used, so each
+value is measured again when it is asked for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class BoundedCache(MutableMapping[K, V]):
         return key in self._kept
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._kept)
+        # To ask for a value moves its key.
+        return iter(list(self._kept))
 
     def __len__(self) -> int:
         return len(self._kept)

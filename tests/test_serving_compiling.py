@@ -133,7 +133,9 @@ def test_what_has_no_size_is_not_kept() -> None:
     cache = BoundedCache[int, str](100, lambda key, value: None if value == "passing" else 10)
     cache[1] = "lasting"
     cache[2] = "passing"
-    assert dict(cache) == {1: "lasting"}
+    cache[3] = "lasting"
+    assert dict(cache.items()) == {1: "lasting", 3: "lasting"}
+    del cache[3]
     cache[1] = "passing"
     assert (dict(cache), cache.nbytes) == ({}, 0)
 
