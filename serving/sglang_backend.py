@@ -4,9 +4,9 @@
     Backend     one for each scheduler: the vocabulary, what compiles, and what is kept
 
 SGLang reads constraints in threads of the backend. A future that it hands out is asked for at each step, and cancelled
-when the request is aborted; the compilation stops then (`serving.stoppable`). What was compiled SGLang keeps by its text
-in a dict of the backend, in whose place there is one with a bound (`serving.bounded_cache`). It does so only at its
-next step, and the compiler keeps automata by their content, so that requests which come together share one. Each of the
+when the request is aborted; the compilation stops then (`serving.stoppable`). SGLang keeps what was compiled, by its
+text, in a dict of the backend, in whose place there is one with a bound (`serving.bounded_cache`). It does so only at
+its next step, and the compiler keeps automata by their content, so requests that come together share one. Each of the
 two may take half of the memory that the settings allow.
 
 Each rank of a model that is distributed has a scheduler, and compiles for itself. The ranks agree on when a constraint

@@ -19,7 +19,7 @@ from automata.expressions import ANY_TEXT, Expr
 from automata.limits import DEFAULT_LIMITS, Limits
 from automata.pattern import parse
 from automata.queries import counterexample
-from constraints import Whitespace, choice, free_text, grammar, json_schema, sequence, token, triggered
+from constraints import Whitespace, choice, free_text, grammar, json_schema, sequence, text_until, token, triggered
 from constraints.composing.parsed import composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
 
@@ -270,6 +270,19 @@ class _Formats:
         return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
     def _triggered(self, value: Any, where: str) -> Composable:
+        """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
+        switched = self._switched(value, where)
+        # What may not occur is a marker after which nothing may come.
+        without = value.get("excludes") or []
+        markers = switched | dict.fromkeys(_texts(without, f"{where}.excludes") if without else [], ex.EMPTY)
+        stops = value.get("stop_after_first")
+        if value.get("at_least_one"):
+            first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
+            return composed(first if stops else concatenated([first, part_of(triggered(markers))]), str)
+        return _until_first(switched, list(markers)) if stops else triggered(markers)
+
+    def _switched(self, value: Any, where: str) -> dict[str, Composable]:
+        """Return what may follow each trigger."""
         triggers = _texts(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
@@ -283,11 +296,16 @@ class _Formats:
                 raise ValueError(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
             rest = sequence(ex.literal(text[len(trigger) :]), content, end)
             switched[trigger] = _or(switched[trigger], rest) if trigger in switched else rest
-        # What may not occur is a marker after which nothing may come.
-        without = value.get("excludes") or []
-        switched |= dict.fromkeys(_texts(without, f"{where}.excludes") if without else [], ex.EMPTY)
-        at_least = 1 if value.get("at_least_one") else 0
-        return triggered(switched, at_least=at_least, at_most=1 if value.get("stop_after_first") else None)
+        return switched
+
+
+def _until_first(switched: Mapping[str, Composable], markers: list[str]) -> Composable:
+    """Return free text without markers, or free text up to the first one and what may follow that."""
+    first = text_until(ex.alternation(*map(ex.literal, markers)))
+    ways = [Part(free_text(*markers))]
+    for trigger, rest in switched.items():
+        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger))), part_of(rest)]))
+    return composed(either(ways), str)
 
 
 def _or(left: Composable, right: Composable) -> Composable:

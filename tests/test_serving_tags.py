@@ -75,11 +75,49 @@ def test_texts_that_may_not_occur_around_tags() -> None:
     assert not automaton.accepts("so <f>1</f> <think>")
 
 
+TAGS = [
+    {"type": "tag", "begin": "<f>", "content": {"type": "regex", "pattern": "[ab]"}, "end": "</f>"},
+    {"type": "tag", "begin": "<g=1>", "content": A, "end": ""},
+    {"type": "tag", "begin": "<g=2>", "content": ONE, "end": ";"},
+]
+TEXTS = [
+    "",
+    "so",
+    "<",
+    "<f>a</f>",
+    "so <f>a</f>",
+    "<f>b</f> so",
+    "so <g=1>a",
+    "<g=2>1;<f>a</f>",
+    "<f>c</f>",
+    "so <g=",
+    "<no>",
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "right"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5, 6, 7, 10]),
+        ({"at_least_one": True}, [3, 5, 7]),
+        ({"stop_after_first": True}, [0, 1, 2, 3, 4, 6, 10]),
+        ({"at_least_one": True, "stop_after_first": True}, [3]),
+        ({"excludes": ["<no>"]}, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ({"stop_after_first": True, "excludes": ["<no>"]}, [0, 1, 2, 3, 4, 6]),
+        ({"at_least_one": True, "excludes": ["<no>"]}, [3, 5, 7]),
+    ],
+)
+def test_how_many_tags_there_are_and_where(options: Any, right: list[int]) -> None:
+    form = {"type": "triggered_tags", "triggers": ["<f>", "<g="], "tags": TAGS, **options}
+    automaton = compiled(form, vocabulary_of(bundled_model()[1]))
+    assert [number for number, text in enumerate(TEXTS) if automaton.accepts(text)] == right
+
+
 def test_structures_of_engines_with_what_they_leave_open() -> None:
     tag = {"structures": [{"begin": "<f>", "schema": None, "end": ""}], "triggers": ["<f>"], "at_least_one": True}
     automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag)), vocabulary_of(bundled_model()[1]))
-    assert automaton.accepts('so <f>["a"]')
-    assert not automaton.accepts("so")
+    assert automaton.accepts('<f>["a"] so')
+    assert not automaton.accepts('so <f>["a"]')
 
 
 @pytest.mark.parametrize(
