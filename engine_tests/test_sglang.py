@@ -40,7 +40,7 @@ PERSON = {
 }
 TAGS = {
     "type": "structural_tag",
-    "structures": [{"begin": "<f=add>", "schema": {"enum": [1, 2]}, "end": "</f>"}],
+    "structures": [{"begin": "<f=add>", "schema": {"enum": ["x", "y"]}, "end": "</f>"}],
     "triggers": ["<f="],
     "at_least_one": True,
 }
@@ -99,7 +99,7 @@ def test_a_batch_of_all_kinds(grammars: Any, seed: int) -> None:
         ({"regex": r"\d{4}-[01]\d-[0-3]\d"}, re.compile(r"\d{4}-[01]\d-[0-3]\d").fullmatch),
         ({"ebnf": 'root ::= "(" [ab]{1,4} ")"'}, re.compile(r"\([ab]{1,4}\)").fullmatch),
         ({"ebnf": 'start: "x" | "[" start "]"'}, lambda text: re.fullmatch(r"(\[*)x(\]*)", text)),
-        ({"structural_tag": json.dumps(TAGS)}, re.compile("(?s).*<f=add>[12]</f>.*").fullmatch),
+        ({"structural_tag": json.dumps(TAGS)}, re.compile('(?s)<f=add>"[xy]"</f>.*').fullmatch),
         ({"max_new_tokens": 5}, lambda text: True),
     ]
     requests = [request(str(number), **parameters) for number, (parameters, _) in enumerate(asked)]

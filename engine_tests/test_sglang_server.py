@@ -65,10 +65,13 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     command = f"--model-path {Path(spec.origin).parent / 'model'} --served-model-name bundled --port {port}"
     command += " --device cpu --attention-backend torch_native --sampling-backend pytorch --disable-cuda-graph"
     command += " --grammar-backend tokenfst --max-total-tokens 8192 --max-running-requests 16 --log-level warning"
+    command += " --chunked-prefill-size 4"  # prompts are read in several steps
     command += f" --chat-template {HERE / 'conversation.jinja'} --tool-call-parser qwen25 --tp-size {request.param}"
     settings = {"TOKENFST_COMPILE_SECONDS": "2", "HF_HUB_OFFLINE": "1", "SGLANG_GRAMMAR_MAX_POLL_ITERATIONS": "400"}
     if request.param > 1:
         settings["SGLANG_CPU_OMP_THREADS_BIND"] = "0|1"
+    else:  # now and then requests lose their memory, and are read again
+        settings |= {"SGLANG_TEST_RETRACT": "1", "SGLANG_TEST_RETRACT_INTERVAL": "20"}
     with log.open("wb") as output:
         arguments = [sys.executable, "-m", "sglang.launch_server", *command.split()]
         server = subprocess.Popen(
@@ -217,7 +220,7 @@ def test_requests_with_and_without_constraints_in_one_batch(client: openai.OpenA
         return str(completion(client, **kinds[number % 4]).text)
 
     with ThreadPoolExecutor(32) as pool:
-        texts = list(pool.map(ask, range(64)))
+        texts = list(pool.map(ask, range(48)))
     assert all(re.fullmatch("[0-9]{3}", text) for text in texts[1::4])
     assert set(texts[2::4]) == {"red"}
     for text in texts[3::4]:
@@ -234,4 +237,4 @@ def test_many_constraints_none_of_which_was_seen(client: openai.OpenAI) -> None:
             assert re.fullmatch(pattern, completion(client, regex=pattern).text)
 
     with ThreadPoolExecutor(32) as pool:
-        list(pool.map(ask, range(100)))
+        list(pool.map(ask, range(60)))
