@@ -53,7 +53,7 @@ _NO_DEADLINE: Final = 1e6
 # The memory of an entry of the cache, beside its text and its automaton.
 _ENTRY_BYTES: Final = 1 << 10
 # Calls that may wait for a compilation at a time; each takes a thread, but no processor.
-_WAITING: Final = 32
+_WAITING: Final = 256
 
 
 class _OutOfTime(InvalidGrammarObject):

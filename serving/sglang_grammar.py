@@ -49,11 +49,7 @@ class Grammar(BaseGrammarObject):
         """
         if self.matcher.has_ended:
             return
-        try:
-            accepted = self.matcher.accept([token])
-        except (LimitExceeded, TooManyConfigurations) as error:
-            raise ValueError(f"the constraint exceeds its limits: {error}") from None
-        if not accepted:
+        if not _accepted(self.matcher, [token]):
             raise ValueError(f"token {token} may not come after the {self.matcher.num_tokens} tokens before it")
         self.current_token = token
 
@@ -142,9 +138,21 @@ class Grammar(BaseGrammarObject):
             same = min(len(old_output_ids), len(new_output_ids))
         matcher = self.matcher.copy()
         matcher.rollback(len(old_output_ids) - same)
-        if not matcher.accept(new_output_ids[same:]):
+        if not _accepted(matcher, new_output_ids[same:]):
             raise ValueError(f"the tokens {new_output_ids} may not be written in the place of {old_output_ids}")
         self.matcher = matcher
 
     def __repr__(self) -> str:
         return f"Grammar({self.grammar_stats.dispatch_type}, {self.matcher.num_tokens} tokens)"
+
+
+def _accepted(matcher: Matcher, tokens: Sequence[int]) -> bool:
+    """Continue a text with tokens; return whether it may continue so.
+
+    Raises:
+        ValueError: the automaton exceeds its limits.
+    """
+    try:
+        return matcher.accept(tokens)
+    except (LimitExceeded, TooManyConfigurations) as error:
+        raise ValueError(f"the constraint exceeds its limits: {error}") from None
