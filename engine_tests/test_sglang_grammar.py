@@ -431,10 +431,13 @@ def test_filters_of_tokens(backend: Any, seed: int) -> None:
 
 
 class Frame:
-    """A frame around answers: perhaps a message of thoughts, and then one with the answer."""
+    """A frame around answers: perhaps a message of thoughts, and then one with the answer.
+
+    Outside of frames its end is a token that writes text.
+    """
 
     framed_key_types = ("json", "regex")
-    think, answer, end = 1000, 1001, 1002
+    think, answer, end = 1000, 1001, ids("c")[0]
 
     def framing_token_ids(self) -> list[int]:
         return [self.think, self.answer, self.end]
@@ -467,7 +470,7 @@ def framing(backend: Any) -> Any:
     return ReasonerGrammarBackend(backend, SimpleNamespace(detector=detector), tokenizer())
 
 
-@pytest.mark.parametrize(("kind", "text", "answer"), [("regex", "[ab]{2}", "ab"), ("json", SCHEMA, '{"a": 1}')])
+@pytest.mark.parametrize(("kind", "text", "answer"), [("regex", "[a-c]{2}", "ab"), ("json", SCHEMA, '{"a": 1}')])
 def test_answers_in_a_frame(framing: Any, kind: str, text: str, answer: str) -> None:
     grammar = framing.get_cached_or_future_value((kind, text), True)[0].result(60)
     assert mask_of(grammar) == [Frame.think, Frame.answer]
@@ -476,6 +479,7 @@ def test_answers_in_a_frame(framing: Any, kind: str, text: str, answer: str) -> 
         known = grammar.copy()
         for token in [*before, Frame.answer, *ids(answer)]:
             known.accept_token(token)
+            assert token != Frame.answer or Frame.end not in mask_of(known)
         # The frame's tokens write no text there, and only its end may come.
         assert Frame.end in mask_of(known)
         assert not {Frame.think, Frame.answer, END} & set(mask_of(known))
