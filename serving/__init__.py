@@ -3,8 +3,14 @@
     specifications   what a request asks for (a schema, a pattern, a grammar, ...) -> a constraint
     matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
     settings         what an operator may set: time and memory of a compilation, bytes of the cache
+    stoppable        calls in threads that can be given up while they run
+    bounded_cache    what was compiled, up to a number of bytes
+    packed_masks     masks as tensors, and in logits
     vllm_backend     the two classes that vLLM asks a backend for
     vllm_plugin      puts them where vLLM finds them
+    sglang_grammar   the state of a request to SGLang
+    sglang_backend   the backend that SGLang asks for grammars
+    sglang_plugin    registers it
 
 An engine's own package is imported only by the modules that are named after it.
 """

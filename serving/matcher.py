@@ -8,6 +8,7 @@ tokens changes nothing.
     validate(tokens)    how many of them it could continue with
     rollback(number)    the last tokens are taken back
     fill(words)         the mask of what may come next
+    forced_text()       the text that must come next
     position            where the text stands, a value
     fill_masks(...)     the masks of a batch of positions, in one call without Python's lock
 
@@ -17,6 +18,7 @@ it is masked, since the text would stop unfinished.
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import LimitExceeded
+from decoding.speculation.jump_forward import forced_text
 from tokenfst.batches import fill_bitmasks
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -186,6 +189,20 @@ class Matcher:
             False if the automaton exceeds its limits; all tokens are allowed then, as `fill_masks` says.
         """
         return not _fill([self.position], words[None], 1)
+
+    def forced_text(self, max_bytes: int = 256) -> str:
+        """Return the whole characters that must come next (`decoding.speculation.jump_forward`), at most `max_bytes`.
+
+        Nothing is forced within a character that a token has begun, since the text of an engine does not show it.
+
+        Raises:
+            LimitExceeded: a lazy automaton exceeds its limits.
+        """
+        reader = getincrementaldecoder("utf-8")()
+        try:
+            return reader.decode(forced_text(self.automaton, self.state, max_bytes))
+        except UnicodeDecodeError:
+            return ""
 
     def copy(self) -> Matcher:
         """Return a matcher that stands where this one stands; the two then go apart."""

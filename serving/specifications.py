@@ -1,14 +1,16 @@
 """What a request asks for, as a constraint.
 
 Engines hand over text: a JSON Schema, a pattern, a list of choices, a grammar, or a structural tag, which is JSON that
-says where in free text constraints begin and end. Two forms of structural tags are in use, that of vLLM's first
-versions (`structures` and `triggers`) and XGrammar's (`format`).
+says where in free text constraints begin and end. Two forms of structural tags are in use, that of the engines' first
+versions (`structures` and `triggers`) and XGrammar's (`format`). A field that asks for what the constraint would not
+hold, such as another notation than JSON, is refused by its name.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, Final, Literal, TypeAlias
 
 from automata import expressions as ex
@@ -16,17 +18,24 @@ from automata.errors import SchemaError
 from automata.expressions import ANY_TEXT, Expr
 from automata.limits import DEFAULT_LIMITS, Limits
 from automata.pattern import parse
-from constraints import choice, free_text, grammar, json_schema, sequence, triggered
+from automata.queries import counterexample
+from constraints import Whitespace, choice, free_text, grammar, json_schema, sequence, text_until, token, triggered
 from constraints.composing.parsed import composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
-Blanks: TypeAlias = Literal["default", "compact"]
+Blanks: TypeAlias = Literal["default", "compact"] | Whitespace
 
 # The most digits in a row of a JSON number, where its schema sets no bound: all 64-bit integers have fewer.
 MAX_DIGITS: Final = 20
 
 _MAX_SHOWN: Final = 60
+_BLANK: Final = ex.char_set(" \t\n\r")
+# Fields of formats that have no effect at these values, and are refused at others.
+_WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
+    "json_schema": {"style": "json", "excludes": []},
+    "any_text": {"max_tokens": None, "max_chars": None},
+}
 
 
 def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: Limits = DEFAULT_LIMITS) -> Composable:
@@ -35,8 +44,9 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     Args:
         kind: what the text is.
         text: a JSON Schema, a pattern, a JSON array of texts, a grammar, or a structural tag.
-        blanks: where blanks may stand in JSON: as `json.dumps` writes them, or nowhere. White space is bounded, and
-            numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either without end.
+        blanks: where blanks may stand in JSON: as `json.dumps` writes them, nowhere, or as the caller says. The first
+            two are bounded, and numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either
+            without end.
         limits: how much time and memory reading a schema may take.
 
     Raises:
@@ -53,7 +63,43 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
         return choice(_texts(_json(text, "the choices"), "the choices"))
     if kind == "grammar":
         return grammar(text)
-    return _structural_tag(_json(text, "the structural tag"), blanks, limits)
+    return _structural_tag(_json(text, "the structural tag"), _Formats(blanks, limits))
+
+
+def framed(tag: Any, content: Composable) -> Composable:
+    """Return a constraint in a frame.
+
+    Args:
+        tag: a structural tag, in which a format of the type "content" stands for the constraint.
+        content: the constraint.
+
+    Raises:
+        ValueError: the tag cannot be honoured; the message says where and why.
+    """
+    return _structural_tag(tag, _Formats("default", DEFAULT_LIMITS, content))
+
+
+def blanks_up_to(number: int) -> Whitespace:
+    """Return up to a number of blanks, of any kind, wherever JSON allows some."""
+    return _everywhere(ex.repeat(_BLANK, 0, number))
+
+
+def blanks_like(pattern: str) -> Whitespace:
+    """Return the blanks that a pattern describes, wherever JSON allows some.
+
+    Raises:
+        ValueError: the pattern matches what is no white space in JSON.
+        PatternError: it is no pattern.
+    """
+    blanks = parse(pattern)
+    other = counterexample(_BLANK.star(), blanks)
+    if other is not None:
+        raise ValueError(f"the pattern {pattern!r} matches {other!r}, which is no white space in JSON")
+    return _everywhere(blanks)
+
+
+def _everywhere(blanks: Expr) -> Whitespace:
+    return Whitespace(*[blanks] * len(fields(Whitespace)))
 
 
 def _schema(schema: Any, blanks: Blanks, limits: Limits) -> Composable:
@@ -78,23 +124,25 @@ def _shown(value: Any) -> str:
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
 
 
-def _structural_tag(tag: Any, blanks: Blanks, limits: Limits) -> Composable:
+def _structural_tag(tag: Any, formats: _Formats) -> Composable:
     """Return the constraint of a structural tag, in either form."""
     if not isinstance(tag, dict):
         raise ValueError(f"a structural tag is an object, not {_shown(tag)}")
     if "format" in tag:
-        return _Formats(blanks, limits).constraint(tag["format"], "format")
+        return formats.constraint(tag["format"], "format")
     structures, triggers = tag.get("structures"), tag.get("triggers")
     if not isinstance(structures, list) or not isinstance(triggers, list):
         raise ValueError("a structural tag has `format`, or `structures` and `triggers`")
     tags = []
     for number, each in enumerate(structures):
         where = f"structures[{number}]"
-        content = {"type": "json_schema", "json_schema": _field(each, "schema", where)}
+        # Engines write null where no schema was given.
+        schema = _field(each, "schema", where)
+        content = {"type": "json_schema", "json_schema": {} if schema is None else schema}
         begin, end = _field(each, "begin", where), each.get("end", "")
         tags.append({"type": "tag", "begin": begin, "content": content, "end": end})
-    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags}
-    return _Formats(blanks, limits).constraint(whole, "structures")
+    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags, "at_least_one": tag.get("at_least_one")}
+    return formats.constraint(whole, "structures")
 
 
 def _field(value: Any, name: str, where: str) -> Any:
@@ -106,9 +154,10 @@ def _field(value: Any, name: str, where: str) -> Any:
 class _Formats:
     """Reads the formats of XGrammar's structural tags."""
 
-    def __init__(self, blanks: Blanks, limits: Limits) -> None:
+    def __init__(self, blanks: Blanks, limits: Limits, content: Composable | None = None) -> None:
         self.blanks: Blanks = blanks
         self.limits = limits
+        self.content = content
 
     def constraint(self, value: Any, where: str) -> Composable:
         """Return the constraint of a format.
@@ -123,15 +172,27 @@ class _Formats:
             "regex": lambda: parse(self._text(value, "pattern", where)),
             "grammar": lambda: grammar(self._text(value, "grammar", where)),
             "any_text": lambda: self._any_text(value, where),
+            "token": lambda: self._token(value, where),
+            "exclude_token": lambda: self._other_token(value, where),
+            "any_tokens": lambda: self._other_tokens(value, where),
             "sequence": lambda: sequence(*self._several(value, "elements", where)),
             "or": lambda: self._either(value, where),
+            "optional": lambda: self._repeated(value, where, 0, 1),
+            "star": lambda: self._repeated(value, where, 0, None),
+            "plus": lambda: self._repeated(value, where, 1, None),
+            "repeat": lambda: self._repeated(value, where, *self._bounds(value, where)),
             "tag": lambda: sequence(*self._tag(value, where)),
             "triggered_tags": lambda: self._triggered(value, where),
             "tags_with_separator": lambda: self._separated(value, where),
         }
+        if kind == "content" and self.content is not None:
+            return self.content
         read = known.get(kind) if isinstance(kind, str) else None
         if read is None:
             raise ValueError(f"{where}: a structural tag of type {kind!r} is not supported")
+        for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
+            if value.get(name, plain) != plain:
+                raise ValueError(f"{where}.{name} is not supported: {_shown(value[name])}")
         return read()
 
     def _text(self, value: Any, name: str, where: str) -> str:
@@ -147,10 +208,34 @@ class _Formats:
         return [self.constraint(each, f"{where}.{name}[{number}]") for number, each in enumerate(elements)]
 
     def _schema(self, value: Any, where: str) -> Composable:
+        schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
+        blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
         try:
-            return _schema(_field(value, "json_schema", where), self.blanks, self.limits)
+            return _schema({} if schema is None else schema, blanks, self.limits)
         except SchemaError as error:
             raise ValueError(f"{where}: {error}") from None
+
+    def _token(self, value: Any, where: str) -> Expr:
+        return token(_token_name([_field(value, "token", where)], f"{where}.token"))
+
+    def _other_token(self, value: Any, where: str) -> Expr:
+        without = value.get("exclude_tokens") or []
+        return token(_token_name(without, f"{where}.exclude_tokens", others=True) if without else "<[*]>")
+
+    def _other_tokens(self, value: Any, where: str) -> Expr:
+        most = value.get("max_tokens")
+        return ex.repeat(
+            self._other_token(value, where), 0, None if most is None else _count(most, f"{where}.max_tokens")
+        )
+
+    def _repeated(self, value: Any, where: str, low: int, high: int | None) -> Composable:
+        content = self.constraint(_field(value, "content", where), f"{where}.content")
+        return composed(repeated(part_of(content), low, high), str)
+
+    def _bounds(self, value: Any, where: str) -> tuple[int, int | None]:
+        low, high = _field(value, "min", where), _field(value, "max", where)
+        bound = None if high == -1 else _count(high, f"{where}.max")
+        return _count(low, f"{where}.min"), bound
 
     def _any_text(self, value: Any, where: str) -> Expr:
         without = value.get("excludes", [])
@@ -163,10 +248,15 @@ class _Formats:
         return first
 
     def _tag(self, value: Any, where: str) -> tuple[Composable, ...]:
-        begin, end = self._text(value, "begin", where), value.get("end", "")
+        begin = _field(value, "begin", where)
+        first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
         content = self.constraint(_field(value, "content", where), f"{where}.content")
-        ends = [end] if isinstance(end, str) else _texts(end, f"{where}.end")
-        return ex.literal(begin), content, ex.alternation(*map(ex.literal, ends))
+        return first, content, self._end(value.get("end", ""), f"{where}.end")
+
+    def _end(self, end: Any, where: str) -> Expr:
+        if isinstance(end, dict):
+            return self._token(end, where)
+        return ex.alternation(*map(ex.literal, [end] if isinstance(end, str) else _texts(end, where)))
 
     def _separated(self, value: Any, where: str) -> Composable:
         """Return tags with a separator between them: one, or any number."""
@@ -180,6 +270,19 @@ class _Formats:
         return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
     def _triggered(self, value: Any, where: str) -> Composable:
+        """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
+        switched = self._switched(value, where)
+        # What may not occur is a marker after which nothing may come.
+        without = value.get("excludes") or []
+        markers = switched | dict.fromkeys(_texts(without, f"{where}.excludes") if without else [], ex.EMPTY)
+        stops = value.get("stop_after_first")
+        if value.get("at_least_one"):
+            first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
+            return composed(first if stops else concatenated([first, part_of(triggered(markers))]), str)
+        return _until_first(switched, list(markers)) if stops else triggered(markers)
+
+    def _switched(self, value: Any, where: str) -> dict[str, Composable]:
+        """Return what may follow each trigger."""
         triggers = _texts(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
@@ -193,11 +296,34 @@ class _Formats:
                 raise ValueError(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
             rest = sequence(ex.literal(text[len(trigger) :]), content, end)
             switched[trigger] = _or(switched[trigger], rest) if trigger in switched else rest
-        at_least = 1 if value.get("at_least_one") else 0
-        return triggered(switched, at_least=at_least, at_most=1 if value.get("stop_after_first") else None)
+        return switched
+
+
+def _until_first(switched: Mapping[str, Composable], markers: list[str]) -> Composable:
+    """Return free text without markers, or free text up to the first one and what may follow that."""
+    first = text_until(ex.alternation(*map(ex.literal, markers)))
+    ways = [Part(free_text(*markers))]
+    for trigger, rest in switched.items():
+        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger))), part_of(rest)]))
+    return composed(either(ways), str)
 
 
 def _or(left: Composable, right: Composable) -> Composable:
     if isinstance(left, Expr) and isinstance(right, Expr):
         return left | right
     return sequence(left) | sequence(right)
+
+
+def _count(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{where} is a number from 0, not {_shown(value)}")
+    return value
+
+
+def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
+    """Return the name of a set of tokens, or of all others; each is given by its number or by its own name."""
+    if isinstance(tokens, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in tokens):
+        return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
+    if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):
+        return f"!{tokens[0]}" if others else tokens[0]
+    raise ValueError(f"{where} are numbers of tokens, or the name of one, not {_shown(tokens)}")

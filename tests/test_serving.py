@@ -80,9 +80,9 @@ def test_structural_tags_in_both_forms() -> None:
         "at_least_one": True,
         "stop_after_first": True,
     }
-    assert accepts("structural_tag", {"format": once}, "so <f>a</f>")
-    assert not accepts("structural_tag", {"format": once}, "so")
-    assert not accepts("structural_tag", {"format": once}, "<f>a</f><f>a</f>")
+    assert accepts("structural_tag", {"format": once}, "<f>a</f>")
+    for text in ("so <f>a</f>", "so", "", "<f>a</f><f>a</f>", "<f>a</f> so"):
+        assert not accepts("structural_tag", {"format": once}, text)
 
 
 def test_calls_of_tools_as_strict_engines_ask_for_them() -> None:

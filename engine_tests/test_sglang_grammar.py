@@ -1,0 +1,499 @@
+"""The grammar of a request in SGLang's own loops: masks, draft trees, reasoning, text that is forced, frames.
+
+Masks are compared with what `accept_token` takes, token by token.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from sglang.srt.constrained.base_grammar_backend import (
+    BaseGrammarObject,
+    GrammarMask,
+    GrammarRow,
+    InvalidGrammarObject,
+    get_vocab_mask_buffer,
+)
+from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend, ReasonerGrammarObject
+from sglang.srt.environ import envs
+from sglang.srt.speculative.spec_utils import generate_token_bitmask
+from sglang_loops import manager, published, request, submitted, tokenizer, written
+
+import serving.matcher
+from automata.errors import LimitExceeded
+from serving.matcher import Matcher
+from tokenfst import Vocabulary
+
+WIDTH, WORDS, END = 2048, 64, 0
+VOCABULARY = len(tokenizer())
+SCHEMA = '{"type": "object", "properties": {"a": {"enum": [1, "x", true]}}, "additionalProperties": false}'
+KINDS = [("regex", "(ab|b)*c{1,3}"), ("json", SCHEMA), ("ebnf", 'root ::= "(" root ")" | "a"'), ("regex", "(?s).*")]
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[Any]:
+    with published():
+        yield manager().grammar_backend
+
+
+@pytest.fixture
+def made(backend: Any) -> Callable[[str, str], Any]:
+    """A grammar of a kind and a text."""
+
+    def make(kind: str, text: str) -> Any:
+        found = backend.get_cached_or_future_value((kind, text), False)[0]
+        grammar = found.result(60) if hasattr(found, "result") else found
+        assert not isinstance(grammar, InvalidGrammarObject), grammar
+        return grammar
+
+    return make
+
+
+def ids(text: str) -> list[int]:
+    found: list[int] = tokenizer().encode(text, add_special_tokens=False)
+    return found
+
+
+def allowed(mask: torch.Tensor, row: int = 0) -> list[int]:
+    return [token for token in range(32 * mask.shape[1]) if mask[row, token >> 5] >> (token & 31) & 1]
+
+
+def accepted(grammar: Any, tokens: Any = range(VOCABULARY)) -> list[int]:
+    """The tokens that a grammar takes, each tried on a copy."""
+    found = []
+    for token in tokens:
+        try:
+            grammar.copy().accept_token(token)
+        except ValueError:
+            continue
+        found.append(token)
+    return found
+
+
+def mask_of(grammar: Any, width: int = WIDTH) -> list[int]:
+    mask = grammar.allocate_vocab_mask(width, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    return allowed(mask)
+
+
+# Masks
+
+
+@pytest.mark.parametrize(("kind", "text"), KINDS)
+def test_masks_say_what_is_accepted(made: Any, kind: str, text: str) -> None:
+    grammar, rng = made(kind, text), random.Random(text)
+    steps = 0
+    for _ in range(12):
+        tokens = mask_of(grammar)
+        assert tokens == accepted(grammar)
+        if rng.random() < 0.3 and steps:
+            back = rng.randint(1, steps)
+            grammar.rollback(back)
+            steps -= back
+        elif set(tokens) != {END}:
+            grammar.accept_token(rng.choice([token for token in tokens if token != END]))
+            steps += 1
+
+
+def test_logits_are_wider_than_the_vocabulary(made: Any) -> None:
+    grammar = made("regex", "(?s).*")
+    assert max(mask_of(grammar, WIDTH + 500)) < VOCABULARY
+    logits = torch.zeros(1, WIDTH + 500)
+    mask = grammar.allocate_vocab_mask(WIDTH + 500, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    GrammarMask(grammar, mask).apply(logits)
+    assert (logits[0, VOCABULARY:] == float("-inf")).all()
+    assert logits[0].isfinite().nonzero().flatten().tolist() == mask_of(grammar)
+    # Logits narrower than the vocabulary are no reason to stop either.
+    narrow = torch.zeros(1, 1000)
+    grammar.fill_vocab_mask(mask := grammar.allocate_vocab_mask(1000, 1, "cpu"), 0)
+    GrammarMask(grammar, mask).apply(narrow)
+    assert narrow[0].isfinite().nonzero().flatten().tolist() == [token for token in mask_of(grammar) if token < 1000]
+
+
+class Everything(BaseGrammarObject):
+    """Another backend's grammar."""
+
+    def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
+        vocab_mask[idx] = 7
+
+
+def test_a_batch_is_filled_in_one_call_and_others_fill_themselves(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(automata: Any, states: Any, out: Any, *rest: Any, **named: Any) -> None:
+        calls.append(len(automata))
+        plain(automata, states, out, *rest, **named)
+
+    plain = serving.matcher.fill_bitmasks
+    monkeypatch.setattr(serving.matcher, "fill_bitmasks", counted)
+    grammars = [made(*kind) for kind in KINDS]
+    reasoner = ReasonerGrammarObject(made("regex", "x"), [5])
+    reasoner.maybe_init_reasoning(False)
+    thinking = ReasonerGrammarObject(made("regex", "x"), [5])
+    thinking.maybe_init_reasoning(True)
+    rows = [1, 2, 5, 7, 0, 4, 9]
+    mask = grammars[0].allocate_vocab_mask(WIDTH, 10, "cpu")
+    batch = [*grammars, Everything(), reasoner, thinking]
+    grammars[0].fill_vocab_mask_batched([GrammarRow(*pair) for pair in zip(rows, batch, strict=True)], mask)
+    assert calls == [1, 4]  # the reasoner asks for its own row
+    for row, grammar in zip(rows, grammars, strict=False):
+        assert allowed(mask, row) == accepted(grammar)
+    assert (mask[0] == 7).all()
+    assert allowed(mask, 4) == ids("x")
+    for row in (3, 6, 8, 9):  # nobody named them, or the model still thinks
+        assert (mask[row] == -1).all()
+
+
+def test_many_rows_take_several_threads(made: Any) -> None:
+    grammars = [made(*KINDS[number % len(KINDS)]) for number in range(100)]
+    grammars[0].threads = 4
+    mask = grammars[0].allocate_vocab_mask(WIDTH, 100, "cpu")
+    grammars[0].fill_vocab_mask_batched([GrammarRow(*pair) for pair in enumerate(grammars)], mask)
+    for kind in range(len(KINDS)):
+        assert allowed(mask, kind) == accepted(grammars[kind])
+        assert all((mask[row] == mask[kind]).all() for row in range(kind, 100, len(KINDS)))
+
+
+def test_a_buffer_of_masks(backend: Any, made: Any) -> None:
+    grammar = made("regex", "a")
+    buffer = backend.initialize_vocab_mask_buffer("test masks", WIDTH, 6, "cpu")
+    assert (buffer.shape, buffer.dtype) == ((6, WORDS), torch.int32)
+    assert get_vocab_mask_buffer("test masks", 4).data_ptr() == buffer.data_ptr()
+    grammar.fill_vocab_mask(buffer, 2)
+    assert allowed(buffer, 2) == ids("a")
+    assert grammar.move_vocab_mask(buffer, "cpu").equal(buffer)
+    grammar.reset_vocab_mask(buffer)
+    assert (buffer == -1).all()
+
+
+# Acceptance, ends, and the way back
+
+
+def test_ends_and_the_way_back(made: Any) -> None:
+    grammar = made("regex", "ab?")
+    with pytest.raises(ValueError, match="token 0 may not come after the 0 tokens before it"):
+        grammar.accept_token(END)
+    for wrong in (-1, VOCABULARY, 1 << 40):
+        with pytest.raises(ValueError, match="may not come"):
+            grammar.accept_token(wrong)
+    assert grammar.current_token is None
+    a, b = ids("a")[0], ids("b")[0]
+    grammar.accept_token(a)
+    other = grammar.copy()
+    grammar.accept_token(END)
+    assert (grammar.is_terminated(), grammar.finished, grammar.current_token) == (True, False, END)
+    assert mask_of(grammar) == [END]
+    grammar.accept_token(b)  # SGLang may hand over what comes after the end
+    grammar.rollback(1)
+    assert not grammar.is_terminated()
+    assert mask_of(grammar) == mask_of(other) == [END, b]
+    other.accept_token(b)
+    assert mask_of(other) == [END]
+    assert mask_of(grammar) == [END, b]
+    grammar.rollback(1)
+    assert mask_of(grammar) == accepted(made("regex", "ab?"))
+    with pytest.raises(ValueError, match="cannot be taken back"):
+        grammar.rollback(1)
+
+
+def test_the_end_comes_where_a_request_wants_more(made: Any) -> None:
+    grammar = made("regex", "a")
+    grammar.accept_token(ids("a")[0])
+    mask = grammar.allocate_vocab_mask(WIDTH, 2, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    logits = torch.randn(2, WIDTH)
+    logits[:, END] = float("-inf")  # what SGLang does for `min_new_tokens`
+    before = logits.clone()
+    GrammarMask(grammar, mask).apply(logits)
+    assert logits[0].isfinite().nonzero().flatten().tolist() == [END]
+    assert logits[1].equal(before[1])
+
+
+# Automata that exceed their limits
+
+
+class Exceeding:
+    """An automaton that exceeds its limits wherever it is asked."""
+
+    start, end_state, at_text_start = 0, -1, False
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def fill_bitmask(self, *_: Any) -> None:
+        raise LimitExceeded("more than 10 states", limit="states")
+
+    advance = step = is_final = fill_bitmask
+
+
+def test_what_exceeds_its_limits_ends_alone(made: Any) -> None:
+    good, bad = made("regex", "a"), made("regex", "(bc)+")
+    bad.matcher = Matcher(Exceeding(good.matcher.automaton.vocabulary))  # type: ignore[arg-type]
+    mask = good.allocate_vocab_mask(WIDTH, 2, "cpu")
+    good.fill_vocab_mask_batched([GrammarRow(0, good), GrammarRow(1, bad)], mask)
+    assert allowed(mask, 0) == ids("a")
+    assert allowed(mask, 1) == []
+    logits = torch.zeros(2, WIDTH)
+    GrammarMask(good, mask).apply(logits)
+    assert logits[0].isfinite().sum() == 1
+    assert logits[1].isfinite().all()
+    with pytest.raises(ValueError, match="exceeds its limits: more than 10 states"):
+        bad.accept_token(5)
+    assert bad.try_jump_forward(None) is None
+    # No draft token continues it.
+    first, following, tokens = torch.tensor([[1, -1]]), torch.tensor([[-1, -1]]), torch.tensor([[-1, 5]])
+    found, _ = generate_token_bitmask([SimpleNamespace(grammar=bad)], first, following, tokens, WIDTH)
+    assert found is not None
+    assert allowed(found, 0) == []
+
+
+# Draft tokens
+
+
+def random_tree(rng: random.Random, grammar: Any, size: int) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Tokens, parents, first children and next siblings of a tree, most of whose tokens are allowed."""
+    tokens, parents = [-1], [-1]
+    for _ in range(size - 1):
+        parent = rng.randrange(len(tokens))
+        at = grammar.copy()
+        try:
+            for token in path(tokens, parents, parent):
+                at.accept_token(token)
+            good = accepted(at, rng.sample(range(VOCABULARY), 300)) + mask_of(at)[:3]
+        except ValueError:
+            good = []
+        tokens.append(rng.choice(good) if good and rng.random() < 0.8 else rng.randrange(VOCABULARY))
+        parents.append(parent)
+    children = [[node for node in range(size) if parents[node] == parent] for parent in range(size)]
+    first, following = [-1] * size, [-1] * size
+    for parent, nodes in enumerate(children):
+        for node, after in zip([None, *nodes], [*nodes, -1], strict=True):
+            if node is None:
+                first[parent] = after
+            else:
+                following[node] = after
+    return tokens, parents, first, following
+
+
+def path(tokens: list[int], parents: list[int], node: int) -> list[int]:
+    found = []
+    while node > 0:
+        found.append(tokens[node])
+        node = parents[node]
+    return found[::-1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_of_draft_tokens(made: Any, seed: int) -> None:
+    rng, size = random.Random(seed), 10
+    requests, trees = [], []
+    for kind in [KINDS[0], KINDS[1], None, KINDS[2]]:
+        grammar = made(*kind) if kind else None
+        requests.append(SimpleNamespace(grammar=grammar))
+        trees.append(random_tree(rng, grammar or made(*KINDS[3]), size))
+    tokens, parents, first, following = (list(part) for part in zip(*trees, strict=True))
+    mask, _ = generate_token_bitmask(
+        requests, torch.tensor(first), torch.tensor(following), torch.tensor(tokens), WIDTH
+    )
+    assert mask is not None
+    for number, each in enumerate(requests):
+        if each.grammar is None:
+            assert (mask[number * size : (number + 1) * size] == -1).all()
+            continue
+        assert each.grammar.matcher.num_tokens == 0
+        for node in range(size):
+            grammar, row = each.grammar.copy(), number * size + node
+            try:
+                for token in path(tokens[number], parents[number], node):
+                    assert not grammar.is_terminated()
+                    grammar.accept_token(token)
+            except (ValueError, AssertionError):
+                assert (mask[row] == -1).all()  # nothing leads there
+                continue
+            if grammar.is_terminated():
+                assert (mask[row] == -1).all()
+            else:
+                assert allowed(mask, row) == accepted(grammar)
+
+
+# Text that is forced
+
+
+def test_forced_text_is_written_in_the_tokenizers_tokens(made: Any) -> None:
+    pattern = r'\{"name": "[a-c]{2}", "colour": "red"\}'
+    grammar = made("regex", pattern)
+    assert made("regex", "[ab]c").try_jump_forward(tokenizer()) is None
+    rng, written_ids = random.Random(1), list[int]()
+    while not grammar.is_terminated():
+        helper = grammar.try_jump_forward(tokenizer())
+        if helper is not None:
+            text, state = grammar.jump_forward_str_state(helper)
+            assert (helper, state) == (([], text), -1)
+            # As SGLang did: all that was written, cut anew.
+            anew = ids(tokenizer().decode(written_ids) + text)
+            grammar.jump_and_retokenize(written_ids, anew, state)
+            written_ids = anew
+        token = rng.choice(mask_of(grammar))
+        grammar.accept_token(token)
+        written_ids.append(token)
+    text = tokenizer().decode(written_ids, skip_special_tokens=True)
+    assert re.fullmatch(pattern, text)
+    assert written_ids[:-1] == ids(text)
+
+
+def test_tokens_that_may_not_be_put_there(made: Any) -> None:
+    grammar = made("regex", "abc")
+    old = [ids("a")[0], ids("b")[0]]
+    for token in old:
+        grammar.accept_token(token)
+    before = mask_of(grammar)
+    with pytest.raises(ValueError, match="may not be written in the place of"):
+        grammar.jump_and_retokenize(old, [old[0], *ids("x")], -1)
+    assert mask_of(grammar) == before
+    grammar.jump_and_retokenize(old, old[:1], -1)
+    assert mask_of(grammar) == accepted(grammar)
+    assert grammar.matcher.num_tokens == 1
+
+
+# Reasoning
+
+
+def reasoned(strict: bool = False, **parameters: Any) -> tuple[Any, Any]:
+    with published(reasoning_parser="qwen3", enable_strict_thinking=strict):
+        grammars = manager(think_end_ids=ids("</think>"))
+    requests = [request("1", reasoning=True, **parameters), request("2", **parameters)]
+    submitted(grammars, requests)
+    return grammars, requests
+
+
+def test_the_constraint_begins_where_reasoning_ends() -> None:
+    _, (thinking, plain) = reasoned(regex="[ab]{3}")
+    assert isinstance(thinking.grammar, ReasonerGrammarObject)
+    free = thinking.grammar.allocate_vocab_mask(WIDTH, 1, "cpu")
+    thinking.grammar.fill_vocab_mask(free, 0)
+    assert (free == -1).all()
+    for token in [*ids("let me see"), *ids("</think>")]:
+        thinking.grammar.accept_token(token)
+    assert mask_of(thinking.grammar) == mask_of(plain.grammar)
+    thinking.output_ids.extend(ids("</think>"))
+    texts = written([thinking, plain])
+    assert re.fullmatch("</think>[ab]{3}", texts[0])
+    assert re.fullmatch("[ab]{3}", texts[1])
+    thinking.grammar.rollback(len(ids("</think>")) + 3)
+    assert thinking.grammar.try_jump_forward(tokenizer()) is None
+
+
+def test_strict_thinking_has_a_budget_and_tokens_that_are_out() -> None:
+    with envs.SGLANG_MAX_THINK_TOKENS.override(3):
+        grammars, (thinking, _) = reasoned(strict=True, regex="[ab]{3}")
+        other = request("3", reasoning=True)
+        grammars.process_req_with_grammar(other)
+    end = ids("</think>")
+    out = grammars.grammar_backend.think_excluded_token_ids
+    for grammar in (thinking.grammar, other.grammar):
+        for _ in range(3):
+            assert mask_of(grammar) == [token for token in range(WIDTH) if token not in set(out or ())]
+            grammar.accept_token(ids("x")[0])
+        for token in end:
+            assert mask_of(grammar) == [token]
+            grammar.accept_token(token)
+    assert mask_of(thinking.grammar) == accepted(thinking.grammar)
+    mask = other.grammar.move_vocab_mask(other.grammar.allocate_vocab_mask(WIDTH, 1, "cpu"), "cpu")
+    logits = torch.zeros(1, WIDTH)
+    other.grammar.apply_vocab_mask(logits, mask)
+    assert (logits == 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_filters_of_tokens(backend: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    mask = torch.randint(-(1 << 31), 1 << 31, (3, WORDS), dtype=torch.int64).to(torch.int32)
+    for _ in range(20):
+        before, row = mask.clone(), rng.randrange(3)
+        tokens = [*rng.sample(range(WIDTH), rng.randint(0, 5)), 31, 32 * WORDS - 1]
+        is_allowed, reset = rng.random() < 0.5, rng.random() < 0.5
+        backend.set_token_filter(mask, tokens, row, is_allowed, reset_vocab_mask=reset)
+        known = (set() if is_allowed else set(range(WIDTH))) if reset else set(allowed(before, row))
+        assert set(allowed(mask, row)) == (known | set(tokens) if is_allowed else known - set(tokens))
+        others = [other for other in range(3) if other != row]
+        assert mask[others].equal(before[others])
+
+
+# Frames
+
+
+class Frame:
+    """A frame around answers: perhaps a message of thoughts, and then one with the answer.
+
+    Outside of frames its end is a token that writes text.
+    """
+
+    framed_key_types = ("json", "regex")
+    think, answer, end = 1000, 1001, ids("c")[0]
+
+    def framing_token_ids(self) -> list[int]:
+        return [self.think, self.answer, self.end]
+
+    def ends_in_open_answer_block(self, input_ids: Any) -> bool:
+        return bool(input_ids and input_ids[-1] == self.answer)
+
+    def owns_turn(self, structural_tag: str) -> bool:
+        return False
+
+    def structural_tag(self, content: Any, *, in_answer_block: bool, max_think_tokens: int) -> Any:
+        end = {"type": "token", "token": self.end}
+        thoughts: Any = {"type": "any_tokens", "exclude_tokens": [self.end]}
+        if max_think_tokens >= 0:
+            thoughts["max_tokens"] = max_think_tokens
+        think = {"type": "sequence", "elements": [{"type": "token", "token": self.think}, thoughts, end]}
+        before = [{"type": "optional", "content": think}, {"type": "token", "token": self.answer}]
+        elements = [*([] if in_answer_block else before), content, end]
+        return {"type": "structural_tag", "format": {"type": "sequence", "elements": elements}}
+
+
+@pytest.fixture
+def framing(backend: Any) -> Any:
+    detector = SimpleNamespace(
+        think_end_token="</think>",
+        think_excluded_tokens=None,
+        get_think_end_token_ids=lambda tokenizer: ids("</think>"),
+        get_answer_frame=Frame,
+    )
+    return ReasonerGrammarBackend(backend, SimpleNamespace(detector=detector), tokenizer())
+
+
+@pytest.mark.parametrize(("kind", "text", "answer"), [("regex", "[a-c]{2}", "ab"), ("json", SCHEMA, '{"a": 1}')])
+def test_answers_in_a_frame(framing: Any, kind: str, text: str, answer: str) -> None:
+    grammar = framing.get_cached_or_future_value((kind, text), True)[0].result(60)
+    assert mask_of(grammar) == [Frame.think, Frame.answer]
+    thoughts = [Frame.think, *ids("so be it"), Frame.think, Frame.end]
+    for before in ([], thoughts):
+        known = grammar.copy()
+        for token in [*before, Frame.answer, *ids(answer)]:
+            known.accept_token(token)
+            assert token != Frame.answer or Frame.end not in mask_of(known)
+        # The frame's tokens write no text there, and only its end may come.
+        assert Frame.end in mask_of(known)
+        assert not {Frame.think, Frame.answer, END} & set(mask_of(known))
+        known.accept_token(Frame.end)
+        assert mask_of(known) == [END]
+        known.accept_token(END)
+        assert known.is_terminated()
+
+
+def test_answers_in_a_block_that_is_open(framing: Any) -> None:
+    key = framing.get_request_grammar_key(("regex", "[ab]"), input_ids=[Frame.answer], thinking_budget=None)
+    grammar = framing.get_cached_or_future_value(key, True)[0].result(60)
+    for token in (ids("a")[0], Frame.end, END):
+        assert token in mask_of(grammar)
+        grammar.accept_token(token)
+    invalid = framing.get_cached_or_future_value(("json", json.dumps({"type": "x"})), True)[0].result(60)
+    assert isinstance(invalid, InvalidGrammarObject)

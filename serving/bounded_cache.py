@@ -1,0 +1,68 @@
+"""BoundedCache: values by key, up to a number of bytes.
+
+An engine keeps what was compiled for a request in a dict that nothing limits. This is a mapping to put in its place.
+What was asked for least recently goes first, when something is added. Lazy automata grow while they are used, so each
+value is measured again when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, MutableMapping
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class BoundedCache(MutableMapping[K, V]):
+    """A mapping that forgets; for one thread.
+
+    Attributes:
+        max_bytes: how much may be kept.
+        nbytes: how much is kept, as it was last measured.
+    """
+
+    def __init__(self, max_bytes: int, size: Callable[[K, V], int | None]) -> None:
+        """Make an empty one.
+
+        Args:
+            max_bytes: how much may be kept.
+            size: the memory of a key and its value in bytes; None if they are not to be kept.
+        """
+        self.max_bytes = max_bytes
+        self.nbytes = 0
+        self._size = size
+        self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
+
+    def __getitem__(self, key: K) -> V:
+        value, before = self._kept[key]
+        size = self._size(key, value) or before
+        self.nbytes += size - before
+        self._kept[key] = value, size
+        self._kept.move_to_end(key)
+        return value
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if key in self:
+            del self[key]
+        size = self._size(key, value)
+        if size is None:
+            return
+        self._kept[key] = value, size
+        self.nbytes += size
+        while self.nbytes > self.max_bytes:
+            self.nbytes -= self._kept.popitem(last=False)[1][1]
+
+    def __delitem__(self, key: K) -> None:
+        self.nbytes -= self._kept.pop(key)[1]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
+    def __iter__(self) -> Iterator[K]:
+        # To ask for a value moves its key.
+        return iter(list(self._kept))
+
+    def __len__(self) -> int:
+        return len(self._kept)

@@ -1,0 +1,158 @@
+"""The grammar of one request to SGLang (`sglang.srt.constrained.base_grammar_backend`).
+
+A row of masks in which nothing is allowed stands for an automaton that exceeds its limits: no draft token continues it,
+any other token is written (`serving.packed_masks`), and `accept_token` refuses that, which ends this request and no
+other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import torch
+from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, GrammarRow, GrammarStats
+
+from automata.errors import LimitExceeded, TooManyConfigurations
+from serving.matcher import Matcher, fill_masks
+from serving.packed_masks import all_allowed, apply_
+
+logger = logging.getLogger(__name__)
+
+# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
+_ROWS_A_THREAD: Final = 16
+
+
+class Grammar(BaseGrammarObject):
+    """The state of one request.
+
+    Attributes:
+        matcher: where the request stands.
+        threads: how many threads at most fill the masks of a batch.
+        constraint: what was compiled, for a frame around it; copies, which are kept, are without.
+    """
+
+    def __init__(self, matcher: Matcher, threads: int, stats: GrammarStats, constraint: Any = None) -> None:
+        super().__init__()
+        self.matcher = matcher
+        self.threads = threads
+        self.grammar_stats = stats
+        self.constraint = constraint
+
+    def accept_token(self, token: int) -> None:
+        """Continue the text with a token; what SGLang writes after the end is ignored.
+
+        Raises:
+            ValueError: the text may not continue so; SGLang ends the request with an error.
+        """
+        if self.matcher.has_ended:
+            return
+        if not _accepted(self.matcher, [token]):
+            raise ValueError(f"token {token} may not come after the {self.matcher.num_tokens} tokens before it")
+        self.current_token = token
+
+    def rollback(self, k: int) -> None:
+        """Take the last tokens back."""
+        self.matcher.rollback(k)
+
+    def is_terminated(self) -> bool:
+        """Return whether an end token was accepted."""
+        return self.matcher.has_ended
+
+    def copy(self) -> Grammar:
+        """Return a grammar that stands where this one stands; the two then go apart."""
+        stats = replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
+        other = Grammar(self.matcher.copy(), self.threads, stats)
+        other.current_token, other.finished = self.current_token, self.finished
+        return other
+
+    # Masks
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
+        """Return masks that allow everything, `[batch_size, W]` int32, on the host."""
+        return all_allowed(batch_size, max(vocab_size, len(self.matcher.automaton.vocabulary)))
+
+    def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
+        """Write the mask of what may come next into a row."""
+        self.fill_vocab_mask_batched([GrammarRow(idx, self)], vocab_mask)
+
+    @staticmethod
+    def fill_vocab_mask_batched(entries: Sequence[GrammarRow], vocab_mask: torch.Tensor) -> None:
+        """Write the masks of some rows; those of our grammars in one call without Python's lock."""
+        ours = {entry.row: entry.grammar for entry in entries if isinstance(entry.grammar, Grammar)}
+        for entry in entries:
+            if entry.row not in ours:
+                entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+        most = max((grammar.threads for grammar in ours.values()), default=1)
+        positions = {row: grammar.matcher.position for row, grammar in ours.items()}
+        exceeded = fill_masks(positions, vocab_mask.numpy(), min(most, 1 + len(ours) // _ROWS_A_THREAD))
+        if exceeded:
+            logger.warning("the automata of %d requests exceed their limits, which ends them", len(exceeded))
+            vocab_mask[exceeded] = 0
+
+    @staticmethod
+    def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
+        """Make masks allow everything."""
+        vocab_mask.fill_(-1)
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
+        """Return masks on a device."""
+        return vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
+        """Write minus infinity over the logits of masked tokens (`serving.packed_masks`).
+
+        Args:
+            logits: `[B, V]`.
+            vocab_mask: `[B, W]` int32, on the same device.
+        """
+        apply_(logits, vocab_mask)
+
+    # Text that is forced
+
+    def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
+        """Return no tokens and the text that must come next, None if there is none."""
+        try:
+            text = self.matcher.forced_text()
+        except (LimitExceeded, TooManyConfigurations):
+            return None
+        return ([], text) if text else None
+
+    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
+        """Return the text of `try_jump_forward`, and a state that nothing needs."""
+        return helper[1], -1
+
+    def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
+        """Put other tokens in the place of all that were accepted.
+
+        Raises:
+            ValueError: the text may not be written so; nothing has changed.
+        """
+        pairs = zip(old_output_ids, new_output_ids, strict=False)
+        same = next((at for at, (old, new) in enumerate(pairs) if old != new), None)
+        if same is None:
+            same = min(len(old_output_ids), len(new_output_ids))
+        matcher = self.matcher.copy()
+        matcher.rollback(len(old_output_ids) - same)
+        if not _accepted(matcher, new_output_ids[same:]):
+            raise ValueError(f"the tokens {new_output_ids} may not be written in the place of {old_output_ids}")
+        self.matcher = matcher
+
+    def __repr__(self) -> str:
+        return f"Grammar({self.grammar_stats.dispatch_type}, {self.matcher.num_tokens} tokens)"
+
+
+def _accepted(matcher: Matcher, tokens: Sequence[int]) -> bool:
+    """Continue a text with tokens; return whether it may continue so.
+
+    Raises:
+        ValueError: the automaton exceeds its limits.
+    """
+    try:
+        return matcher.accept(tokens)
+    except (LimitExceeded, TooManyConfigurations) as error:
+        raise ValueError(f"the constraint exceeds its limits: {error}") from None

@@ -1,0 +1,186 @@
+"""The formats of structural tags: what they allow, and what is refused by its name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tokenfst
+from automata.errors import VocabularyError
+from constraints import json_schema
+from decoding import bundled_model, vocabulary_of
+from serving.specifications import blanks_like, blanks_up_to, constraint_of, framed
+from tokenfst import Vocabulary
+from tokenfst.token_automaton import TokenAutomaton
+
+TOKENS = [b"a", b"b", b"1", b"", b"", b""]
+CALL, OTHER, END = 3, 4, 5
+LETTERS = Vocabulary(TOKENS, END, special_tokens={"<call>": CALL, "<other>": OTHER})
+A = {"type": "const_string", "value": "a"}
+ONE = {"type": "json_schema", "json_schema": {"const": 1}}
+NUMBER = {"type": "json_schema", "json_schema": {"type": "integer"}}
+
+
+def compiled(form: Any, vocabulary: Vocabulary = LETTERS) -> TokenAutomaton:
+    constraint = constraint_of("structural_tag", json.dumps({"type": "structural_tag", "format": form}))
+    return tokenfst.compile(constraint, vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        ({"type": "optional", "content": A}, ["", "a"], ["aa"]),
+        ({"type": "star", "content": A}, ["", "aaa"], ["ab"]),
+        ({"type": "plus", "content": A}, ["a", "aaa"], [""]),
+        ({"type": "repeat", "content": A, "min": 1, "max": 2}, ["a", "aa"], ["", "aaa"]),
+        ({"type": "repeat", "content": A, "min": 2, "max": -1}, ["aa", "aaaaa"], ["a"]),
+        ({"type": "star", "content": ONE}, ["", "1", "11"], ["a", "1a"]),
+    ],
+)
+def test_repetitions(form: Any, right: list[str], wrong: list[str]) -> None:
+    automaton = compiled(form)
+    assert [automaton.accepts(text) for text in [*right, *wrong]] == [True] * len(right) + [False] * len(wrong)
+
+
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        ({"type": "token", "token": CALL}, [[CALL]], [[0], [OTHER], []]),
+        ({"type": "token", "token": "<call>"}, [[CALL]], [[0], [OTHER]]),
+        ({"type": "exclude_token", "exclude_tokens": [CALL]}, [[0], [OTHER]], [[CALL], []]),
+        ({"type": "exclude_token", "exclude_tokens": ["<call>"]}, [[0], [OTHER]], [[CALL]]),
+        ({"type": "any_tokens"}, [[], [0, CALL, OTHER]], []),
+        ({"type": "any_tokens", "exclude_tokens": [CALL, 0], "max_tokens": 2}, [[], [OTHER, 1]], [[0], [1, 1, 1]]),
+        (
+            {"type": "tag", "begin": {"type": "token", "token": CALL}, "content": A, "end": {"token": OTHER}},
+            [[CALL, 0, OTHER]],
+            [[0], [CALL, 0], [CALL, 1, OTHER]],
+        ),
+    ],
+)
+def test_tokens_by_number_and_by_name(form: Any, right: list[list[int]], wrong: list[list[int]]) -> None:
+    automaton = compiled(form)
+    assert [automaton.accepts(tokens) for tokens in [*right, *wrong]] == [True] * len(right) + [False] * len(wrong)
+
+
+def test_texts_that_may_not_occur_around_tags() -> None:
+    tag = {"type": "tag", "begin": "<f>", "content": NUMBER, "end": "</f>"}
+    form = {"type": "triggered_tags", "triggers": ["<f>"], "tags": [tag], "excludes": ["<think>"]}
+    automaton = compiled(form, vocabulary_of(bundled_model()[1]))
+    assert automaton.accepts("so <f>1</f> and <thin")
+    assert not automaton.accepts("so <think> <f>1</f>")
+    assert not automaton.accepts("so <f>1</f> <think>")
+
+
+TAGS = [
+    {"type": "tag", "begin": "<f>", "content": {"type": "regex", "pattern": "[ab]"}, "end": "</f>"},
+    {"type": "tag", "begin": "<g=1>", "content": A, "end": ""},
+    {"type": "tag", "begin": "<g=2>", "content": ONE, "end": ";"},
+]
+TEXTS = [
+    "",
+    "so",
+    "<",
+    "<f>a</f>",
+    "so <f>a</f>",
+    "<f>b</f> so",
+    "so <g=1>a",
+    "<g=2>1;<f>a</f>",
+    "<f>c</f>",
+    "so <g=",
+    "<no>",
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "right"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5, 6, 7, 10]),
+        ({"at_least_one": True}, [3, 5, 7]),
+        ({"stop_after_first": True}, [0, 1, 2, 3, 4, 6, 10]),
+        ({"at_least_one": True, "stop_after_first": True}, [3]),
+        ({"excludes": ["<no>"]}, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ({"stop_after_first": True, "excludes": ["<no>"]}, [0, 1, 2, 3, 4, 6]),
+        ({"at_least_one": True, "excludes": ["<no>"]}, [3, 5, 7]),
+    ],
+)
+def test_how_many_tags_there_are_and_where(options: Any, right: list[int]) -> None:
+    form = {"type": "triggered_tags", "triggers": ["<f>", "<g="], "tags": TAGS, **options}
+    automaton = compiled(form, vocabulary_of(bundled_model()[1]))
+    assert [number for number, text in enumerate(TEXTS) if automaton.accepts(text)] == right
+
+
+def test_structures_of_engines_with_what_they_leave_open() -> None:
+    tag = {"structures": [{"begin": "<f>", "schema": None, "end": ""}], "triggers": ["<f>"], "at_least_one": True}
+    automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag)), vocabulary_of(bundled_model()[1]))
+    assert automaton.accepts('<f>["a"] so')
+    assert not automaton.accepts('so <f>["a"]')
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({**NUMBER, "style": "qwen_xml"}, "format.style is not supported: 'qwen_xml'"),
+        ({**NUMBER, "excludes": ["x"]}, "format.excludes is not supported"),
+        ({"type": "any_text", "max_tokens": 3}, "format.max_tokens is not supported: 3"),
+        ({"type": "sequence", "elements": [{"type": "repeat", "content": A, "min": -1, "max": 2}]}, r"\[0\].min is a"),
+        ({"type": "any_tokens", "max_tokens": "2"}, "format.max_tokens is a number from 0, not '2'"),
+        ({"type": "token", "token": [1]}, "format.token are numbers of tokens, or the name of one"),
+        ({"type": "content"}, "a structural tag of type 'content' is not supported"),
+        ({"type": "triggered_tags", "triggers": ["a"], "tags": [], "excludes": [1]}, "tags is a list"),
+    ],
+)
+def test_what_is_not_held_is_refused(form: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compiled(form)
+
+
+def test_a_token_that_nobody_knows() -> None:
+    with pytest.raises(VocabularyError, match="<nobody>"):
+        compiled({"type": "token", "token": "<nobody>"})
+
+
+def test_a_constraint_in_a_frame() -> None:
+    elements = [{"type": "optional", "content": A}, {"type": "token", "token": CALL}, {"type": "content"}]
+    frame = {"type": "structural_tag", "format": {"type": "sequence", "elements": elements}}
+    automaton = tokenfst.compile(framed(frame, json_schema({"type": "integer"})), LETTERS)
+    assert automaton.accepts([0, CALL, 2, 2])
+    assert automaton.accepts([CALL, 2])
+    assert not automaton.accepts([2])
+    words = np.zeros(1, np.int32)
+    automaton.fill_bitmask(automaton.start, words)
+    assert words[0] == 1 << 0 | 1 << CALL
+
+
+# White space
+
+
+@pytest.mark.parametrize(
+    ("blanks", "right", "wrong"),
+    [
+        (blanks_up_to(2), '{ "a" \n: 1}', '{   "a": 1}'),
+        (blanks_up_to(0), '{"a":1}', '{"a": 1}'),
+        (blanks_like(" ?"), '{ "a" : 1 }', '{  "a": 1}'),
+        (blanks_like(r"[\n\t ]*"), '{\t\n     "a":1}', '{\r"a":1}'),
+    ],
+)
+def test_white_space_as_an_operator_says(blanks: Any, right: str, wrong: str) -> None:
+    constraint = constraint_of("json", '{"type": "object"}', blanks=blanks)
+    automaton = tokenfst.compile(constraint, vocabulary_of(bundled_model()[1]))
+    assert automaton.accepts(right)
+    assert not automaton.accepts(wrong)
+
+
+def test_white_space_of_one_part() -> None:
+    form = {"type": "json_schema", "json_schema": {"type": "object"}, "max_whitespace_cnt": 1}
+    automaton = compiled(form, vocabulary_of(bundled_model()[1]))
+    assert automaton.accepts('{ "a" : 1 }')
+    assert not automaton.accepts('{  "a": 1}')
+
+
+def test_a_pattern_of_what_is_no_white_space() -> None:
+    with pytest.raises(ValueError, match="matches b'_', which is no white space in JSON"):
+        blanks_like("[ _]?")
