@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from automata.arrays import BoolArray, IntArray
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded, TokenNotAllowed, TooManyConfigurations
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import Constrained, ConstraintLike, check_width, constrained, resolved
@@ -68,20 +68,28 @@ class SequenceTracker:
             raise TokenNotAllowed(f"token {new[right]}, number {common + right + 1} of the text, is not allowed there")
         self._tokens += new
 
-    def allowed(self, width: int, max_tokens: int | None = None) -> BoolArray:
-        """Return whether each token may come next, `[width]` bool.
+    def biases(self, width: int, max_tokens: int | None = None) -> npt.NDArray[np.float32]:
+        """Return what is added to the logits of the next token, `[width]` float32.
+
+        It is minus infinity for tokens that are not allowed, and less what the others cost.
 
         Args:
             width: the width of the logits, at least that of the vocabulary; nothing is allowed past the vocabulary.
             max_tokens: how many tokens the whole text may have, the end token included. A token is then allowed only if
                 the text can still be completed after it. None for any number.
+
+        Raises:
+            LimitExceeded: a lazy automaton exceeds its limits.
         """
-        matcher, found = self.matcher, np.zeros(width, np.bool_)
-        automaton, state, ended = matcher.automaton, matcher.state, matcher.has_ended
+        matcher, found = self.matcher, np.full(width, -np.inf, np.float32)
+        automaton, state = matcher.automaton, matcher.state
         # After the end an end token may come as often as an engine asks.
-        remaining = None if max_tokens is None or ended else max_tokens - matcher.num_tokens
-        found[: len(automaton.vocabulary)] = automaton.mask(state, remaining)
-        found[[stop for stop in matcher.stops if stop < width]] = ended or automaton.is_final(state)
+        remaining = None if max_tokens is None or matcher.has_ended else max_tokens - matcher.num_tokens
+        found[: len(automaton.vocabulary)][automaton.mask(state, remaining)] = 0
+        if automaton.is_weighted and not matcher.has_ended:
+            tokens, costs = automaton.token_costs(state)
+            found[tokens] -= costs
+        found[[stop for stop in matcher.stops if stop < width]] = found[automaton.vocabulary.eos_ids[0]]
         return found
 
 
@@ -169,14 +177,7 @@ class SequenceProcessor:
 
     def _biases(self, tokens: IntArray, width: int) -> npt.NDArray[np.float32]:
         check_width(width, self.vocabulary)
-        tracker = self._following(self._read(tokens))
-        matcher = tracker.matcher
-        allowed = tracker.allowed(width, self.max_tokens)
-        found = np.where(allowed, np.float32(0), np.float32(-np.inf))
-        if matcher.automaton.is_weighted and not matcher.has_ended:
-            weighed, costs = matcher.automaton.token_costs(matcher.state)
-            found[weighed] -= costs
-        return found
+        return self._following(self._read(tokens)).biases(width, self.max_tokens)
 
     def _read(self, tokens: IntArray) -> IntArray:
         """Return the prompt and what was written, out of what the engine hands over."""
