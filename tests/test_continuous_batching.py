@@ -98,20 +98,19 @@ def check(number: int, output: Any) -> None:
         jsonschema.validate(json.loads(text), PERSON)
 
 
-CONFIGURATIONS: list[dict[str, Any]] = [
-    {},
-    {"max_batch_tokens": 8},
-    {"num_blocks": 16, "page_size": 8, "max_batch_tokens": 24},
-    {"allow_block_sharing": False, "per_request_processors": True},
-    {"varlen_compile_config": CompileConfig(backend="eager", fullgraph=False)},
+WARM = {"top_k": 3, "top_p": 0.9, "temperature": 2.0}
+# Settings of the generation, and of the batches.
+MODES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    (WARM, {}),
+    ({"do_sample": False}, {"max_batch_tokens": 8}),
+    (WARM, {"num_blocks": 16, "page_size": 8, "max_batch_tokens": 24}),
+    (WARM, {"allow_block_sharing": False, "per_request_processors": True}),
+    ({}, {"varlen_compile_config": CompileConfig(backend="eager", fullgraph=False)}),
 ]
-SAMPLING: list[dict[str, Any]] = [{}, {"top_k": 3, "top_p": 0.9, "temperature": 2.0}, {"do_sample": False}]
 
 
-@pytest.mark.parametrize("options", CONFIGURATIONS, ids=str)
-@pytest.mark.parametrize(
-    "sampling", [{}, {"top_k": 3, "top_p": 0.9, "temperature": 2.0}, {"do_sample": False}], ids=str
-)
+@pytest.mark.parametrize(("sampling", "options"), MODES)
 def test_each_request_keeps_to_its_own(sampling: dict[str, Any], options: dict[str, Any]) -> None:
     rng = random.Random(1)
     with manager(settings(**sampling), **options) as made:
