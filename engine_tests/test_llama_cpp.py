@@ -308,6 +308,15 @@ def test_what_goes_wrong_ends_the_text_and_is_raised_by_check(bundled: Llama) ->
             processor.check()
 
 
+def test_processors_that_are_left_out_are_noticed(bundled: Llama) -> None:
+    """llama-cpp-python loses the list of processors where there is a bias."""
+    processor = LlamaProcessor(DATE, bundled)
+    processors = LogitsProcessorList([processor])
+    bundled.create_completion(PROMPT, max_tokens=3, logits_processor=processors, logit_bias={"5": 1.0})
+    with pytest.raises(IncompleteOutput, match="never called"):
+        processor.check()
+
+
 def test_a_processor_is_for_one_text(bundled: Llama, files: dict[str, Path]) -> None:
     for llama in (bundled, opened(files["bundled"], draft_model=LlamaPromptLookupDecoding())):
         processor = LlamaProcessor(DATE, llama)

@@ -2,9 +2,13 @@
 
     specifications   what a request asks for (a schema, a pattern, a grammar, ...) -> a constraint
     matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
+    sequences        one sequence, whose state is found from its tokens: what logits processors are made of
     settings         what an operator may set: time and memory of a compilation, bytes of the cache
     vllm_backend     the two classes that vLLM asks a backend for
     vllm_plugin      puts them where vLLM finds them
+    llama_cpp        llama-cpp-python: a logits processor, and the vocabulary of a GGUF file
+    mlx_lm           MLX-LM: a logits processor
+    continuous_batching    transformers: a constraint for each request
 
 An engine's own package is imported only by the modules that are named after it.
 """

@@ -104,10 +104,10 @@ def constrained_batching(
     problem = _unexpected(manager)
     if problem:
         raise RuntimeError(f"constraints cannot be put into transformers {transformers.__version__}: {problem}")
-    constraints, processors = Constraints(vocabulary, width, model.device), manager.logit_processor
-    processors.logits_processor.insert(0, constraints)
+    masks, processors = Constraints(vocabulary, width, model.device), manager.logit_processor
+    processors.logits_processor.insert(0, masks)
     processors.tensors_required += 1
-    processors.supported_keys.update(constraints.supported_kwargs)
+    processors.supported_keys.update(masks.supported_kwargs)
     processors.do_processing = True
     if config.max_memory_percent is None:
         resolved = manager.continuous_batching_config
@@ -190,7 +190,8 @@ class Constraints(ContinuousBatchingLogitsProcessor):
             tracker = None if automaton is None else self._filled(state, automaton, before.get(state.request_id), row)
             if tracker is not None:
                 self._trackers[state.request_id] = tracker
-            self._positions.append(None if tracker is None else (automaton, tracker.matcher.state))
+            open_at = None if tracker is None or tracker.matcher.has_ended else (automaton, tracker.matcher.state)
+            self._positions.append(open_at)
         self._words = torch.from_numpy(words)
         return torch.zeros(len(words), dtype=torch.int32)
 

@@ -9,7 +9,7 @@
 
 llama-cpp-python calls its processors from C, where exceptions are printed and lost and the logits stay as they were.
 So whatever goes wrong ends the text: only end tokens are allowed from then on, the error is logged, and `check` raises
-it.
+it. Where a call has a `logit_bias`, llama-cpp-python calls no processors at all; `check` raises that as well.
 
 With a draft model the tokens that a processor is given end with drafts whose turn has not come. Each call is for
 exactly one more token, so calls are counted. Without a draft model the tokens are what was written, also in loops of
@@ -52,7 +52,7 @@ _ends: Final[WeakKeyDictionary[Any, tuple[int, ...]]] = WeakKeyDictionary()
 
 
 class LlamaProcessor(SequenceProcessor):
-    """Constrains one text of a `llama_cpp.Llama`; make one for each call.
+    """Constrains one text of a `llama_cpp.Llama`; make one for each call, and call `check` behind it.
 
     A text ends within the context of the model, also where `max_tokens` is None.
     """

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import IntArray
-from automata.errors import LimitExceeded, TokenNotAllowed, TooManyConfigurations
+from automata.errors import IncompleteOutput, LimitExceeded, TokenNotAllowed, TooManyConfigurations
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import Constrained, ConstraintLike, check_width, constrained, resolved
 from serving.matcher import Matcher
@@ -162,7 +162,7 @@ class SequenceProcessor:
             TokenNotAllowed: a token that the constraint forbids was written.
             ValueError: the prompt is another one than at the first call, or the logits do not cover the vocabulary.
             VocabularyError: the logits are more than twice as wide as the vocabulary, so they are another model's.
-            Exception: what compiling the constraint raised, at the first call.
+            Exception: what compiling a constraint that was waited for raised, at the first call.
         """
         if self.error is None:
             try:
@@ -195,14 +195,17 @@ class SequenceProcessor:
         return self._tracker
 
     def check(self) -> None:
-        """Raise what ended the text early, if anything did.
+        """Raise what ended the text early, if anything did; call it behind the text.
 
         Raises:
-            LimitExceeded: the automaton exceeded its limits.
+            LimitExceeded: the automaton, or compiling it, exceeded the limits.
             TooManyConfigurations: the text has more derivations side by side than the automaton carries.
+            IncompleteOutput: the engine never called the processor, so nothing was constrained.
         """
         if self.error is not None:
             raise self.error
+        if self._tracker is None:
+            raise IncompleteOutput("the engine never called the processor, so nothing was constrained")
 
 
 def _common(first: Sequence[int], second: Sequence[int]) -> int:

@@ -283,16 +283,31 @@ def test_automata_are_not_copied() -> None:
         assert copy.copy(automaton) is automaton
 
 
-def test_rows_behind_those_of_requests_stay_as_they_are() -> None:
+def masked(automaton: Any, generated: list[int], scores: torch.Tensor) -> torch.Tensor:
+    """What becomes of scores whose first row is of a request that has written something."""
     made = constrained_batching(MODEL, TOKENIZER, generation_config=settings(), continuous_batching_config=small())
     processor: Any = made.logit_processor.logits_processor[0]
-
-    state = RequestState("one", ids(PROMPT), logit_processor_kwargs={"constraint": AUTOMATA[1]})
+    kwargs = {"constraint": automaton}
+    state = RequestState("one", ids(PROMPT), generated_tokens=generated, logit_processor_kwargs=kwargs)
     arguments = processor.prepare_tensor_args([FutureRequestState(state, True, {}, 1)])
     assert (arguments.dtype, arguments.shape) == (torch.int32, (1,))
+    found: torch.Tensor = processor(scores.clone(), torch.tensor([0, 7, 9], dtype=torch.int32))
+    return found
+
+
+def test_rows_behind_those_of_requests_stay_as_they_are() -> None:
     scores = torch.randn(3, 2048)
-    found = processor(scores.clone(), torch.tensor([0, 7, 9], dtype=torch.int32))
+    found = masked(AUTOMATA[1], [], scores)
     assert torch.equal(found[1:], scores[1:])
     allowed = torch.from_numpy(AUTOMATA[1].mask(AUTOMATA[1].start))
     assert torch.equal(torch.isfinite(found[0]), allowed)
     assert torch.equal(found[0, allowed], scores[0, allowed])
+
+
+def test_after_the_end_the_end_comes_again() -> None:
+    """Requests go on where another end token than theirs was written."""
+    weighed = tokenfst.compile(ex.literal("yes").weighted(2) | ex.literal("no"), VOCABULARY)
+    for automaton in (weighed, AUTOMATA[1]):
+        found = masked(automaton, [*ids("yes"), 0, 0], torch.zeros(3, 2048))
+        assert torch.isfinite(found[0]).nonzero().flatten().tolist() == [0]
+        assert found[0, 0] == 0

@@ -147,6 +147,8 @@ def test_mistakes_are_said() -> None:
             SequenceProcessor(**given)
     with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 2"):
         SequenceProcessor("abababab", LETTERS, max_tokens=2)
+    with pytest.raises(IncompleteOutput, match="never called"):
+        SequenceProcessor("a", LETTERS).check()
     processor = SequenceProcessor("a", LETTERS)
     processor.biases(np.array([5, 3]), WIDTH)
     for tokens in ([5], [5, 4], []):
