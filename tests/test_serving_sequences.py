@@ -93,6 +93,14 @@ def test_a_refused_token_leaves_what_comes_before_it() -> None:
     assert np.flatnonzero(tracker.biases(WIDTH) == 0).tolist() == [1, 7]
 
 
+def test_the_end_may_come_again_when_nothing_is_left() -> None:
+    """Engines ask for a token more than they take."""
+    processor = SequenceProcessor("ab", LETTERS, stops=[10], max_tokens=2)
+    for written, allowed in (([], [2]), ([2], [6, 8, 10]), ([2, 6], [6, 8, 10]), ([2, 10, 6], [6, 8, 10])):
+        found = processor.biases(np.array([5, *written]), WIDTH)
+        assert np.flatnonzero(np.isfinite(found)).tolist() == allowed
+
+
 def doomed() -> Any:
     nested = constraints.grammar('start: "(" start "a" | "b"', syntax="lark")
     return tokenfst.compile(nested, LETTERS, limits=Limits(memory=1 << 14))
