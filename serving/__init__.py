@@ -2,6 +2,7 @@
 
     specifications   what a request asks for (a schema, a pattern, a grammar, ...) -> a constraint
     matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
+    sequences        one sequence, whose state is found from its tokens: what logits processors are made of
     settings         what an operator may set: time and memory of a compilation, bytes of the cache
     stoppable        calls in threads that can be given up while they run
     bounded_cache    what was compiled, up to a number of bytes
@@ -11,6 +12,9 @@
     sglang_grammar   the state of a request to SGLang
     sglang_backend   the backend that SGLang asks for grammars
     sglang_plugin    registers it
+    llama_cpp        llama-cpp-python: a logits processor, and the vocabulary of a GGUF file
+    mlx_lm           MLX-LM: a logits processor
+    continuous_batching    transformers: a constraint for each request
 
 An engine's own package is imported only by the modules that are named after it.
 """

@@ -111,6 +111,13 @@ def test_assisted_generation_writes_what_plain_generation_writes(automaton: Any,
             assert whole(automaton, row)
 
 
+@pytest.mark.parametrize("sampled", [True, False])
+def test_a_least_length_that_no_text_has_is_an_error(sampled: bool) -> None:
+    """Another processor forbids the end, and the constraint everything else."""
+    with pytest.raises((TokenNotAllowed, RuntimeError), match=r"forbids|probability"):
+        write(adversary(WIDTH, 0), tokenfst.compile("bb", LETTERS), PROMPTS[:1], do_sample=sampled, min_new_tokens=8)
+
+
 def test_models_with_logits_of_other_widths_take_turns() -> None:
     automaton, prompt = KINDS["dense"], torch.tensor([[0, 1]])
     processor = ConstraintLogitsProcessor([automaton], LETTERS, max_new_tokens=9)

@@ -26,7 +26,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,13 @@ class TokenAutomaton(ABC):
     _read_fst: ClassVar[Callable[[Fst, Vocabulary, SymbolTable | None, bool, Work], TokenAutomaton]]
     # Why there is no acceptor of an automaton of this kind, for an error.
     _no_fst: ClassVar[str] = "has no acceptor over tokens"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the automaton itself, which never changes; engines copy the requests that hold it."""
+        return self
 
     @property
     @abstractmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
@@ -22,6 +22,9 @@ Automaton: TypeAlias = TokenAutomaton
 Constrained: TypeAlias = Automaton | Future[Any] | None
 ConstraintLike: TypeAlias = Constraint | Constrained
 ConstraintLikes: TypeAlias = ConstraintLike | Sequence[ConstraintLike]
+
+# Models pad their logits beyond the vocabulary, but none by this factor.
+_MOST_PADDING: Final = 2
 
 
 def constrained(
@@ -98,6 +101,19 @@ def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | Non
     if max_new_tokens is not None:
         check_limit(automaton, max_new_tokens)
     return automaton
+
+
+def check_width(width: int, vocabulary: Vocabulary) -> None:
+    """Raise unless logits may be those of a model with the vocabulary.
+
+    Raises:
+        ValueError: they do not cover it.
+        VocabularyError: they are more than twice as wide, so they are another model's.
+    """
+    if width < len(vocabulary):
+        raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
+    if width > _MOST_PADDING * len(vocabulary):
+        raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
 
 
 def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:

@@ -31,7 +31,7 @@ from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
-from decoding.inputs.constraints import Automaton
+from decoding.inputs.constraints import Automaton, check_width
 from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 
@@ -41,8 +41,6 @@ KEPT: Final = 64
 CHECKED_EVERY: Final = 32
 # Seconds for building the tables of an automaton; beyond that it stays on the host.
 MAX_COMPLETING: Final = 0.25
-# Models pad their logits beyond the vocabulary, but none by this factor.
-_MOST_PADDING: Final = 2
 # An odd number; rows are hashed as polynomials in it, modulo 2^64.
 _BASE: Final = 0x5851F42D4C957F2D
 
@@ -356,10 +354,7 @@ def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:
     vocabulary = given[0].vocabulary
     if any(automaton.vocabulary.digest != vocabulary.digest for automaton in given):
         raise VocabularyError("the constraints of one batch were compiled for different vocabularies")
-    if width < len(vocabulary):
-        raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
-    if width > _MOST_PADDING * len(vocabulary):
-        raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
+    check_width(width, vocabulary)
     return list(vocabulary.eos_ids)
 
 

@@ -23,6 +23,17 @@ from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.batch_tracker import BatchTracker
 
 
+class _WholeRowsOnly:
+    """An attribute that continuous batching reads; it raises, where a value would lead to no more than a warning."""
+
+    def __get__(self, processor: object, owner: type) -> None:
+        if processor is not None:
+            raise NotImplementedError(
+                f"{owner.__name__} reads whole rows, and continuous batching hands over their last tokens alone: "
+                "`constrained_batching` of serving/continuous_batching.py takes a constraint for each request"
+            )
+
+
 class ConstraintLogitsProcessor(LogitsProcessor):
     """Constrains one call of `model.generate`, in any mode, with any batch and left padding. Make one for each call.
 
@@ -32,6 +43,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         wrap_up_after: the number of tokens after which texts are urged to end, or None.
         max_depth: the most symbols on the stack of a grammar's automaton, or None.
     """
+
+    supports_continuous_batching: Any = _WholeRowsOnly()
 
     def __init__(
         self,
@@ -146,6 +159,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
 class InPlace(LogitsProcessor):
     """A processor that writes into the scores it is given, for callers that do not use them any more."""
+
+    supports_continuous_batching: Any = _WholeRowsOnly()
 
     def __init__(self, processor: ConstraintLogitsProcessor) -> None:
         self._processor = processor
