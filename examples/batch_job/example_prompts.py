@@ -26,7 +26,7 @@ PROPERTIES: Final[dict[str, Draw]] = {
     "age": lambda draw: {"type": "integer", "minimum": draw.randint(0, 18), "maximum": draw.randint(60, 120)},
     "city": lambda draw: {"enum": draw.sample(CITIES, draw.randint(2, 4))},
     "email": lambda draw: {"type": "string", "pattern": r"^[a-z]{3,10}@[a-z]{3,8}\.(com|org)$"},
-    "joined": lambda draw: {"type": "string", "format": "date"},
+    "joined": lambda draw: {"type": "string", "format": "date", "pattern": draw.choice(["^20", "^19[89]", "^201"])},
     "is_member": lambda draw: {"type": "boolean"},
     "height": lambda draw: {"type": "number", "minimum": 1, "maximum": draw.choice([2, 2.5])},
     "tags": lambda draw: {"type": "array", "items": {"type": "string", "maxLength": 8}, "maxItems": draw.randint(1, 3)},
