@@ -59,12 +59,12 @@ def test_each_record_has_a_line_in_its_order(writer: Writer, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("line", "name", "reason"),
     [
-        (b"{]\n", None, "line 2: Expecting property name"),
+        (b"{]\n", None, "line 2: not JSON: Expecting property name .* .at column 2."),
         (b'{"id": "\xff"}\n', None, "line 2: 'utf-8' codec can't decode"),
         (b"[" * 100_000 + b"\n", None, "line 2: maximum recursion depth"),
         (b"7\n", None, "line 2: a record is an object, not int"),
         ({"prompt": "", "schema": {}}, None, "line 2: the record has no 'id'"),
-        ({"id": "b", "prompt": ""}, None, "line 2: the record has no 'schema'"),
+        ({"id": "b", "prompt": ""}, "b", "line 2: the record has no 'schema'"),
         (record([1]), None, r"line 2: an id is a text or a number, not \[1\]"),
         (record("b", 7), "b", "line 2: prompt: a prompt is a text, not int"),
         (record("b", "\ud800"), "b", "line 2: prompt: .*surrogates not allowed"),

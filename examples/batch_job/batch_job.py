@@ -156,11 +156,12 @@ class Writer:
         request, part = Request(place), ""
         try:
             record = _record(line)
-            request.id = record["id"]
+            request.id = _id(record)
+            prompt, schema = _field(record, "prompt"), _field(record, "schema")
             part = "prompt"
-            request.prompt = self._prompt(record["prompt"])
+            request.prompt = self._prompt(prompt)
             part = "schema"
-            constraint = constraint_of("json", json.dumps(record["schema"]), limits=self.limits)
+            constraint = constraint_of("json", json.dumps(schema), limits=self.limits)
             request.automaton = self.compiler.submit(constraint, self.vocabulary)
         except _REFUSALS as error:
             request.refuse(error, part)
@@ -242,15 +243,26 @@ def _record(line: bytes) -> dict[str, Any]:
     Raises:
         ValueError: the line is none.
     """
-    record = json.loads(line.decode())
+    try:
+        record = json.loads(line.decode().strip())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} (at column {error.colno})") from None
     if not isinstance(record, dict):
         raise ValueError(f"a record is an object, not {type(record).__name__}")
-    for name in ("id", "prompt", "schema"):
-        if name not in record:
-            raise ValueError(f"the record has no {name!r}")
-    if not isinstance(record["id"], str | int):
-        raise ValueError(f"an id is a text or a number, not {record['id']!r}")
     return record
+
+
+def _field(record: dict[str, Any], name: str) -> Any:
+    if name not in record:
+        raise ValueError(f"the record has no {name!r}")
+    return record[name]
+
+
+def _id(record: dict[str, Any]) -> str | int:
+    found: str | int = _field(record, "id")
+    if not isinstance(found, str | int):
+        raise ValueError(f"an id is a text or a number, not {found!r}")
+    return found
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
