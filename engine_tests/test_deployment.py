@@ -32,7 +32,7 @@ FOLDER = ROOT / "examples" / "deployment"
 DEPLOYMENT, SERVICE = yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text())
 (CONTAINER,) = DEPLOYMENT["spec"]["template"]["spec"]["containers"]
 # The entry point of the image, as its own test has it.
-COMMAND = ["vllm", "serve", "--structured-outputs-config.backend", "outlines"]
+COMMAND = ["vllm", "serve"]
 FOR_CPUS = ["--enforce-eager", "--max-model-len=512", "--max-num-seqs=16", "--served-model-name=bundled"]
 START = 300.0
 DATE = r"\d{4}-[01]\d-[0-3]\d"
@@ -75,7 +75,7 @@ def test_its_parts_fit_together() -> None:
 def test_its_environment_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     known = set(re.findall(r"^(TOKENFST_\w+)", str(settings.__doc__), re.M))
     assert {name for name in environment() if name.startswith("TOKENFST_")} <= known
-    assert environment()["TOKENFST_VLLM"] == "outlines"
+    assert environment()["TOKENFST_VLLM"] == option("structured-outputs-config.backend") == "outlines"
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
     read = settings.settings_from_environment()
