@@ -36,6 +36,7 @@ flight for each actor (they would wait for the actor when its node dies).
 from __future__ import annotations
 
 import argparse
+import glob
 import hashlib
 import itertools
 import json
@@ -283,9 +284,9 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
         os.close(folder)
 
 
-def _unfinished(folder: Path, name: str) -> list[Path]:
-    """Return what is left of a file that processes were writing when they were killed."""
-    return list(folder.glob(f".{name}.*"))
+def _unfinished(folder: Path, pattern: str) -> list[Path]:
+    """Return what is left of files that processes were writing when they were killed."""
+    return list(folder.glob(f".{pattern}.*"))
 
 
 class Worker:
@@ -299,7 +300,7 @@ class Worker:
         name = str(batch["shard"][0])
         # A shard is run again as well if its node died after it was finished and before that was known.
         if not (self.output / name).exists():
-            attempts = len(_unfinished(self.output, name))
+            attempts = len(_unfinished(self.output, glob.escape(name)))
             if attempts >= MAX_ATTEMPTS:
                 raise RuntimeError(f"{name} was begun {attempts} times, and each time its worker died")
             write_whole(self.output / name, self.writer.lines(self.prompts / name))
@@ -333,7 +334,7 @@ def begin(job: Job, prompts: Path, output: Path) -> list[str]:
 
 
 def _tidy(output: Path) -> None:
-    for path in _unfinished(output, "*"):
+    for path in _unfinished(output, "*.jsonl"):
         path.unlink(missing_ok=True)
 
 
