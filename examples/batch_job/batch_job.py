@@ -8,7 +8,7 @@ line. For each shard a file of the same name appears in OUTPUT, with a line for 
     {"id": ..., "text": ..., "value": ...}   what was written, and the same as a value, digit by digit
     {"id": ..., "error": ...}                the schema cannot be honoured, or the record cannot be read: where, and why
 
-Both folders are on a file system that all machines see.
+Both folders are on a file system that all machines see, and that renames a file at once.
 
     Job           what the texts depend on
     Request       one record: its prompt and its automaton, or what is wrong with it
@@ -359,6 +359,9 @@ def run(job: Job, prompts: Path, output: Path, *, workers: int, threads: int, gp
         )
         for report in reports.iter_rows():
             print("{shard}: {records} records, {errors} of them refused".format(**report), flush=True)
+    missing = begin(job, prompts, output)
+    if missing:
+        raise RuntimeError(f"{len(missing)} shards have no output: {', '.join(missing)}")
     _tidy(output)
     print("all shards are finished", flush=True)
 
