@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,6 +206,23 @@ def test_speculation_writes_whole_texts_and_counts() -> None:
     # Texts that share a seed are drawn independently.
     plain = generate(MODEL, TOKENIZER, ["Name: "] * 12, "[A-Z][a-z]{2,9}", seed=3, speculation=Speculation())
     assert len(set(plain)) > 1
+
+
+def test_a_text_with_a_seed_of_its_own_is_the_same_in_any_batch() -> None:
+    def write(seeds: Sequence[int]) -> list[str]:
+        options: Any = {"speculation": Speculation([ForcedTokens()]), "seed": seeds}
+        return generate(MODEL, TOKENIZER, ["Name: "] * len(seeds), "[A-Z][a-z]{2,9}", **options)
+
+    alone = {seed: write([seed])[0] for seed in range(4)}
+    assert len(set(alone.values())) > 1
+    assert write([3, 1, 0, 2, 1]) == [alone[seed] for seed in (3, 1, 0, 2, 1)]
+
+
+def test_seeds_are_as_many_as_prompts_and_need_speculation() -> None:
+    with pytest.raises(ValueError, match="there are 1 seeds for 2 prompts"):
+        generate(MODEL, TOKENIZER, ["a", "b"], "a|b", seed=[1], speculation=Speculation())
+    with pytest.raises(ValueError, match="seeds for each prompt go with `speculation`"):
+        generate(MODEL, TOKENIZER, ["a", "b"], "a|b", seed=[1, 2])
 
 
 @pytest.mark.parametrize("count", [1, 2])

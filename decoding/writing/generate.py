@@ -37,7 +37,7 @@ def generate(
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
     temperature: float = 1.0,
-    seed: int | None = None,
+    seed: int | Sequence[int] | None = None,
     num_beams: int = 1,
     at_text_start: bool = False,
     max_depth: int | None = None,
@@ -60,7 +60,8 @@ def generate(
             (`ConstraintLogitsProcessor`); None for never.
         temperature: 0 takes the likeliest token; anything above samples. 1 is the model's own distribution.
         seed: makes sampling repeatable, and leaves the program's random state alone. The draws of two ways of writing,
-            with speculation and without, are different for the same seed.
+            with speculation and without, are different for the same seed. With speculation, also a list with one for
+            each prompt: what a text draws then depends on its own seed alone, whatever else is in the batch.
         num_beams: more than one searches for the likeliest text; see `beam_search` for scores and diverse texts.
         at_text_start: what the constraint is about, and what is returned. False: what is added to the prompt. True: the
             text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
@@ -82,18 +83,20 @@ def generate(
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or an automaton is over another vocabulary.
         TypeError, ValueError: an argument is not what it should be; options that do not go together; more or fewer
-            constraints than prompts; `at_text_start` with an automaton that was compiled without it.
+            constraints or seeds than prompts; `at_text_start` with an automaton that was compiled without it.
     """
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
     if temperature < 0:
         raise ValueError(f"temperature is 0 or more, and {temperature!r} is not")
     if speculation is not None:
         _check_speculation({"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, **options})
-        sampling = Sampling(temperature, seed=seed, **options)
+        samplings = samplings_of(Sampling(temperature, **options), seed, len(rows))
         automata = automata_for(
             constraint, vocabulary, len(rows), max_new_tokens, at_text_start=at_text_start, limits=limits
         )
-        return _speculated(model, rows, automata, sampling, max_new_tokens, speculation)
+        return _speculated(model, rows, automata, samplings, max_new_tokens, speculation)
+    if isinstance(seed, Sequence):
+        raise ValueError("seeds for each prompt go with `speculation`: `transformers` draws a batch from one seed")
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
     check_count(len(each), len(rows))
     if not rows:
@@ -154,7 +157,7 @@ def _speculated(
     model: Any,
     rows: list[list[int]],
     automata: Sequence[Automaton],
-    sampling: Sampling,
+    samplings: Sequence[Sampling],
     max_new_tokens: int,
     speculation: Speculation,
 ) -> list[str]:
@@ -165,7 +168,7 @@ def _speculated(
         rows,
         automata,
         speculation.proposers_for(len(rows)),
-        sampling=samplings_of(sampling, len(rows)),
+        sampling=samplings,
         max_new_tokens=max_new_tokens,
         max_proposed=speculation.max_proposed,
         opportunistic=speculation.opportunistic,
@@ -174,10 +177,18 @@ def _speculated(
     return [text.decode() for text in written.texts]
 
 
-def samplings_of(sampling: Sampling, batch: int) -> list[Sampling]:
-    """Return the settings of each text of a batch: the same, with seeds of their own."""
-    first = int(Noise.of([sampling.seed]).seeds)
-    return [sampling.with_seed(derived_seed(first, number)) for number in range(batch)]
+def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: int) -> list[Sampling]:
+    """Return the settings of each text of a batch: the same, with seeds of their own.
+
+    Raises:
+        ValueError: `seed` is a list, and has not one for each text.
+    """
+    if not isinstance(seed, Sequence):
+        first = int(Noise.of([seed]).seeds)
+        return [sampling.with_seed(derived_seed(first, number)) for number in range(batch)]
+    if len(seed) != batch:
+        raise ValueError(f"there are {len(seed)} seeds for {batch} prompts: give one for all, or one for each")
+    return [sampling.with_seed(each) for each in seed]
 
 
 def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
