@@ -54,6 +54,10 @@ SAMPLERS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def loaded() -> tuple[Any, Any]:
     """The model and its tokenizer."""
+    return opened()
+
+
+def opened() -> tuple[Any, Any]:
     spec = find_spec("decoding")
     assert spec is not None
     model, tokenizer = load(str(Path(str(spec.origin)).parent / "model"))[:2]
@@ -151,7 +155,7 @@ def test_drafts_are_taken_back(loaded: Any, drafts: int) -> None:
 def test_drafts_of_another_mind(loaded: Any) -> None:
     """A draft model that is nearly never right: its weights are of another scale."""
     model, tokenizer = loaded
-    other = load_again(loaded)
+    other, _ = opened()
     for layer in other.model.layers:
         layer.mlp.down_proj.weight = -3 * layer.mlp.down_proj.weight
     for seed in range(8):
@@ -161,12 +165,6 @@ def test_drafts_of_another_mind(loaded: Any) -> None:
         parts = list(stream_generate(model, tokenizer, PROMPT, max_tokens=30, logits_processors=[processor], **options))
         assert right("".join(part.text for part in parts), DATE)
         assert not all(part.from_draft for part in parts)
-
-
-def load_again(loaded: Any) -> Any:
-    spec = find_spec("decoding")
-    assert spec is not None
-    return load(str(Path(str(spec.origin)).parent / "model"))[0]
 
 
 # Batches
