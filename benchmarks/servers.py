@@ -1,6 +1,6 @@
 """A server under load: vLLM with our backend, and with its own backends xgrammar and guidance, in turn.
 
-    .venv-vllm/bin/python benchmarks/serving.py [--schemas FILE] [--requests N] [--rounds N] [--backends NAME ...]
+    .venv-vllm/bin/python benchmarks/servers.py [--schemas FILE] [--requests N] [--rounds N] [--backends NAME ...]
                                                 [--json FILE]
 
 The environment is the one that `make serve-test` makes; the bundled model runs on a CPU. A round starts a server for
