@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from sglang.srt import runtime_context
+from sglang.srt.constrained.base_grammar_backend import InvalidGrammarObject
 from sglang.srt.constrained.grammar_manager import GrammarManager
 from sglang.srt.managers.schedule_batch import Req
 from sglang.srt.managers.scheduler_components.batch_result_processor import SchedulerBatchResultProcessor
@@ -32,6 +33,7 @@ from sglang.srt.utils.hf_transformers_utils import get_tokenizer
 from decoding import bundled_model
 
 PROMPT = "A person as JSON: "
+# The width of the bundled model's logits.
 WIDTH = 2048
 
 
@@ -136,3 +138,38 @@ def took(each: Any, token: int) -> None:
     if each.grammar is not None:
         SchedulerBatchResultProcessor._accept_grammar_tokens(None, each, token)
         each.grammar.finished = each.finished()
+
+
+def compiled(backend: Any, kind: str, text: str) -> Any:
+    """The grammar of a kind and a text."""
+    found = backend.get_cached_or_future_value((kind, text), False)[0]
+    grammar = found.result(60) if hasattr(found, "result") else found
+    assert not isinstance(grammar, InvalidGrammarObject), grammar
+    return grammar
+
+
+def ids(text: str) -> list[int]:
+    found: list[int] = tokenizer().encode(text, add_special_tokens=False)
+    return found
+
+
+def allowed(mask: torch.Tensor, row: int = 0) -> list[int]:
+    return [token for token in range(32 * mask.shape[1]) if mask[row, token >> 5] >> (token & 31) & 1]
+
+
+def accepted(grammar: Any, tokens: Any = None) -> list[int]:
+    """The tokens that a grammar takes, each tried on a copy."""
+    found = []
+    for token in range(len(tokenizer())) if tokens is None else tokens:
+        try:
+            grammar.copy().accept_token(token)
+        except ValueError:
+            continue
+        found.append(token)
+    return found
+
+
+def mask_of(grammar: Any, width: int = WIDTH) -> list[int]:
+    mask = grammar.allocate_vocab_mask(width, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    return allowed(mask)

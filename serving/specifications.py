@@ -166,7 +166,19 @@ class _Formats:
             ValueError: it is none, or of a type that is not known.
         """
         kind = _field(value, "type", where)
-        known: dict[str, Callable[[], Composable]] = {
+        if kind == "content" and self.content is not None:
+            return self.content
+        read = self._readers(value, where).get(kind) if isinstance(kind, str) else None
+        if read is None:
+            raise ValueError(f"{where}: a structural tag of type {kind!r} is not supported")
+        for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
+            if value.get(name, plain) != plain:
+                raise ValueError(f"{where}.{name} is not supported: {_shown(value[name])}")
+        return read()
+
+    def _readers(self, value: Any, where: str) -> dict[str, Callable[[], Composable]]:
+        """Return what reads a format, by its type."""
+        return {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
             "json_schema": lambda: self._schema(value, where),
             "regex": lambda: parse(self._text(value, "pattern", where)),
@@ -185,15 +197,6 @@ class _Formats:
             "triggered_tags": lambda: self._triggered(value, where),
             "tags_with_separator": lambda: self._separated(value, where),
         }
-        if kind == "content" and self.content is not None:
-            return self.content
-        read = known.get(kind) if isinstance(kind, str) else None
-        if read is None:
-            raise ValueError(f"{where}: a structural tag of type {kind!r} is not supported")
-        for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
-            if value.get(name, plain) != plain:
-                raise ValueError(f"{where}.{name} is not supported: {_shown(value[name])}")
-        return read()
 
     def _text(self, value: Any, name: str, where: str) -> str:
         text = _field(value, name, where)
