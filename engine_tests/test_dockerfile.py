@@ -58,7 +58,7 @@ class Stage:
         (packages,) = (folder / "venv").glob("lib/python*/site-packages")
         (folder / "base").mkdir()
         for entry in sys.path:
-            if Path(entry).name == "site-packages":
+            if any(Path(entry).glob("*.dist-info")):
                 self._link(Path(entry))
         (packages / "base.pth").write_text(f"{folder / 'base'}\n")
 
