@@ -82,7 +82,8 @@ class SlotStates:
         arena: the automata.
         num_slots: S.
         unfinished: `[S]` bool on the device, which requests were left with nothing but the end before their text was
-            complete: by tokens that the constraint does not allow, or by positions that skip some.
+            complete: by tokens that the constraint does not allow, by positions that skip some, or where only tokens
+            could be written that the request named as stop tokens.
     """
 
     def __init__(self, arena: Arena, num_slots: int, most_drafts: int) -> None:
@@ -230,13 +231,12 @@ class SlotStates:
 
     def _allowed(self, at: Sequences, rows: Rows, first: Tensor) -> Tensor:
         """Return which tokens each row may write, `[R, V]` bool, and note which requests are left with none."""
-        allowed = self.arena.mask(at)
-        is_stuck = ~allowed.any(1)
+        allowed, stops = self.arena.mask(at), self._stops.index_select(0, rows.slot)
+        may_end = allowed.index_select(1, self._ends[:1])
+        is_stuck = ~allowed.scatter_(1, stops, may_end.expand_as(stops)).any(1)
         noted = self.unfinished.index_select(0, rows.slots) | is_stuck.index_select(0, first)
         self.unfinished.index_copy_(0, rows.slots, noted)
-        stops = self._stops.index_select(0, rows.slot)
-        may_end = allowed.index_select(1, self._ends[:1]) | is_stuck[:, None]
-        return allowed.scatter_(1, stops, may_end.expand_as(stops))
+        return allowed.scatter_(1, stops, (may_end | is_stuck[:, None]).expand_as(stops))
 
 
 def _numbers(entering: Entering) -> list[int]:

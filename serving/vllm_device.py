@@ -16,7 +16,7 @@ What vLLM's interface decides:
                                                      compiles none
     each worker          `add_request`               not refuse: an exception ends the engine. A request cannot wait
                                                      while others go on. So constraints are compiled in threads, and
-    each worker          `apply_staged_writes`       waits for them before the step; `TOKENFST_STEP_SECONDS` bounds that
+    each worker          `apply_staged_writes`       wait for them before the step; `TOKENFST_STEP_SECONDS` bounds that
     each worker          `apply`                     write logits: after biases, penalties and the tokens that others
                                                      have masked, before temperature
 
@@ -42,7 +42,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, get_args
@@ -55,7 +55,7 @@ from vllm.sampling_params import SamplingParams
 from vllm.tokenizers import cached_tokenizer_from_config
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcessor, LogitsProcRequestState
 
-from automata.errors import LimitExceeded
+from automata.errors import EmptyLanguage, LimitExceeded
 from decoding.arena import FREE_SLOT, Arena
 from decoding.arena.block import Block
 from serving.block_compiler import BlockCompiler
@@ -124,10 +124,10 @@ class DeviceProcessor(LogitsProcessor):
         )
         self.agreed = _agreement(vllm_config.parallel_config)
         self._engine, self._residence = req_states, Residence(self.arena)
-        self._waiting: dict[int, _Waiting] = {}
+        # By slot: requests whose constraints are being compiled, and those that have not been in a step yet.
+        self._waiting, self._new = dict[int, _Waiting](), dict[int, tuple[int, ...]]()
         self._blocks: list[Block | None] = [None] * size
         self._is_constrained = np.zeros(size, bool)
-        self._last_batch: list[int] = []
         # What the device has noted, some steps later: a copy that nobody waits for.
         self._unfinished = torch.zeros(size, dtype=torch.bool, pin_memory=req_states.device.type == "cuda")
         self._reported = np.zeros(size, bool)
@@ -156,7 +156,10 @@ class DeviceProcessor(LogitsProcessor):
 
     def add_request(self, req_idx: int, sampling_params: SamplingParams) -> bool:
         """Have the constraint of a request compiled; return whether it has one."""
-        before = self._waiting.pop(req_idx, None)
+        is_known = req_idx in self._waiting or req_idx in self._new or self._is_constrained[req_idx]
+        for by_slot in (self._waiting, self._new):
+            by_slot.pop(req_idx, None)
+        self._blocks[req_idx] = None
         try:
             asked = _asked(sampling_params)
         except ValueError as error:  # a request that came past the front end
@@ -165,7 +168,7 @@ class DeviceProcessor(LogitsProcessor):
             self._waiting[req_idx] = _Waiting(failed)
             return True
         if asked is None:
-            if before is not None or self._is_constrained[req_idx]:
+            if is_known:
                 self._waiting[req_idx] = _Waiting(None)
             return False
         stops = sorted({each for each in sampling_params.stop_token_ids or () if 0 <= each < self.arena.width})
@@ -174,19 +177,16 @@ class DeviceProcessor(LogitsProcessor):
         return True
 
     def apply_staged_writes(self) -> None:
-        """Wait for the constraints of the requests that enter with this step, and begin their texts."""
+        """Wait for the constraints of the requests that enter with this step."""
         self._report()
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, {}
-        for slot in waiting:
-            self._blocks[slot], self._unfinished[slot], self._reported[slot] = None, False, False
-        for slot, block in self._compiled(waiting).items():
-            self._blocks[slot] = block
+        blocks = self._compiled(waiting)
         for slot, each in waiting.items():
+            self._new[slot], self._blocks[slot] = each.stops, blocks.get(slot)
             self._is_constrained[slot] = each.block is not None
-        entering = [self._entering(slot, each.stops) for slot, each in waiting.items()]
-        self.states.enter(entering, self._engine.all_token_ids.gpu)
+            self._unfinished[slot] = self._reported[slot] = False
 
     def apply(self, logits: Tensor, ctx: LogitsContext) -> Tensor:
         """Mask the logits of the requests that have a constraint, in place.
@@ -195,27 +195,27 @@ class DeviceProcessor(LogitsProcessor):
             logits: `[R, V]` float32.
             ctx: which rows they are.
         """
-        batch = ctx.idx_mapping_np[self._is_constrained[ctx.idx_mapping_np]].tolist()
-        if not batch:
+        if not self._is_constrained[ctx.idx_mapping_np].any():
             return logits
-        self._last_batch = batch
-        self._bring_back(batch)
+        batch = ctx.idx_mapping_np.tolist()
+        self._bring(batch)
+        self._enter([slot for slot in batch if slot in self._new])
         number, position = ctx.expanded_local_pos.long(), ctx.pos.long()
         rows = Rows(ctx.idx_mapping, ctx.expanded_idx_mapping, number, ctx.input_ids, position)
         self.states.apply_(logits, rows)
         self._unfinished.copy_(self.states.unfinished, non_blocking=True)
         return logits
 
-    # Requests come in
-
     def _compiled(self, waiting: Mapping[int, _Waiting]) -> dict[int, Block]:
-        """Return the blocks of requests by slot, in the arena; what failed on any rank is logged, and missing."""
+        """Return the blocks of requests by slot; what failed on any rank is logged, and missing."""
         until = time.monotonic() + self.compiler.limits.seconds + _GRACE
         found: dict[int, Block | Exception] = {}
         for slot, each in waiting.items():
             if each.block is not None:
-                beside = [one for one in found.values() if isinstance(one, Block)]
-                found[slot] = self._awaited(each.block, until, beside)
+                try:
+                    found[slot] = each.block.result(max(0.0, until - time.monotonic()))
+                except Exception as error:  # whatever it is, the engine would end by it
+                    found[slot] = error
         agreed = self.agreed([isinstance(each, Block) for each in found.values()]) if found else []
         blocks: dict[int, Block] = {}
         for (slot, one), is_agreed in zip(found.items(), agreed, strict=True):
@@ -226,56 +226,49 @@ class DeviceProcessor(LogitsProcessor):
                 logger.error("the text of a request ends at once. Its constraint (%s): %s", waiting[slot].shown, reason)
         return blocks
 
-    def _awaited(self, future: Future[Block], until: float, beside: Collection[Block]) -> Block | Exception:
-        """Return a block, in the arena; or why there is none."""
-        last = [block for slot in self._last_batch if (block := self._blocks[slot]) is not None]
-        try:
-            block = future.result(max(0.0, until - time.monotonic()))
-            self._bring(block, [*last, *beside])
-        except Exception as error:  # whatever it is, the engine would end by it
-            return error
-        return block
-
-    def _entering(self, slot: int, stops: tuple[int, ...]) -> Entering:
-        prompt, length = int(self._engine.prompt_len.np[slot]), int(self._engine.prefill_len.np[slot])
-        block = self._blocks[slot]
-        if block is not None:
-            return Entering(slot, self._residence.slot(block), False, prompt, length, stops)
-        is_constrained = bool(self._is_constrained[slot])
-        return Entering(slot, FREE_SLOT if is_constrained else None, is_constrained, prompt, prompt, stops)
-
-    # The automata of a step
-
-    def _bring_back(self, batch: Sequence[int]) -> None:
-        """Have the automata of all requests of a batch in the arena."""
-        blocks = {id(block): block for slot in batch if (block := self._blocks[slot]) is not None}
+    def _bring(self, batch: Sequence[int]) -> None:
+        """Have the automata of a batch in the arena; where one finds no room, the texts of its requests are closed."""
+        # Those of requests that are under way first: what is closed, then, has hardly begun.
+        order = sorted(batch, key=lambda slot: slot in self._new)
+        blocks = {id(block): block for slot in order if (block := self._blocks[slot]) is not None}
         missing = [block for block in blocks.values() if self._residence.slot(block) is None]
         self._residence.use([block for block in blocks.values() if self._residence.slot(block) is not None])
         for block in missing:
+            users = [slot for slot, each in enumerate(self._blocks) if each is block]
             try:
-                self._bring(block, blocks.values())
-            except LimitExceeded as error:
-                users = self._users(block)
-                logger.error("%d texts end unfinished: %s (TOKENFST_ARENA_BYTES)", len(users), error)
-                self.states.end(users)
-                for slot in users:
-                    self._blocks[slot], self._reported[slot] = None, True
-
-    def _bring(self, block: Block, beside: Collection[Block]) -> None:
-        """Have an automaton in the arena; raises as `Residence.bring`."""
-        if self._residence.slot(block) is None:
-            automaton = self._residence.bring(block, beside)
-            if users := self._users(block):
+                automaton = self._residence.bring(block, blocks.values())
+            except (LimitExceeded, EmptyLanguage) as error:
+                logger.error("the texts of %d requests end where they stand: %s", len(users), error)
+                self._close(users)
+            else:
                 self.states.move(users, automaton)
 
-    def _users(self, block: Block) -> list[int]:
-        return [slot for slot, each in enumerate(self._blocks) if each is block]
+    def _close(self, slots: Sequence[int]) -> None:
+        """Allow some requests nothing but the end."""
+        self.states.end(slots)
+        for slot in slots:
+            self._blocks[slot], self._reported[slot] = None, True
+
+    def _enter(self, slots: Sequence[int]) -> None:
+        """Begin the texts of requests that are in a step for the first time; their automata are in the arena."""
+        entering = []
+        for slot in slots:
+            stops, block, is_constrained = self._new.pop(slot), self._blocks[slot], bool(self._is_constrained[slot])
+            prompt, length = int(self._engine.prompt_len.np[slot]), int(self._engine.prefill_len.np[slot])
+            if block is not None:
+                entering.append(Entering(slot, self._residence.slot(block), False, prompt, length, stops))
+            else:
+                automaton = FREE_SLOT if is_constrained else None
+                entering.append(Entering(slot, automaton, is_constrained, prompt, prompt, stops))
+        if entering:
+            self.states.enter(entering, self._engine.all_token_ids.gpu)
 
     def _report(self) -> None:
         """Log which texts have ended unfinished, as far as the device has told."""
-        for slot in np.flatnonzero(self._unfinished.numpy() & self._is_constrained & ~self._reported).tolist():
+        found = np.flatnonzero(self._unfinished.numpy() & self._is_constrained & ~self._reported).tolist()
+        for slot in [slot for slot in found if slot not in self._new]:
             self._reported[slot] = True
-            logger.error("a text ended unfinished: tokens were written that its constraint does not allow")
+            logger.error("a text ended unfinished: its constraint allowed none of the tokens that could be written")
 
 
 def _asked(params: SamplingParams) -> tuple[Kind, str] | None:
