@@ -14,6 +14,8 @@ import httpx
 import openai
 from workload import PROMPT, Asked
 
+# Parameters that OpenAI's interface does not have.
+VLLM_OWN = ("structured_outputs", "vllm_xargs")
 # Pieces after which a client that goes away is gone.
 HALF_WAY = 5
 
@@ -103,7 +105,7 @@ async def _send(client: openai.AsyncOpenAI, asked: Asked) -> Answer:
 
 async def _receive(client: openai.AsyncOpenAI, answer: Answer) -> None:
     asked, body = answer.asked, dict(answer.asked.body)
-    options: dict[str, Any] = {name: body.pop(name) for name in list(body) if name != "structured_outputs"}
+    options: dict[str, Any] = {name: body.pop(name) for name in list(body) if name not in VLLM_OWN}
     options |= {"model": "bundled", "extra_body": body, "stream": asked.stream}
     if asked.stream:
         options["stream_options"] = {"include_usage": True}

@@ -4,6 +4,8 @@ TOKENFST_COMPILE_SECONDS   the time that one compilation may take; 10
 TOKENFST_COMPILE_BYTES     the memory that it may take; 1 GiB
 TOKENFST_CACHE_BYTES       the memory of the compiled constraints that are kept; 256 MiB
 TOKENFST_THREADS           how many threads compile, and how many at most fill a batch's masks; half of the cores
+TOKENFST_STEP_SECONDS      where masks are made on the device: the time that a new constraint may hold up a step; 1
+TOKENFST_ARENA_BYTES       likewise: the device's memory for the automata of a step; 256 MiB
 TOKENFST_VLLM              the backend of vLLM in whose place ours is put ("outlines"); not set, nothing is touched
 """
 
@@ -24,12 +26,16 @@ class Settings:
         num_bytes: its memory.
         cache_bytes: the memory of the compiled constraints that are kept.
         threads: how many threads compile, and how many at most fill the masks of a batch.
+        step_seconds: the time that a new constraint may hold up a step, where masks are made on the device.
+        arena_bytes: the device's memory for the automata of a step.
     """
 
     seconds: float = 10.0
     num_bytes: int = 1 << 30
     cache_bytes: int = 1 << 28
     threads: int = max(1, (os.cpu_count() or 2) // 2)
+    step_seconds: float = 1.0
+    arena_bytes: int = 1 << 28
 
     @property
     def limits(self) -> Limits:
@@ -49,6 +55,8 @@ def settings_from_environment() -> Settings:
         int(_number("TOKENFST_COMPILE_BYTES", known.num_bytes)),
         int(_number("TOKENFST_CACHE_BYTES", known.cache_bytes)),
         int(_number("TOKENFST_THREADS", known.threads)),
+        _number("TOKENFST_STEP_SECONDS", known.step_seconds),
+        int(_number("TOKENFST_ARENA_BYTES", known.arena_bytes)),
     )
 
 

@@ -5,17 +5,14 @@
     validate     what the front end calls for each request, before the engine sees it
 
 vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with
-the same constraint share one compilation and one automaton. The front end validates in the thread that serves all
-requests, so it reads the constraint only as far as a short deadline allows: what takes longer is left to the engine's
-threads.
+the same constraint share one compilation and one automaton. What the front end has no time to read is read in these
+threads (`serving.vllm_engine`).
 """
 
 from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from copy import copy
-from dataclasses import replace
 from typing import Any, Final
 
 import torch
@@ -28,15 +25,14 @@ from vllm.v1.structured_output.backend_types import (
 )
 from vllm.v1.structured_output.request import get_structured_output_key
 
-from automata.errors import LimitExceeded, TokenfstError
+from automata.errors import LimitExceeded
 from automata.limits import Limits
 from decoding.compiling import BackgroundCompiler
 from serving.matcher import Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import Blanks, Kind, constraint_of
 from serving.vllm_bitmask import Bitmask
-from tokenfst.loaders import from_transformers
-from tokenfst.vocabulary import Vocabulary
+from serving.vllm_engine import check_constraint, engine_vocabulary
 
 _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.JSON: "json",
@@ -47,9 +43,6 @@ _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.STRUCTURAL_TAG: "structural_tag",
 }
 logger = logging.getLogger(__name__)
-
-# Seconds that the front end may read a constraint.
-_READING_SECONDS: Final = 0.1
 
 
 class Backend(StructuredOutputBackend):
@@ -70,7 +63,7 @@ class Backend(StructuredOutputBackend):
         settings = settings_from_environment()
         self.limits: Limits = settings.limits
         self.threads = settings.threads
-        self.vocabulary = _vocabulary(self.tokenizer, self.vllm_config)
+        self.vocabulary = engine_vocabulary(self.tokenizer, self.vllm_config.model_config)
         config = self.vllm_config.structured_outputs_config
         self.blanks: Blanks = "compact" if config.disable_any_whitespace else "default"
         self.compiler = BackgroundCompiler(
@@ -160,28 +153,7 @@ def validate(params: SamplingParams) -> None:
     if asked is None or asked.all_constraints_none():
         return
     kind, text = get_structured_output_key(asked)
-    limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
     try:
-        constraint_of(_KINDS[kind], text, limits=limits)
-    except LimitExceeded as error:
-        if error.limit != "seconds":
-            raise VLLMValidationError(f"structured output: {error}") from None
-    except (TokenfstError, ValueError, TypeError) as error:
+        check_constraint(_KINDS[kind], text)
+    except ValueError as error:
         raise VLLMValidationError(f"structured output: {error}") from None
-
-
-def _vocabulary(tokenizer: Any, config: Any) -> Vocabulary:
-    """Return the vocabulary, with all end tokens that the model's generation settings name.
-
-    In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
-    those of a pool of tokenizers. A copy with the class of `transformers` is what we read.
-    """
-    if not type(tokenizer).__module__.startswith("transformers"):
-        classes = type(tokenizer).__mro__
-        plain = next((each for each in classes if each.__module__.startswith("transformers")), None)
-        if plain is not None:
-            tokenizer = copy(tokenizer)
-            tokenizer.__class__ = plain
-    named = config.model_config.try_get_generation_config().get("eos_token_id")
-    ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
-    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -178,6 +179,24 @@ def test_automata_come_and_go_while_others_are_in_use(automata: list[Any]) -> No
         arena.drop(FREE_SLOT)
     with pytest.raises(KeyError):
         arena.drop(3)
+
+
+def test_a_block_is_made_beside_the_arena_and_entered_as_often_as_one_likes(automata: list[Any]) -> None:
+    one, other = automata[0], automata[-3]
+    arena, expected = Arena(VOCABULARY, width=WIDTH), Arena.of([one, other], width=WIDTH)
+    with ThreadPoolExecutor(2) as threads:
+        blocks = list(threads.map(arena.block, [one, other]))
+    assert (arena.nbytes, arena.generation) == (arena.slots[FREE_SLOT], 1)
+    for _ in range(3):
+        slots = [arena.enter(block) for block in blocks]
+        assert torch.equal(arena.mask(arena.starts(slots)), expected.mask(expected.starts([1, 2])))
+        assert [arena.min_tokens(slot) for slot in slots] == [expected.min_tokens(slot) for slot in (1, 2)]
+        arena.drop(slots[0])
+        arena.drop(slots[1])
+    with pytest.raises(VocabularyError, match="another vocabulary"):
+        arena.block(complete("Aa", vocabulary_of_size(3)))
+    with pytest.raises(LimitExceeded, match="max_bytes"):
+        Arena(VOCABULARY, width=WIDTH, max_bytes=arena.nbytes + 16).enter(blocks[0])
 
 
 def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:

@@ -16,7 +16,9 @@ from pushdown_tables import Configuration, Walk, make_tables, random_tables, tab
 from tape import Tape
 
 from automata.errors import EmptyLanguage, TooManyConfigurations
+from automata.limits import Work
 from decoding.arena import FREE_SLOT, Arena, Sequences
+from decoding.arena.block import block_of
 from decoding.arena.comb import comb
 from decoding.arena.from_automata import of_pushdown
 from decoding.arena.parallel import common
@@ -45,7 +47,8 @@ def arena_of(
         configurations=tables.max_configurations,
     )
     try:
-        assert arena.put(of_pushdown(stand_in, max_depth)) == 1
+        block = block_of(of_pushdown(stand_in, max_depth), arena.width, 0, arena.width, Work())
+        assert arena.enter(block) == 1
     except EmptyLanguage:
         assert not Walk(tables, max_depth).allowed([(tables.start, ())])
         return None

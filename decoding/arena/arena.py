@@ -24,14 +24,13 @@ from math import inf
 import torch
 from torch import Tensor
 
-from automata.arrays import IntArray
-from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations, VocabularyError
+from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations
 from automata.limits import DEFAULT_LIMITS, Limits, Work
 from decoding.arena.bits import packed, tokens_of_byte, unpacked
-from decoding.arena.block import block_of
+from decoding.arena.block import Block, block_of
 from decoding.arena.budgets import allowed_within, distances, excess
 from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, limit_of
-from decoding.arena.from_automata import configurations_of, machine_of, unconstrained
+from decoding.arena.from_automata import check_vocabulary, configurations_of, machine_of, unconstrained
 from decoding.arena.heap import Heap
 from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
@@ -112,8 +111,7 @@ class Arena:
         sizes = configurations, depth + 1, self.begin, self.end
         self._steps = OnCpu(self._heap, *sizes) if self.device.type == "cpu" else None
         self._least, self._tokens_of_byte = dict[int, int](), tokens_of_byte(self.device)
-        free = unconstrained(vocabulary)
-        self._put(FREE_SLOT, free, self._block_of(free))
+        self._put(FREE_SLOT, self._block_of(unconstrained(vocabulary)))
 
     @classmethod
     def of(
@@ -141,15 +139,15 @@ class Arena:
             vocabulary,
             device,
             width=width,
-            max_bytes=4 * sum(map(len, [first, *blocks])),
-            max_depth=max(machine.depth for machine in machines),
+            max_bytes=4 * sum(len(block.words) for block in [first, *blocks]),
+            max_depth=max(block.depth for block in blocks),
             configurations=max(configurations_of(automaton) for automaton in automata),
             max_slots=len(machines) + 1,
         )
         for automaton in automata:
-            arena._check_vocabulary(automaton)
-        for machine, block in zip(machines, blocks, strict=True):
-            arena._enter(machine, block)
+            check_vocabulary(automaton, vocabulary)
+        for block in blocks:
+            arena.enter(block)
         return arena
 
     # Automata
@@ -180,26 +178,27 @@ class Arena:
             EmptyLanguage: every text needs a higher stack than `max_depth`.
             LimitExceeded: no room or no slot is left, or the automaton needs more configurations than sequences carry.
         """
-        self._check_vocabulary(automaton)
-        return self.put(machine_of(automaton, self.max_depth))
+        return self.enter(self.block(automaton))
 
-    def put(self, machine: Machine) -> int:
-        """Copy a machine into the arena; returns and raises as `add`."""
-        return self._enter(machine, self._block_of(machine))
+    def block(self, automaton: TokenAutomaton) -> Block:
+        """Return what `enter` copies into the arena; any thread may make it, and it may be entered more than once.
 
-    def _block_of(self, machine: Machine) -> IntArray:
+        Raises:
+            VocabularyError, LimitExceeded: as `add`.
+        """
+        check_vocabulary(automaton, self.vocabulary)
+        return self._block_of(machine_of(automaton, self.max_depth))
+
+    def _block_of(self, machine: Machine) -> Block:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
-    def _check_vocabulary(self, automaton: TokenAutomaton) -> None:
-        if automaton.vocabulary.digest != self.vocabulary.digest:
-            raise VocabularyError("the automaton was compiled for another vocabulary than the arena's")
-
-    def _enter(self, machine: Machine, block: IntArray) -> int:
+    def enter(self, block: Block) -> int:
+        """Copy a block of this arena's into it; returns and raises as `add`."""
         slot = self._heap.free_slot()
-        self._put(slot, machine, block)
+        self._put(slot, block)
         if bool((self.starts([slot]).row == DEAD).all()):
             self.drop(slot)
-            raise EmptyLanguage(f"every text needs a stack of more than {machine.depth} symbols")
+            raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         return slot
 
     def drop(self, slot: int) -> None:
@@ -217,12 +216,12 @@ class Arena:
         """Move automata together; the states of sequences stay valid."""
         self._heap.compact()
 
-    def _put(self, slot: int, machine: Machine, block: IntArray) -> None:
-        if machine.is_ambiguous and self.configurations == 1:
+    def _put(self, slot: int, block: Block) -> None:
+        if block.is_ambiguous and self.configurations == 1:
             raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
-        self._heap.put(slot, block)
-        self._least[slot] = machine.least
-        shape = Shape(*map(max, Shape.of(machine), self._program.shape))
+        self._heap.put(slot, block.words)
+        self._least[slot] = block.least
+        shape = Shape(*map(max, block.shape, self._program.shape))
         self.generation += shape != self._program.shape
         self._program.shape = shape
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,13 +15,32 @@ from decoding.arena.comb import comb
 from decoding.arena.layout import CHUNK_WORDS, FIELDS
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import mask_chunks, num_chunks
+from decoding.arena.program import Shape
 from tokenfst.finite.classes import NEVER
 
 # More words than this have no places.
 _MOST_WORDS = np.iinfo(np.int32).max
 
 
-def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> IntArray:
+class Block(NamedTuple):
+    """A machine as an arena takes it in.
+
+    Attributes:
+        words: `[n]` int32, what is copied into the arena.
+        shape: the shapes that a step with it needs.
+        depth: the most symbols on its stack.
+        least: the fewest tokens of a whole text, the end token counted.
+        is_ambiguous: whether a text may have several configurations.
+    """
+
+    words: IntArray
+    shape: Shape
+    depth: int
+    least: int
+    is_ambiguous: bool
+
+
+def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> Block:
     """Return the block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
 
     Raises:
@@ -75,7 +96,8 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
     tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
     parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
-    return np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])
+    words = np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])
+    return Block(words, Shape.of(machine), machine.depth, machine.least, machine.is_ambiguous)
 
 
 def weight_tables(machine: Machine, begin: int, end: int) -> dict[int, npt.NDArray[np.integer]]:

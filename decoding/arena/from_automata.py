@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, VocabularyError
 from automata.limits import Limits, current_work
 from automata.weighted.units import from_units
 from decoding.arena.layout import (
@@ -41,6 +41,12 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
         return None
     tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
     return complete if isinstance(tables, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
+
+
+def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
+    """Raise VocabularyError unless an automaton was compiled for an arena's vocabulary."""
+    if automaton.vocabulary.digest != vocabulary.digest:
+        raise VocabularyError("the automaton was compiled for another vocabulary than the arena's")
 
 
 def configurations_of(automaton: TokenAutomaton) -> int:

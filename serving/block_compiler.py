@@ -1,0 +1,94 @@
+"""BlockCompiler: what requests ask for, as blocks of an arena, made in threads while an engine's step waits.
+
+Reading, compiling, making tables and making the block have one deadline together. Blocks are kept up to a number of
+bytes, those asked for longest ago go first. Compilations take turns (`decoding.compiling.background`), so those that
+take long do not hold up those that are short; failures are not kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from threading import Lock
+from typing import Final
+
+from automata.errors import LimitExceeded
+from automata.limits import Limits, Work
+from decoding.arena import Arena
+from decoding.arena.block import Block
+from decoding.compiling import BackgroundCompiler
+from serving.specifications import Kind, constraint_of
+
+# Requests that are made at a time; their threads mostly wait.
+_THREADS: Final = 64
+
+
+class BlockCompiler:
+    """Makes the blocks of one arena.
+
+    Attributes:
+        limits: what each may take; the seconds count from when it is asked for.
+        max_bytes: the bytes of the blocks that are kept.
+    """
+
+    def __init__(self, arena: Arena, *, limits: Limits, max_bytes: int, threads: int) -> None:
+        """Make a compiler with so many threads that compile."""
+        self.limits, self.max_bytes = limits, max_bytes
+        self._arena, self._lock = arena, Lock()
+        # Blocks are kept, and automata need not be.
+        self._compiler = BackgroundCompiler(max_bytes=0, threads=threads, limits=limits)
+        self._threads = ThreadPoolExecutor(_THREADS, "tokenfst blocks")
+        self._blocks: OrderedDict[tuple[Kind, str], Block] = OrderedDict()
+
+    def submit(self, kind: Kind, text: str) -> Future[Block]:
+        """Ask for the block of what a request asks for.
+
+        Returns:
+            A future. It raises ValueError if the constraint cannot be honoured, LimitExceeded if it takes more than the
+            limits.
+        """
+        return self._threads.submit(self._block, kind, text, time.monotonic() + self.limits.seconds)
+
+    def close(self) -> None:
+        """Stop what is being made, and forget what was."""
+        self._compiler.close()
+        self._threads.shutdown(cancel_futures=True)
+        self._blocks.clear()
+
+    def _block(self, kind: Kind, text: str, until: float) -> Block:
+        with self._lock:
+            if (kind, text) in self._blocks:
+                self._blocks.move_to_end((kind, text))
+                return self._blocks[kind, text]
+        block = self._made(kind, text, until)
+        with self._lock:
+            # The one of another request for the same, if that was quicker.
+            block = self._blocks.setdefault((kind, text), block)
+            held = sum(each.words.nbytes for each in self._blocks.values())
+            while held > self.max_bytes:
+                held -= self._blocks.popitem(last=False)[1].words.nbytes
+        return block
+
+    def _made(self, kind: Kind, text: str, until: float) -> Block:
+        constraint = constraint_of(kind, text, limits=self._left(until))
+        compiling = self._compiler.submit(constraint, self._arena.vocabulary)
+        try:
+            automaton = compiling.result(self._left(until).seconds)
+        except TimeoutError:
+            compiling.cancel()
+            raise self._late() from None
+        limits = self._left(until)
+        with Work(limits).current():
+            return self._arena.block(automaton.complete(limits=limits))
+
+    def _left(self, until: float) -> Limits:
+        """Return the limits of what is left to do."""
+        seconds = until - time.monotonic()
+        if seconds <= 0:
+            raise self._late()
+        return replace(self.limits, seconds=seconds)
+
+    def _late(self) -> LimitExceeded:
+        return LimitExceeded(f"it takes more than {self.limits.seconds:g} seconds to compile", limit="seconds")

@@ -1,0 +1,56 @@
+"""What both ways into vLLM need: the vocabulary of an engine's tokenizer, and the check of a request's constraint.
+
+The front end checks requests in the thread that serves them all. So it reads a constraint only as far as a short
+deadline allows: what takes longer is left to the engine.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, Final
+
+from automata.errors import LimitExceeded, TokenfstError
+from serving.settings import settings_from_environment
+from serving.specifications import Kind, constraint_of
+from tokenfst.loaders import from_transformers
+from tokenfst.vocabulary import Vocabulary
+
+# Seconds that the front end may read a constraint.
+_READING_SECONDS: Final = 0.1
+
+
+def check_constraint(kind: Kind, text: str) -> None:
+    """Raise ValueError if a constraint cannot be honoured, as far as reading it for a short time tells."""
+    limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
+    try:
+        constraint_of(kind, text, limits=limits)
+    except LimitExceeded as error:
+        if error.limit != "seconds":
+            raise ValueError(str(error)) from None
+    except (TokenfstError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
+    """Return the vocabulary, with all end tokens that the model's generation settings name.
+
+    In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
+    those of a pool of tokenizers. A copy with the class of `transformers` is what we read.
+
+    Args:
+        tokenizer: a fast tokenizer of `transformers`.
+        model_config: the engine's settings of the model.
+
+    Raises:
+        UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
+    """
+    if not type(tokenizer).__module__.startswith("transformers"):
+        classes = type(tokenizer).__mro__
+        plain = next((each for each in classes if each.__module__.startswith("transformers")), None)
+        if plain is not None:
+            tokenizer = copy(tokenizer)
+            tokenizer.__class__ = plain
+    named = model_config.try_get_generation_config().get("eos_token_id")
+    ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None))
