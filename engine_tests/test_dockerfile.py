@@ -33,7 +33,7 @@ import json, os, sys
 import numpy as np
 import tokenfst
 from importlib.metadata import entry_points, version
-from serving import vllm_plugin
+from serving.vllm import plugin
 from serving.settings import settings_from_environment
 settings_from_environment()
 vocabulary = tokenfst.Vocabulary([b"a", b"b", b""], eos_ids=[2])
@@ -41,7 +41,7 @@ automaton = tokenfst.compile("ab", vocabulary)
 words = np.zeros(1, np.int32)
 automaton.fill_bitmask(automaton.start, words)
 plugins = [point.value for point in entry_points(group="vllm.general_plugins") if point.name == "tokenfst"]
-print(json.dumps([vllm_plugin.__file__, version("tokenfst"), plugins, int(words[0]), os.environ["TOKENFST_VLLM"]]))
+print(json.dumps([plugin.__file__, version("tokenfst"), plugins, int(words[0]), os.environ["TOKENFST_VLLM"]]))
 """
 
 
@@ -139,7 +139,7 @@ def test_each_command_runs_in_its_turn(tmp_path: Path) -> None:
     file, version, plugins, mask, chosen = json.loads(stage.run(f"python3 - <<'END'\n{CHECK}\nEND"))
     assert Path(file).is_relative_to(stage.folder / "venv")
     assert version == PROJECT["project"]["version"]
-    assert plugins == ["serving.vllm_plugin:register"]
+    assert plugins == ["serving.vllm.plugin:register"]
     assert mask == 1
     assert chosen == "outlines"
     # Nothing of the base image was replaced.
@@ -149,7 +149,7 @@ def test_each_command_runs_in_its_turn(tmp_path: Path) -> None:
 
 def test_the_plugin_finds_what_it_expects(tmp_path: Path) -> None:
     pytest.importorskip("vllm")
-    code = "from serving.vllm_plugin import register; register()"
+    code = "from serving.vllm.plugin import register; register()"
     environment = os.environ | {"TOKENFST_VLLM": "outlines"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path)
 

@@ -22,11 +22,11 @@ from sglang.srt.environ import envs
 from sglang.srt.managers.io_struct import AbortReq
 from sglang_loops import manager, published, request, submitted, tokenizer, written
 
-import serving.sglang_backend
+import serving.sglang.backend
 from automata.limits import Limits
 from serving.settings import Settings
-from serving.sglang_backend import Backend
-from serving.sglang_plugin import register
+from serving.sglang.backend import Backend
+from serving.sglang.plugin import register
 
 HOSTILE = "(a|b)*a" + "(a|b)" * 60  # 2^60 states
 PERSON = {
@@ -196,7 +196,7 @@ class Endless(Settings):
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving.sglang_backend, "settings_from_environment", lambda: Endless(seconds=0.2, threads=1))
+    monkeypatch.setattr(serving.sglang.backend, "settings_from_environment", lambda: Endless(seconds=0.2, threads=1))
 
 
 def stops(grammars: Any) -> None:
@@ -314,5 +314,5 @@ def test_a_reasoning_parser_is_put_around(monkeypatch: pytest.MonkeyPatch) -> No
         assert isinstance(wrapped.grammar_backend, Backend)
         # A parser whose end no tokenizer can write is as good as none, as it is for SGLang's own backends.
         nothing = SimpleNamespace(get_think_end_token_ids=lambda tokenizer: [])
-        monkeypatch.setattr(serving.sglang_backend, "ReasoningParser", lambda **_: SimpleNamespace(detector=nothing))
+        monkeypatch.setattr(serving.sglang.backend, "ReasoningParser", lambda **_: SimpleNamespace(detector=nothing))
         assert isinstance(manager().grammar_backend, Backend)

@@ -27,13 +27,13 @@ from vllm.v1.worker.gpu.sample.logits_processor import build_custom_logits_proce
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext
 from vllm_server import model_folder
 
-import serving.vllm_device
+import serving.vllm.device
 import tokenfst
 from decoding.arena import Arena
 from serving.matcher import Matcher
 from serving.specifications import constraint_of
-from serving.vllm_device import DeviceProcessor
-from serving.vllm_engine import engine_vocabulary
+from serving.vllm.device import DeviceProcessor
+from serving.vllm.engine import engine_vocabulary
 
 # The bundled model's logits, and some that no token has.
 WIDTH = 2048 + 52
@@ -507,7 +507,7 @@ def test_nothing_is_read_on_the_host(config: Any, vocabulary: tokenfst.Vocabular
 @pytest.fixture(scope="module")
 def front_end() -> Callable[[SamplingParams], None]:
     """The check of vLLM's front end, with our class by its name."""
-    return build_custom_logits_processors_params_validator(["serving.vllm_device:DeviceProcessor"])
+    return build_custom_logits_processors_params_validator(["serving.vllm.device:DeviceProcessor"])
 
 
 @pytest.mark.parametrize(
@@ -597,9 +597,9 @@ def test_the_older_runner_refuses_the_class(config: Any) -> None:
     from vllm.v1.sample.logits_processor import build_logitsprocs
 
     with pytest.raises(ValueError, match="LogitsProcessor"):
-        build_logitsprocs(config, torch.device("cpu"), False, False, ["serving.vllm_device:DeviceProcessor"])
+        build_logitsprocs(config, torch.device("cpu"), False, False, ["serving.vllm.device:DeviceProcessor"])
 
 
 def test_ranks_agree_on_what_all_of_them_could_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    agreed = serving.vllm_device._agreement(SimpleNamespace(tensor_parallel_size=1))
+    agreed = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=1))
     assert agreed([True, False]) == [True, False]

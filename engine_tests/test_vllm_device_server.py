@@ -48,7 +48,7 @@ REQUESTS = 60
 @pytest.fixture(scope="module", params=OPTIONS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     log = tmp_path_factory.mktemp("vllm") / "server.log"
-    options = ["--logits-processors", "serving.vllm_device:DeviceProcessor", "--max-num-seqs", "16"]
+    options = ["--logits-processors", "serving.vllm.device:DeviceProcessor", "--max-num-seqs", "16"]
     settings = SETTINGS | ({"VLLM_CPU_OMP_THREADS_BIND": "0|1"} if request.param == "tensor parallel" else {})
     with running(log, *options, *OPTIONS[request.param], settings=settings) as found:
         yield found

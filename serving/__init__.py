@@ -7,14 +7,12 @@
     stoppable        calls in threads that can be given up while they run
     bounded_cache    what was compiled, up to a number of bytes
     packed_masks     masks as tensors, and in logits
-    vllm_backend     the two classes that vLLM asks a backend for
-    vllm_plugin      puts them where vLLM finds them
-    sglang_grammar   the state of a request to SGLang
-    sglang_backend   the backend that SGLang asks for grammars
-    sglang_plugin    registers it
-    llama_cpp        llama-cpp-python: a logits processor, and the vocabulary of a GGUF file
-    mlx_lm           MLX-LM: a logits processor
-    continuous_batching    transformers: a constraint for each request
+
+    vllm                 vLLM: a backend, and a logits processor that masks on the device
+    sglang               SGLang: a grammar backend
+    continuous_batching  transformers: a constraint for each request
+    llama_cpp            llama-cpp-python: a logits processor, and the vocabulary of a GGUF file
+    mlx_lm               MLX-LM: a logits processor
 
 An engine's own package is imported only by the modules that are named after it.
 """

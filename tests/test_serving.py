@@ -16,7 +16,7 @@ from decoding import bundled_model, vocabulary_of
 from serving.matcher import Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import constraint_of
-from serving.vllm_plugin import register
+from serving.vllm.plugin import register
 from tokenfst import Vocabulary
 
 TOKENS = [b"a", b"b", b"ab", b"\n", b"{", b"}", b"<", b"c", b""]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-import serving.vllm_bitmask
+import serving.vllm.bitmask
 import tokenfst
 from automata import LimitExceeded, Limits
 from constraints import grammar
 from serving.matcher import Matcher, fill_masks
-from serving.vllm_bitmask import Bitmask
+from serving.vllm.bitmask import Bitmask
 from tokenfst import Vocabulary
 
 LETTERS = Vocabulary([bytes([letter]) for letter in b"abcdefghijklmnopqrstuvwxyz0123456789"] + [b""], 36)
@@ -93,7 +93,7 @@ def test_a_batch_is_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
         calls.append((sorted(positions), threads))
         return fill_masks(positions, out, threads)
 
-    monkeypatch.setattr(serving.vllm_bitmask, "fill_masks", counted)
+    monkeypatch.setattr(serving.vllm.bitmask, "fill_masks", counted)
     masks = Bitmask.of(64, WORDS, 3)
     one = Matcher(tokenfst.compile("a|b|c", LETTERS))
     with ThreadPoolExecutor(4) as pool:

@@ -65,7 +65,7 @@ def register() -> None:
             f"tokenfst cannot be put in the place of vLLM {_version()}'s outlines backend: {problem}. Without "
             f"{VARIABLE}, vLLM runs as it is"
         )
-    from serving.vllm_backend import Backend, validate
+    from serving.vllm.backend import Backend, validate
 
     setattr(module, _CLASS, Backend)
     setattr(module, _VALIDATE, validate)

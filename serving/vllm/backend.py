@@ -6,7 +6,7 @@
 
 vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with
 the same constraint share one compilation and one automaton. What the front end has no time to read is read in these
-threads (`serving.vllm_engine`).
+threads (`serving.vllm.engine`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from decoding.compiling import BackgroundCompiler
 from serving.matcher import Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import Blanks, Kind, constraint_of
-from serving.vllm_bitmask import Bitmask
-from serving.vllm_engine import check_constraint, engine_vocabulary
+from serving.vllm.bitmask import Bitmask
+from serving.vllm.engine import check_constraint, engine_vocabulary
 
 _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.JSON: "json",

@@ -73,7 +73,7 @@ def register() -> None:
 
 def _create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any) -> Any:
     """Make the backend of a scheduler; its modules are imported only where it was chosen."""
-    from serving.sglang_backend import create
+    from serving.sglang.backend import create
 
     return create(server_args, tokenizer, vocab_size, eos_token_ids)
 

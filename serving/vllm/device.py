@@ -1,12 +1,12 @@
 """DeviceProcessor: masks made on the device, as a logits processor of vLLM's Model Runner V2.
 
-    vllm serve MODEL --logits-processors serving.vllm_device:DeviceProcessor
+    vllm serve MODEL --logits-processors serving.vllm.device:DeviceProcessor
     {"model": ..., "prompt": ..., "vllm_xargs": {"tokenfst": "{\\"json\\": {\\"type\\": \\"integer\\"}}"}}
     SamplingParams(extra_args={"tokenfst": {"regex": "[0-9]+"}})
 
 The scheduler takes such a request for one without a constraint: no mask is made on the host, none is sent, and no step
 waits for the tokens of the one before. The states of the slots and the automata lie on the device
-(`serving.slot_states`, `serving.residence`), and `apply` reads nothing on the host.
+(`serving.vllm.slot_states`, `serving.vllm.residence`), and `apply` reads nothing on the host.
 
 What vLLM's interface decides:
 
@@ -58,12 +58,12 @@ from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, 
 from automata.errors import EmptyLanguage, LimitExceeded
 from decoding.arena import FREE_SLOT, Arena
 from decoding.arena.block import Block
-from serving.block_compiler import BlockCompiler
-from serving.residence import Residence
 from serving.settings import settings_from_environment
-from serving.slot_states import Entering, Rows, SlotStates
 from serving.specifications import Kind
-from serving.vllm_engine import check_constraint, engine_vocabulary
+from serving.vllm.block_compiler import BlockCompiler
+from serving.vllm.engine import check_constraint, engine_vocabulary
+from serving.vllm.residence import Residence
+from serving.vllm.slot_states import Entering, Rows, SlotStates
 
 # Of `SamplingParams.extra_args`, and of `vllm_xargs` in requests.
 ARGUMENT: Final = "tokenfst"

@@ -40,7 +40,7 @@ from serving.bounded_cache import BoundedCache
 from serving.matcher import Matcher
 from serving.packed_masks import all_allowed, set_tokens
 from serving.settings import Settings, settings_from_environment
-from serving.sglang_grammar import Grammar
+from serving.sglang.grammar import Grammar
 from serving.specifications import Blanks, Kind, blanks_like, blanks_up_to, constraint_of, framed
 from serving.stoppable import StoppableThreads, result_of
 from tokenfst.loaders import from_transformers
