@@ -28,7 +28,10 @@ OPTIONS: dict[str, list[str]] = {
     "plain": [],
     "ngram": ["--speculative-config", json.dumps(NGRAM)],
     "draft model": ["--speculative-config", json.dumps(DRAFT_MODEL)],
-    "preempted and in pieces": ["--num-gpu-blocks-override", "24", "--max-num-batched-tokens", "32"],
+    "preempted and in pieces": [
+        *["--block-size", "32", "--num-gpu-blocks-override", "20", "--max-model-len", "512"],
+        *["--max-num-batched-tokens", "32"],
+    ],
     "tensor parallel": ["--tensor-parallel-size", "2"],
 }
 SETTINGS = {
