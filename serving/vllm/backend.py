@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import torch
 from vllm.exceptions import VLLMValidationError
@@ -33,6 +34,7 @@ from serving.settings import settings_from_environment
 from serving.specifications import Blanks, Kind, constraint_of
 from serving.vllm.bitmask import Bitmask
 from serving.vllm.engine import check_constraint, engine_vocabulary
+from tokenfst.token_automaton import TokenAutomaton
 
 _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.JSON: "json",
@@ -69,6 +71,8 @@ class Backend(StructuredOutputBackend):
         self.compiler = BackgroundCompiler(
             max_bytes=settings.cache_bytes, threads=settings.threads, limits=settings.limits
         )
+        # What the compiler keeps, or a request uses, by its text: it need not be read again.
+        self._known: WeakValueDictionary[tuple[StructuredOutputOptions, str], TokenAutomaton] = WeakValueDictionary()
 
     def compile_grammar(
         self,
@@ -82,8 +86,11 @@ class Backend(StructuredOutputBackend):
             ValueError: the constraint cannot be honoured; the message says where and why.
             LimitExceeded: it takes more time or memory than the settings allow.
         """
-        constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
-        automaton = self.compiler.submit(constraint, self.vocabulary).result()
+        automaton = self._known.get((request_type, grammar_spec))
+        if automaton is None:
+            constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
+            automaton = self.compiler.submit(constraint, self.vocabulary).result()
+            self._known[request_type, grammar_spec] = automaton
         return Grammar(Matcher(automaton, stop_token_ids or ()))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:

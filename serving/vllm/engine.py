@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from automata.errors import LimitExceeded, TokenfstError
@@ -18,18 +19,31 @@ from tokenfst.vocabulary import Vocabulary
 
 # Seconds that the front end may read a constraint.
 _READING_SECONDS: Final = 0.1
+# Characters of the longest constraint whose reason is kept.
+_LONGEST_KEPT: Final = 1 << 16
 
 
 def check_constraint(kind: Kind, text: str) -> None:
     """Raise ValueError if a constraint cannot be honoured, as far as reading it for a short time tells."""
+    reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text)
+    if reason:
+        raise ValueError(reason)
+
+
+def _reason(kind: Kind, text: str) -> str:
+    """Return why a constraint cannot be honoured; "" for nothing that is known."""
     limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
     try:
         constraint_of(kind, text, limits=limits)
     except LimitExceeded as error:
-        if error.limit != "seconds":
-            raise ValueError(str(error)) from None
-    except (TokenfstError, TypeError) as error:
-        raise ValueError(str(error)) from None
+        return "" if error.limit == "seconds" else str(error)
+    except (TokenfstError, ValueError, TypeError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+# Servers are asked for the same again and again.
+_kept_reason = lru_cache(1024)(_reason)
 
 
 def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
