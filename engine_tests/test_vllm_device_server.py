@@ -24,15 +24,24 @@ from vllm_server import Server, model_folder, running
 from workload import PROMPT, Asked, mixed, schemas_from
 
 DRAFT_MODEL = {"method": "draft_model", "model": str(model_folder()), "num_speculative_tokens": 3}
+# Room for a few requests, which are preempted, and steps that read prompts in pieces.
+SCARCE = [
+    "--block-size",
+    "32",
+    "--num-gpu-blocks-override",
+    "20",
+    "--max-model-len",
+    "512",
+    "--max-num-batched-tokens",
+    "32",
+]
 OPTIONS: dict[str, list[str]] = {
     "plain": [],
     "ngram": ["--speculative-config", json.dumps(NGRAM)],
     "draft model": ["--speculative-config", json.dumps(DRAFT_MODEL)],
-    "preempted and in pieces": [
-        *["--block-size", "32", "--num-gpu-blocks-override", "20", "--max-model-len", "512"],
-        *["--max-num-batched-tokens", "32"],
-    ],
+    "preempted and in pieces": SCARCE,
     "tensor parallel": ["--tensor-parallel-size", "2"],
+    "scheduled ahead": [*SCARCE, "--speculative-config", json.dumps(DRAFT_MODEL)],
 }
 SETTINGS = {
     "PYTHONPATH": os.pathsep.join(
@@ -45,6 +54,10 @@ SETTINGS = {
     "TOKENFST_STEP_SECONDS": "2",
     "VLLM_CPU_OMP_THREADS_BIND": "auto",
 }
+MORE_SETTINGS = {
+    "tensor parallel": {"VLLM_CPU_OMP_THREADS_BIND": "0|1"},
+    "scheduled ahead": {"SCHEDULE_AHEAD": "1"},
+}
 REQUESTS = 60
 
 
@@ -52,7 +65,7 @@ REQUESTS = 60
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     options = ["--logits-processors", "serving.vllm.device:DeviceProcessor", "--max-num-seqs", "16"]
-    settings = SETTINGS | ({"VLLM_CPU_OMP_THREADS_BIND": "0|1"} if request.param == "tensor parallel" else {})
+    settings = SETTINGS | MORE_SETTINGS.get(request.param, {})
     with running(log, *options, *OPTIONS[request.param], settings=settings) as found:
         yield found
     assert "Using V2 Model Runner" in log.read_text()
@@ -84,9 +97,9 @@ def test_a_load_of_all_kinds(server: Server, request: pytest.FixtureRequest) -> 
     for kind in ("schema", "pattern", "choice", "grammar"):
         assert ends[kind, "stop"], ends
     mode = request.node.callspec.params["server"]
-    if mode == "preempted and in pieces":
+    if mode in ("preempted and in pieces", "scheduled ahead"):
         assert metric(server, "vllm:num_preemptions_total") > 0
-    if mode in ("ngram", "draft model"):
+    if mode in ("ngram", "draft model", "scheduled ahead"):
         assert metric(server, "vllm:spec_decode_num_accepted_tokens_total") > 0
     assert server.process.poll() is None
 

@@ -20,14 +20,13 @@ What vLLM's interface decides:
     each worker          `apply`                     write logits: after biases, penalties and the tokens that others
                                                      have masked, before temperature
 
-A request whose constraint turns out not to be compilable in the worker cannot be refused any more. Then only the end
-is allowed: its text is empty, the reason is in the log, and no text breaks the constraint unnoticed. So it is with a
-request whose automaton finds no room in the arena, whose text then ends where it stands. To let the text go on without
-a constraint, or to end the engine, would be worse.
+A constraint that cannot be compiled in a worker comes too late to be refused. Then only the end is allowed: the text
+is empty, and the reason is in the log. So it is where an automaton finds no room beside the others of its step: the
+text ends where it stands. To go on without a constraint would break it in silence, and to raise would end the engine.
 
-What other processors have masked is allowed again where the constraint allows nothing else. Draft tokens are not
-checked before they are verified, as with structured outputs; those that are not allowed are refused there, since their
-probability is 0. vLLM forces tokens over a thinking budget after `apply`, so a request must not have one.
+What others have masked is allowed again where the constraint allows nothing else. Drafts are not checked before they
+are verified, as those of structured outputs are; what is not allowed is refused then, since its probability is 0. vLLM
+forces tokens over a thinking budget after `apply`, so a request must not have one.
 
 The ranks of tensor parallelism draw each token for themselves, so they agree on which constraints were compiled in
 time.
@@ -173,7 +172,7 @@ class DeviceProcessor(LogitsProcessor):
             return False
         stops = sorted({each for each in sampling_params.stop_token_ids or () if 0 <= each < self.arena.width})
         shown = f"{asked[0]} {asked[1]}"[:_MAX_SHOWN]
-        self._waiting[req_idx] = _Waiting(self.compiler.submit(*asked), tuple(stops[:_MOST_STOPS]), shown)
+        self._waiting[req_idx] = _Waiting(self.compiler.submit(*asked), tuple(stops), shown)
         return True
 
     def apply_staged_writes(self) -> None:
