@@ -601,5 +601,16 @@ def test_the_older_runner_refuses_the_class(config: Any) -> None:
 
 
 def test_ranks_agree_on_what_all_of_them_could_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    agreed = serving.vllm_device._agreement(SimpleNamespace(tensor_parallel_size=1))
-    assert agreed([True, False]) == [True, False]
+    alone = serving.vllm_device._agreement(SimpleNamespace(tensor_parallel_size=1))
+    assert alone([True, False]) == [True, False]
+    # The other rank could compile all but the first.
+    others = torch.tensor([0, 1, 1], dtype=torch.int32)
+
+    def all_reduce(flags: torch.Tensor, operation: Any, group: Any) -> None:
+        assert (operation, group) == (torch.distributed.ReduceOp.MIN, "the ranks")
+        flags.copy_(torch.minimum(flags, others))
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", all_reduce)
+    monkeypatch.setattr(serving.vllm_device, "get_tp_group", lambda: SimpleNamespace(cpu_group="the ranks"))
+    together = serving.vllm_device._agreement(SimpleNamespace(tensor_parallel_size=2))
+    assert together([True, True, False]) == [False, True, False]
