@@ -218,7 +218,7 @@ def test_a_compilation_without_end_costs_the_others_nothing(client: openai.OpenA
         begun = time.monotonic()
         others = [pool.submit(completion, client, {"choice": ["red", "green"]}, seed) for seed in range(8)]
         assert all(each.result().text in ("red", "green") for each in others)
-        assert time.monotonic() - begun < 5.0
+        assert time.monotonic() - begun < 15.0
         # Where a compilation fails, vLLM's answer is a 500, and from 0.33 on a 400 with the reason.
         with pytest.raises((openai.InternalServerError, openai.BadRequestError)):
             doomed.result()

@@ -19,6 +19,7 @@ import jsonschema
 import numpy as np
 import pytest
 import torch
+from serving.vllm_engine import engine_vocabulary
 from simulated_runner import PLACEHOLDER, Request, Row, SimulatedRunner
 from vllm.engine.arg_utils import EngineArgs
 from vllm.exceptions import VLLMValidationError
@@ -33,7 +34,6 @@ from decoding.arena import Arena
 from serving.matcher import Matcher
 from serving.specifications import constraint_of
 from serving.vllm.device import DeviceProcessor
-from serving.vllm.engine import engine_vocabulary
 
 # The bundled model's logits, and some that no token has.
 WIDTH = 2048 + 52
@@ -601,5 +601,16 @@ def test_the_older_runner_refuses_the_class(config: Any) -> None:
 
 
 def test_ranks_agree_on_what_all_of_them_could_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    agreed = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=1))
-    assert agreed([True, False]) == [True, False]
+    alone = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=1))
+    assert alone([True, False]) == [True, False]
+    # The other rank could compile all but the first.
+    others = torch.tensor([0, 1, 1], dtype=torch.int32)
+
+    def all_reduce(flags: torch.Tensor, operation: Any, group: Any) -> None:
+        assert (operation, group) == (torch.distributed.ReduceOp.MIN, "the ranks")
+        flags.copy_(torch.minimum(flags, others))
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", all_reduce)
+    monkeypatch.setattr(serving.vllm.device, "get_tp_group", lambda: SimpleNamespace(cpu_group="the ranks"))
+    together = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=2))
+    assert together([True, True, False]) == [False, True, False]

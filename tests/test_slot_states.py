@@ -236,11 +236,15 @@ def test_what_was_used_longest_ago_leaves_the_arena() -> None:
     assert arena.slots.keys() == {FREE_SLOT, *slots}
 
 
-def test_what_can_never_lie_in_an_arena_is_refused() -> None:
-    arena = Arena(VOCABULARY, width=WIDTH, max_depth=2)
-    residence = Residence(arena)
-    deep = arena.block(tokenfst.compile(grammar('start: "(((" start ")))" | "((((a))))"', syntax="lark"), VOCABULARY))
-    try:
-        residence.bring(deep, [])
-    except EmptyLanguage:
-        assert residence.slot(deep) is None
+def test_what_can_never_lie_in_an_arena_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena(VOCABULARY, width=WIDTH)
+    residence, (a, b) = Residence(arena), blocks_of(arena, ["aa", "bb"])
+    slot = residence.bring(a, [])
+
+    def refused(block: Block) -> int:
+        raise EmptyLanguage("every text needs a stack of more than 2 symbols")
+
+    monkeypatch.setattr(arena, "enter", refused)
+    with pytest.raises(EmptyLanguage):
+        residence.bring(b, [])
+    assert (residence.slot(a), residence.slot(b)) == (slot, None)
