@@ -12,127 +12,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 import torch
-from serving.vllm_engine import engine_vocabulary
-from simulated_runner import PLACEHOLDER, Request, Row, SimulatedRunner
-from vllm.engine.arg_utils import EngineArgs
-from vllm.exceptions import VLLMValidationError
-from vllm.sampling_params import SamplingParams, StructuredOutputsParams
-from vllm.v1.worker.gpu.sample.logits_processor import build_custom_logits_processors_params_validator
+from device_requests import CASES, DRAFTS, WIDTH, Oracle, Steps, params_of, processor_of, same
+from simulated_runner import PLACEHOLDER, Request, Row, SimulatedRunner, context
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext
-from vllm_server import model_folder
 
-import serving.vllm.device
 import tokenfst
 from decoding.arena import Arena
-from serving.matcher import Matcher
-from serving.specifications import constraint_of
-from serving.vllm.device import DeviceProcessor
 
-# The bundled model's logits, and some that no token has.
-WIDTH = 2048 + 52
-DRAFTS = 3
-PERSON = {
-    "type": "object",
-    "properties": {"name": {"type": "string", "maxLength": 6}, "ages": {"type": "array", "items": {"type": "integer"}}},
-    "required": ["name", "ages"],
-    "additionalProperties": False,
-}
-TAG = {
-    "type": "structural_tag",
-    "format": {"type": "tag", "begin": "<f>", "content": {"type": "json_schema", "json_schema": PERSON}, "end": "</f>"},
-}
-
-
-def is_person(text: str) -> bool:
-    jsonschema.validate(json.loads(text), PERSON)
-    return True
-
-
-def is_nested(text: str) -> bool:
-    depth = text.count("(")
-    return text == "(" * depth + "a" + ")" * depth
-
-
-def matches(pattern: str) -> tuple[dict[str, Any], Callable[[str], bool]]:
-    return {"regex": pattern}, lambda text: re.fullmatch(pattern, text) is not None
-
-
-CASES: list[tuple[dict[str, Any], Callable[[str], bool]]] = [
-    *map(matches, [r"\d{4}-[01]\d-[0-3]\d", "[a-c]{2,5}", "(ab|c){3,40}", "a*", "(yes|no)( indeed)?"]),
-    ({"json": PERSON}, is_person),
-    ({"json_object": True}, lambda text: isinstance(json.loads(text), dict)),
-    ({"choice": ["red", "green", "grey"]}, lambda text: text in ("red", "green", "grey")),
-    ({"grammar": 'root ::= "a" | "(" root ")"'}, is_nested),
-    ({"structural_tag": TAG}, lambda text: text[:3] == "<f>" and text[-4:] == "</f>" and is_person(text[3:-4])),
-]
+pytestmark = pytest.mark.usefixtures("patient")
 STATE = {"on CPU": True, "by tensor operations": False}
-
-
-@pytest.fixture(scope="module")
-def config() -> Any:
-    return EngineArgs(str(model_folder()), max_model_len=512, max_num_seqs=16).create_engine_config()
-
-
-@pytest.fixture(scope="module")
-def vocabulary(config: Any) -> tokenfst.Vocabulary:
-    from vllm.tokenizers import cached_tokenizer_from_config
-
-    return engine_vocabulary(cached_tokenizer_from_config(config.model_config), config.model_config)
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compilations get as long as they take on a busy machine, except where a test says otherwise."""
-    monkeypatch.setenv("TOKENFST_STEP_SECONDS", "60")
-
-
-def processor_of(config: Any, runner: Any, drafts: int = DRAFTS) -> DeviceProcessor:
-    config.speculative_config = SimpleNamespace(num_speculative_tokens=drafts, rejection_sample_method="standard")
-    try:
-        return DeviceProcessor(config, runner.state)
-    finally:
-        config.speculative_config = None
-
-
-def params_of(asked: Any, stops: list[int], vocabulary: tokenfst.Vocabulary, **options: Any) -> SamplingParams:
-    extra = None if asked is None else {"tokenfst": asked}
-    params = SamplingParams(stop_token_ids=stops, extra_args=extra, **options)
-    params.update_from_generation_config({}, vocabulary.eos_ids[0])
-    if asked is not None:
-        DeviceProcessor.validate_params(params)
-    return params
-
-
-class Oracle:
-    """What each request may write, by its own matcher on the host."""
-
-    def __init__(self, vocabulary: tokenfst.Vocabulary) -> None:
-        self.vocabulary, self.automata = vocabulary, dict[str, Any]()
-        # Requests that may write nothing any more, since they have to write a token that they named as one that stops.
-        self.stuck: list[Request] = []
-
-    def matcher(self, request: Request) -> Matcher:
-        asked = (request.params.extra_args or {})["tokenfst"]
-        ((kind, what),) = (json.loads(asked) if isinstance(asked, str) else asked).items()
-        text = "" if what is True else what if isinstance(what, str) else json.dumps(what)
-        if text + kind not in self.automata:
-            self.automata[text + kind] = tokenfst.compile(constraint_of(kind, text), self.vocabulary)
-        return Matcher(self.automata[text + kind], request.params.stop_token_ids or ())
-
-    def mask(self, request: Request, tokens: list[int]) -> np.ndarray[Any, Any] | None:
-        """What a request may write after some tokens, `[WIDTH]`; None where they are not allowed."""
-        matcher, words = self.matcher(request), np.zeros(-(-WIDTH // 32), np.int32)
-        if not matcher.accept(tokens):
-            return None
-        matcher.fill(words)
-        return np.unpackbits(words.view(np.uint8), bitorder="little")[:WIDTH].astype(bool)
 
 
 def requests_of(draw: random.Random, number: int, vocabulary: tokenfst.Vocabulary) -> Iterator[Request]:
@@ -186,12 +79,6 @@ def checked(rows: list[Row], oracle: Oracle, seen: Counter[str]) -> None:
         seen["after a resumption"] += plan.request.to_read > len(plan.request.prompt)
 
 
-def same(row: Row, allowed: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
-    np.testing.assert_array_equal(allowed, expected)
-    mine = torch.from_numpy(expected)
-    assert torch.equal(row.masked[mine], row.given[mine].clamp(min=-1e30))
-
-
 def written(request: Request, vocabulary: tokenfst.Vocabulary) -> str | None:
     """The text of a request; None if it was cut."""
     *tokens, end = request.output
@@ -237,40 +124,6 @@ def test_masks_are_those_of_a_matcher(
 # One step at a time
 
 
-class Steps:
-    """Requests in slots, and the steps that a test makes of them."""
-
-    def __init__(self, config: Any, vocabulary: tokenfst.Vocabulary, drafts: int = 0) -> None:
-        self.vocabulary, self.oracle = vocabulary, Oracle(vocabulary)
-        self.runner = SimulatedRunner(4, 100, WIDTH, drafts, 1, lambda request, number: [])
-        self.processor = processor_of(config, self.runner, drafts)
-        self.bias = torch.zeros(WIDTH)
-
-    def enter(self, asked: Any, *, output: bytes = b"", stops: tuple[int, ...] = (), max_tokens: int = 50) -> Request:
-        request = Request(params_of(asked, [*stops], self.vocabulary), [5, 6, 7], max_tokens)
-        request.output = [self.vocabulary.tokens.index(bytes([letter])) for letter in output]
-        self.runner.enter(self.processor, request)
-        request.computed = len(request.text) - 1
-        return request
-
-    def step(self, *requests: Request) -> list[Row]:
-        self.runner.flush(self.processor)
-        slots = [next(slot for slot, one in self.runner.running.items() if one is request) for request in requests]
-        return self.runner.step(self.processor, slots, self.bias)
-
-    def text(self, request: Request) -> str:
-        """What is written when a request runs to its end."""
-        while not request.has_ended:
-            self.step(request)
-        return b"".join(self.vocabulary.tokens[token] for token in request.output[:-1]).decode()
-
-    def checked(self, *requests: Request) -> None:
-        for row in self.step(*requests):
-            expected = self.oracle.mask(row.plan.request, row.plan.text[3:])
-            assert expected is not None
-            same(row, (row.masked > -torch.inf).numpy(), expected)
-
-
 @pytest.fixture
 def steps(config: Any, vocabulary: tokenfst.Vocabulary) -> Steps:
     return Steps(config, vocabulary)
@@ -291,8 +144,6 @@ def test_after_the_end_only_the_end_comes(steps: Steps) -> None:
 
 
 def test_the_same_step_twice_gives_the_same(steps: Steps) -> None:
-    from simulated_runner import context
-
     request = steps.enter({"regex": "[0-9]{3}x"})
     for _ in range(3):
         steps.step(request)
@@ -320,45 +171,6 @@ def test_a_token_beside_the_constraint_closes_the_text(steps: Steps, caplog: pyt
     assert steps.text(steps.enter({"regex": "[0-9]{9}"}, output=b"12z")) == "12z"
     steps.runner.flush(steps.processor)
     assert "a text ended unfinished" in caplog.text
-
-
-def test_constraints_that_fail_in_the_worker_give_empty_texts_and_harm_nobody(
-    config: Any, vocabulary: tokenfst.Vocabulary, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("TOKENFST_STEP_SECONDS", "0.5")
-    steps = Steps(config, vocabulary)
-    steps.enter({"choice": ["red"]})  # so that what compiles at all compiles quickly
-    steps.runner.flush(steps.processor)
-    large = steps.enter({"regex": "(a|b)*a" + "(a|b)" * 60})
-    good = steps.enter({"choice": ["red"]})
-    broken = steps.enter({"regex": "a"})
-    broken.params.extra_args = {"tokenfst": {"regex": "(a"}}
-    steps.runner.free.append(next(slot for slot, one in steps.runner.running.items() if one is broken))
-    steps.runner.running.popitem()
-    steps.runner.enter(steps.processor, broken)
-    assert steps.text(good) == "red"
-    assert steps.text(large) == ""
-    assert steps.text(broken) == ""
-    assert caplog.text.count("the text of a request ends at once") == 2
-    assert "never closed" in caplog.text
-
-
-@pytest.mark.parametrize("asked", ["{", {"nosuch": 1}, {"regex": "a", "json": {}}])
-def test_a_request_that_came_past_the_front_end_gets_an_empty_text(steps: Steps, asked: Any) -> None:
-    request = Request(SamplingParams(extra_args={"tokenfst": asked}), [5, 6, 7], 9)
-    request.params.update_from_generation_config({}, steps.vocabulary.eos_ids[0])
-    steps.runner.enter(steps.processor, request)
-    assert steps.text(request) == ""
-
-
-def test_ranks_that_disagree_give_an_empty_text(steps: Steps, caplog: pytest.LogCaptureFixture) -> None:
-    asked: list[list[bool]] = []
-    steps.processor.agreed = lambda able: asked.append(able) or [False, True]  # type: ignore[func-returns-value]
-    one, free, other = steps.enter({"regex": "a"}), steps.enter(None), steps.enter({"regex": "b"})
-    assert (steps.text(one), steps.text(other)) == ("", "b")
-    assert "another rank" in caplog.text
-    assert asked == [[True, True]]
-    assert len(steps.step(free)) == 1
 
 
 def test_a_slot_forgets_its_last_request(steps: Steps) -> None:
@@ -389,67 +201,6 @@ def test_stop_tokens_end_a_text_where_it_may_end(steps: Steps) -> None:
     (row,) = steps.step(request)
     ends = {*steps.vocabulary.eos_ids, letter, WIDTH - 1}
     assert set(torch.nonzero(row.masked > -torch.inf).flatten().tolist()) == ends
-
-
-# Automata that do not all fit
-
-
-def rooms(config: Any, vocabulary: tokenfst.Vocabulary, number: int, monkeypatch: pytest.MonkeyPatch) -> Steps:
-    """Requests in an arena with room for so many automata of one choice."""
-    measure = Steps(config, vocabulary).processor
-    size = 4 * len(measure.compiler.submit("choice", '["abc"]').result().words)
-    monkeypatch.setenv("TOKENFST_ARENA_BYTES", str(measure.arena.nbytes + number * size + size // 2))
-    return Steps(config, vocabulary)
-
-
-def test_automata_leave_the_arena_and_come_back(
-    config: Any, vocabulary: tokenfst.Vocabulary, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    steps = rooms(config, vocabulary, 2, monkeypatch)
-    one, two = steps.enter({"choice": ["abc"]}), steps.enter({"choice": ["bcd"]})
-    steps.checked(one)
-    three = steps.enter({"choice": ["cde"]})  # in the place of the second, which is not in the last step
-    for pair in ((three, one), (two, one), (two, three), (three, one)):
-        if not pair[0].has_ended and not pair[1].has_ended:
-            steps.checked(*pair)
-    assert [steps.text(each) for each in (one, two, three)] == ["abc", "bcd", "cde"]
-    assert not caplog.text
-
-
-def test_automata_of_requests_that_are_gone_make_room(
-    config: Any, vocabulary: tokenfst.Vocabulary, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = rooms(config, vocabulary, 1, monkeypatch)
-    for number in range(12):
-        text = "abc"[number % 3] * 3
-        assert steps.text(steps.enter({"choice": [text]})) == text
-        if number % 4 == 3:
-            steps.runner.free.extend(steps.runner.running)
-            steps.runner.running.clear()
-
-
-def test_a_step_whose_automata_find_no_room_closes_the_text_of_the_last(
-    config: Any, vocabulary: tokenfst.Vocabulary, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    steps = rooms(config, vocabulary, 2, monkeypatch)
-    texts = ["abcabcab", "bcdbcdbc", "cdecdecd"]
-    requests = [steps.enter({"choice": [text]}) for text in texts[:2]]
-    steps.checked(*requests)
-    requests.append(steps.enter({"choice": [texts[2]]}))
-    steps.step(*reversed(requests))
-    assert [steps.text(each) for each in requests] == [*texts[:2], ""]
-    assert "the texts of 1 requests end where they stand" in caplog.text
-    assert "max_bytes" in caplog.text
-    assert "unfinished" not in caplog.text
-
-
-def test_an_automaton_that_is_larger_than_the_arena_closes_the_text(
-    config: Any, vocabulary: tokenfst.Vocabulary, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = rooms(config, vocabulary, 2, monkeypatch)
-    one, other = steps.enter({"choice": ["abc"]}), steps.enter({"json_object": True})
-    steps.step(one, other)
-    assert (steps.text(other), steps.text(one)) == ("", "abc")
 
 
 # Nothing waits for the device
@@ -499,118 +250,3 @@ def test_nothing_is_read_on_the_host(config: Any, vocabulary: tokenfst.Vocabular
     context = replace(context, idx_mapping_np=np.array([slot, *slots[1:]], np.intp))
     assert steps.processor.apply(torch.empty((len(rows), WIDTH), device="meta"), context).is_meta
     assert not steps.processor._new
-
-
-# The front end
-
-
-@pytest.fixture(scope="module")
-def front_end() -> Callable[[SamplingParams], None]:
-    """The check of vLLM's front end, with our class by its name."""
-    return build_custom_logits_processors_params_validator(["serving.vllm.device:DeviceProcessor"])
-
-
-@pytest.mark.parametrize(
-    ("asked", "reason"),
-    [
-        ("{", "tokenfst is not JSON"),
-        ([], "one of the keys json, json_object"),
-        ({"nosuch": 1}, "one of the keys json, json_object"),
-        ({"regex": "a", "json": {}}, "one of the keys"),
-        ({"regex": 1}, "regex is text"),
-        ({"grammar": ["a"]}, "grammar is text"),
-        ({"json_object": False}, "json_object is true"),
-        ({"json": {"type": {1}}}, "json is not JSON"),
-        ({"json": {"type": "nosuch"}}, "there is no type 'nosuch' (at /type"),
-        ('{"json": {"type": "array", "uniqueItems": true}}', "at /uniqueItems"),
-        ({"json": "{"}, "the JSON Schema is not JSON"),
-        ({"regex": "(a|b"}, "never closed"),
-        ({"grammar": "root ::= nothing"}, "no rule is named 'nothing'"),
-        ({"choice": []}, "the choices are a list of texts"),
-        ({"structural_tag": {"format": {"type": "nosuch"}}}, "'nosuch' is not supported"),
-    ],
-)
-def test_what_cannot_be_honoured_is_refused(
-    front_end: Callable[[SamplingParams], None], asked: Any, reason: str
-) -> None:
-    with pytest.raises(VLLMValidationError, match="tokenfst") as refused:
-        front_end(SamplingParams(extra_args={"tokenfst": asked}))
-    assert reason in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"structured_outputs": StructuredOutputsParams(regex="a")}, "not in both"),
-        ({"thinking_token_budget": 5}, "thinking_token_budget"),
-        ({"stop_token_ids": [*range(129)]}, "at most 128 stop tokens"),
-    ],
-)
-def test_what_goes_with_no_constraint_is_refused(
-    front_end: Callable[[SamplingParams], None], options: dict[str, Any], reason: str
-) -> None:
-    front_end(SamplingParams(**options))
-    with pytest.raises(VLLMValidationError, match=reason):
-        front_end(SamplingParams(extra_args={"tokenfst": {"regex": "a"}}, **options))
-
-
-def test_what_can_be_honoured_passes(front_end: Callable[[SamplingParams], None]) -> None:
-    for asked, _ in CASES:
-        front_end(SamplingParams(extra_args={"tokenfst": asked, "other": 1}))
-        front_end(SamplingParams(extra_args={"tokenfst": json.dumps(asked)}))
-    front_end(SamplingParams(extra_args={"other": 1}))
-    front_end(SamplingParams())
-
-
-# Engines
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "value", "reason"),
-    [
-        ("model_config", "skip_tokenizer_init", True, "without a tokenizer"),
-        ("model_config", "enable_trace_replay", True, "trace replay"),
-        ("model_config", "is_diffusion", True, "diffusion"),
-        ("parallel_config", "prefill_context_parallel_size", 2, "context parallelism"),
-        ("speculative_config", "rejection_sample_method", "synthetic", "synthetic"),
-    ],
-)
-def test_engines_that_could_not_keep_constraints_are_refused(
-    config: Any, place: str, name: str, value: Any, reason: str
-) -> None:
-    parts: dict[str, Any] = {
-        "model_config": SimpleNamespace(skip_tokenizer_init=False, is_diffusion=False, enable_trace_replay=False),
-        "parallel_config": SimpleNamespace(prefill_context_parallel_size=1),
-        "speculative_config": SimpleNamespace(rejection_sample_method="standard"),
-    }
-    setattr(parts[place], name, value)
-    with pytest.raises(ValueError, match=reason):
-        DeviceProcessor(SimpleNamespace(**parts), SimulatedRunner(1, 9, WIDTH, 0, 1, lambda *_: []).state)
-    # The names are those of vLLM's own settings.
-    from vllm.config import SpeculativeConfig
-
-    owner = SpeculativeConfig if place == "speculative_config" else type(getattr(config, place))
-    assert hasattr(owner, name) or name in owner.__dataclass_fields__
-
-
-def test_the_older_runner_refuses_the_class(config: Any) -> None:
-    from vllm.v1.sample.logits_processor import build_logitsprocs
-
-    with pytest.raises(ValueError, match="LogitsProcessor"):
-        build_logitsprocs(config, torch.device("cpu"), False, False, ["serving.vllm.device:DeviceProcessor"])
-
-
-def test_ranks_agree_on_what_all_of_them_could_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=1))
-    assert alone([True, False]) == [True, False]
-    # The other rank could compile all but the first.
-    others = torch.tensor([0, 1, 1], dtype=torch.int32)
-
-    def all_reduce(flags: torch.Tensor, operation: Any, group: Any) -> None:
-        assert (operation, group) == (torch.distributed.ReduceOp.MIN, "the ranks")
-        flags.copy_(torch.minimum(flags, others))
-
-    monkeypatch.setattr(torch.distributed, "all_reduce", all_reduce)
-    monkeypatch.setattr(serving.vllm.device, "get_tp_group", lambda: SimpleNamespace(cpu_group="the ranks"))
-    together = serving.vllm.device._agreement(SimpleNamespace(tensor_parallel_size=2))
-    assert together([True, True, False]) == [False, True, False]
