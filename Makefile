@@ -9,7 +9,7 @@ DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
 INSTALL := $(BIN)/python -m pip install --quiet --constraint pins.txt
 
-.PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks bench clean
+.PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -26,12 +26,13 @@ IN_ENGINE_TESTS := -m pytest --quiet --rootdir . -c /dev/null -p no:cacheprovide
 SERVES := .venv-vllm
 INTERFACE := test_vllm.py test_vllm_offline.py
 serve-test: $(SERVES)/.ready $(SERVES)/oldest $(SERVES)/newest
-	$(SERVES)/bin/python -m pip install --quiet .
+	$(SERVES)/bin/python -m pip install --quiet ".[vllm]"
 	cd engine_tests && ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_vllm*.py
 	cd engine_tests && PYTHONPATH=../$(SERVES)/oldest ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) $(INTERFACE)
 	cd engine_tests && PYTHONPATH=../$(SERVES)/newest ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) $(INTERFACE)
 	cd engine_tests && PYTHONPATH=without_torchvision ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_sglang*.py
-	cd engine_tests && ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_batch_job.py test_deployment.py test_dockerfile.py
+	cd engine_tests && ../$(SERVES)/bin/python $(IN_ENGINE_TESTS) test_batch_job.py test_deployment.py test_dockerfile.py \
+		test_documented_commands.py
 
 $(SERVES)/.ready: engine_tests/vllm_metadata/pyproject.toml
 	$(PYTHON) -m venv $(SERVES)
@@ -100,12 +101,19 @@ sanitize: $(DEVELOPS)
 notebooks: $(DEVELOPS)
 	$(BIN)/python scripts/run_notebooks.py
 
-# VOCAB is a vocabulary file; without it the 131,072 tokens that mistral-common carries.
+# The site, in build/site. A link or an anchor that leads nowhere is an error, in pages that have not changed as well.
+docs: $(DEVELOPS)
+	$(INSTALL) --no-build-isolation --editable '.[docs]'
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env --builder html --conf-dir docs \
+		--doctree-dir build/doctrees . build/site
+	@echo build/site/index.html
+
+# Everything in docs/benchmarks.md but the servers. VOCAB is a vocabulary file; without it the 131,072 tokens that
+# mistral-common carries. SCHEMAS is a file of MaskBench. ONLY names some of the benchmarks.
 bench: $(DEVELOPS)
 	$(INSTALL) --no-build-isolation --editable '.[bench]'
-	$(BIN)/python benchmarks/table2.py $(if $(VOCAB),--vocab $(VOCAB))
-	$(BIN)/python benchmarks/large.py $(if $(VOCAB),--vocab $(VOCAB))
-	$(BIN)/python benchmarks/grammars.py $(if $(VOCAB),--vocab $(VOCAB))
+	$(BIN)/python benchmarks/sitting.py benchmarks/results $(if $(VOCAB),--vocab $(VOCAB)) \
+		$(if $(SCHEMAS),--schemas $(SCHEMAS)) $(if $(ONLY),--only $(ONLY))
 
 # What builds the core; without isolation, so that only what has changed is built again.
 $(BUILDS): scripts/build_backend.py pins.txt

@@ -6,6 +6,7 @@ Data flows from texts to automata:
     expressions/        Expr, the functions that make expressions, ready-made languages
     assertions/         look-around and anchors in an expression are resolved
     compile/            Expr -> ByteAutomaton (byte_automaton.py)
+    preference/         the texts that an engine with backtracking, such as `re`, takes whole -> Expr
     transducers/        an FST of OpenFst -> Expr, and transducers as operators on Expr
     counted/            Expr -> an automaton with a counter, for large bounds
     pushdown/           Grammar -> PushdownAutomaton
@@ -14,8 +15,8 @@ Data flows from texts to automata:
 
     far                 files of OpenFst's FSTs
 
-Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, and openfst, the
-boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
+Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, charts, and
+openfst, the boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
 
 `docs/glossary.md` explains the terms.
 """

@@ -1,4 +1,5 @@
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy
 import numpy.typing
@@ -336,6 +337,47 @@ class VisiblyPushdownLayout:
 
     @property
     def numbers(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+class LayoutWriter:
+    """A layout as it is being made from the lists of rules."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def num_states(self) -> int:
+        """The number of states so far."""
+
+    def rule(self, num_exits: int) -> None:
+        """Begin a rule, whose states come next."""
+
+    def states(self, count: int) -> int:
+        """Add states; return the first one."""
+
+    def arcs(self, arcs: Sequence[tuple[int, object, int]], first: int, pieces: Callable[[Any], Any], budget: Budget) -> None:
+        """
+        Lay arcs between states from `first` on; `pieces` lists the texts, fragments and counters of a language.
+        """
+
+    def epsilon(self, arcs: Sequence[tuple[int, int]], first: int, budget: Budget) -> None:
+        """Lay epsilon arcs."""
+
+    def calls(self, calls: Sequence[tuple[int, int, tuple[int, ...]]], first: int, place: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None:
+        """Lay calls of rules, whose places in the layout are given by number."""
+
+    def ends(self, ends: Sequence[tuple[int, int]], first: int) -> None:
+        """Lay the ends of the rule that was begun last."""
+
+    def prepared(self, fragment: int) -> None:
+        """Say that the rule is one fragment."""
+
+    def fragment(self, num_states: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32]) -> None:
+        """Add the next fragment."""
+
+    def numbers(self, numbers: numpy.typing.NDArray[numpy.int32]) -> None:
+        """Add the numbers of a counted fragment."""
+
+    def layout(self, num_labels: int, budget: Budget) -> VisiblyPushdownLayout:
+        """Return the layout; nothing is left to add to."""
 
 def compile_regular(layout: VisiblyPushdownLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
     """Return the minimal automaton of a layout of one rule."""

@@ -28,12 +28,13 @@ import numpy as np
 from automata import openfst
 from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
-from automata.drawing import Drawing, draw_graph, range_label
-from automata.errors import LimitExceeded, text_bytes
+from automata.drawing import Drawing, draw_graph, range_label, shown
+from automata.errors import LimitExceeded, TextNotAllowed, text_bytes
 from automata.expressions.base import Expr
 from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst
+from automata.view import View, first_look
 
 # What an operator takes beside an automaton; a string is literal text.
 Operand: TypeAlias = "ByteAutomaton | Expr | str | bytes"
@@ -256,20 +257,62 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
                 columns[:, labels.index(name)] = self.by_label[:, number]
         return columns
 
-    def draw(self, *, title: str | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: str | bytes | None = None,
+    ) -> Drawing:
         """Draw the automaton, its arcs labelled with ranges of bytes.
 
         Args:
             title: a line above the picture.
+            around: draw only the states near this one; None for all.
+            radius: how many arcs, in either direction, they are from it at most.
+            path: a text whose way through the automaton is lit.
+
+        Raises:
+            TextNotAllowed: no text of the language begins with `path`.
+            ValueError: there is no state `around`, or the radius is negative.
         """
+        view = View(around, radius, () if path is None else self.states_along(path))
+        part = view.part(self.num_states, *self.edges())
+        drawn = np.zeros(self.num_states, np.bool_)
+        drawn[list(part.states)] = True
         labels: dict[tuple[int, int], list[str]] = {}
-        for source, low, high, target in zip(*(array.tolist() for array in self.range_arcs()), strict=True):
+        arcs = self.ranges()
+        for source, low, high, target in arcs[drawn[arcs[:, 0]] & drawn[arcs[:, 3]]].tolist():
             labels.setdefault((source, target), []).append(range_label(low, high))
         for state, label in zip(*np.nonzero(self.by_label >= 0), strict=True):
             target = int(self.by_label[state, label])
-            labels.setdefault((int(state), target), []).append(f"<{self.labels[label]}>")
+            if drawn[state] and drawn[target]:
+                labels.setdefault((int(state), target), []).append(f"<{self.labels[label]}>")
         lines = {pair: " ".join(parts) for pair, parts in labels.items()}
-        return draw_graph(range(self.num_states), self.start, self.final.tolist(), lines, title=title)
+        return draw_graph(part.states, self.start, self.final.tolist(), lines, title=title, part=part)
+
+    def states_along(self, text: str | bytes) -> tuple[int, ...]:
+        """Return the states that a text passes, the start first.
+
+        Raises:
+            TextNotAllowed: no text of the language begins with it.
+        """
+        written, states = text_bytes(text), [self.start]
+        for at in range(len(written)):
+            states.append(self.step(states[-1], written[at : at + 1]) if states[-1] >= 0 else -1)
+        if states[-1] < 0:
+            reason = f"no text of the language begins so: byte {states.index(-1) - 1} is not allowed"
+            raise TextNotAllowed(reason, written.decode(errors="replace"))
+        return tuple(states)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the sizes, and a picture, of a large automaton around its start."""
+        sizes = f"{self.num_states:,} states" + (f", labels {', '.join(self.labels)}" if self.labels else "")
+        if self.is_empty:
+            return shown("byte automaton", "no text at all")
+        around, radius = first_look(self.start, self.num_states, *self.edges())
+        return shown("byte automaton", sizes, self.draw(around=around, radius=radius))
 
 
 def _label_columns(by_label: IntArray | None, final: BoolArray) -> IntArray:

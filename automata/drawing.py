@@ -3,6 +3,12 @@
     Drawing                 DOT text, and SVG where pygraphviz is installed
     draw_graph              any automaton, from its states and the label of each arc
     draw_fst                any OpenFst acceptor or transducer, `input:output` on its arcs
+    draw_byte_fst           one over bytes, with ranges of bytes on its arcs
+    shown                   an object as a notebook shows it: what it is, and its picture
+    shown_table             rows of text below it; without colors, so that it has those of the notebook
+
+A picture may show a part of an automaton, and light a path in it (`automata.view`). It has light and dark colors, of
+which a browser takes those that the reader prefers.
 
 Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Rejected: OpenFst's own `draw` (one arc
 for each byte, and symbols that break DOT).
@@ -19,6 +25,7 @@ from types import ModuleType
 
 from automata import openfst
 from automata.openfst import Fst
+from automata.view import Part
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " ": "␣"}
 _PREAMBLE = (
@@ -26,6 +33,21 @@ _PREAMBLE = (
     'node [shape=circle, fontname="Helvetica", fontsize=12, width=0.4, margin=0.03]',
     'edge [fontname="Courier", fontsize=11, arrowsize=0.7]',
 )
+# Blue of Okabe and Ito's palette, which all kinds of sight tell from black; the lines are thicker, too.
+_LIT = "#0072b2"
+# The most rows of a table in a notebook.
+_MAX_ROWS = 30
+_DARK = f"""<style>
+@media (prefers-color-scheme: dark) {{
+  .tokenfst-drawing > g > polygon {{ fill: #14171a; }}
+  .tokenfst-drawing text {{ fill: #e9e7e3; }}
+  .tokenfst-drawing [stroke="black"] {{ stroke: #e9e7e3; }}
+  .tokenfst-drawing [fill="black"] {{ fill: #e9e7e3; }}
+  .tokenfst-drawing [stroke="{_LIT}"] {{ stroke: #56b4e9; }}
+  .tokenfst-drawing [fill="{_LIT}"] {{ fill: #56b4e9; }}
+}}
+</style>
+"""
 
 
 @dataclass(frozen=True)
@@ -48,7 +70,7 @@ class Drawing:
         if pygraphviz is None:
             raise ImportError("an SVG needs pygraphviz: pip install 'tokenfst[draw]'")
         rendered: bytes = pygraphviz.AGraph(string=self.dot).draw(format="svg", prog="dot")
-        return rendered.decode()
+        return rendered.decode().replace("<svg ", '<svg class="tokenfst-drawing" ', 1).replace("<g ", f"{_DARK}<g ", 1)
 
     def save(self, path: str | Path) -> Path:
         """Write the picture, as SVG or, for a path that ends in `.dot`, as DOT, and return the path of the file.
@@ -68,6 +90,38 @@ class Drawing:
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows without pygraphviz."""
         return f"<pre>{html.escape(self.dot)}</pre>" if _pygraphviz() is None else None
+
+
+def shown(kind: str, sizes: str, drawing: Drawing | None = None) -> str:
+    """Return what a notebook shows of an object, as HTML.
+
+    Args:
+        kind: what it is.
+        sizes: a line that describes it.
+        drawing: its picture.
+    """
+    picture = (
+        ""
+        if drawing is None
+        else f'<div style="overflow-x: auto">{drawing._repr_svg_() or drawing._repr_html_()}</div>'
+    )
+    return f"<div><b>{html.escape(kind)}</b> {html.escape(sizes)}{picture}</div>"
+
+
+def shown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for a notebook, as HTML; of a long one, the first rows.
+
+    Args:
+        head: the names of the columns.
+        rows: texts, as many as there are columns.
+    """
+    cell = 'style="text-align:left;vertical-align:top"'
+    given = list(rows)
+    made = ["".join(f"<th {cell}>{html.escape(name)}</th>" for name in head)]
+    made += ["".join(f"<td {cell}>{html.escape(text)}</td>" for text in row) for row in given[:_MAX_ROWS]]
+    if len(given) > _MAX_ROWS:
+        made.append(f'<td {cell} colspan="{len(head)}">… {len(given) - _MAX_ROWS:,} more</td>')
+    return f'<table style="color:inherit">{"".join(f"<tr>{row}</tr>" for row in made)}</table>'
 
 
 def _pygraphviz() -> ModuleType | None:
@@ -107,6 +161,41 @@ def draw_fst(
     return draw_graph(range(len(final)), start, final.tolist(), labels, title=title, legend=legend)
 
 
+def draw_byte_fst(fst: Fst, *, title: str | None = None) -> Drawing:
+    """Draw an OpenFst automaton over bytes; a line of an arc reads ranges of bytes, and writes one byte or the same.
+
+    Args:
+        fst: an acceptor or a transducer, whose labels are bytes, as those of `pynini` are.
+        title: a line above the picture.
+    """
+    start, final, arcs = openfst.to_arcs(fst)
+    lines: dict[tuple[int, int], dict[str, list[int]]] = {}
+    for source, read, written, target in arcs.T.tolist():
+        kind = "" if read == written else f":{_symbol_label(written)}"
+        lines.setdefault((source, target), {}).setdefault(kind, []).append(read)
+    labels = {
+        pair: "\n".join(" ".join(_symbol_ranges(read)) + kind for kind, read in kinds.items())
+        for pair, kinds in lines.items()
+    }
+    legend = "a-c: reads and writes one of these\na-c:2: reads one, and writes 2; ε: nothing"
+    return draw_graph(range(len(final)), start, final.tolist(), labels, title=title, legend=legend)
+
+
+def _symbol_label(symbol: int) -> str:
+    return "ε" if symbol == openfst.EPSILON else byte_label(openfst.byte_of_symbol(symbol))
+
+
+def _symbol_ranges(symbols: list[int]) -> list[str]:
+    """Return OpenFst's symbols of bytes as ranges, ascending; epsilon first."""
+    runs: list[list[int]] = []
+    for byte in sorted(openfst.byte_of_symbol(symbol) for symbol in symbols if symbol != openfst.EPSILON):
+        if runs and byte == runs[-1][1] + 1:
+            runs[-1][1] = byte
+        else:
+            runs.append([byte, byte])
+    return ["ε"] * (openfst.EPSILON in symbols) + [range_label(low, high) for low, high in runs]
+
+
 def draw_graph(
     states: Iterable[int],
     start: int,
@@ -117,6 +206,7 @@ def draw_graph(
     attributes: Mapping[int, str] | None = None,
     names: Mapping[int, str] | None = None,
     legend: str | None = None,
+    part: Part | None = None,
 ) -> Drawing:
     """Draw any automaton, from its states and the label of each arc.
 
@@ -129,8 +219,10 @@ def draw_graph(
         attributes: further DOT attributes of single states.
         names: what to write in single states, in place of their numbers.
         legend: a note beside the picture that explains it; its lines are lines.
+        part: what is left out beside the states, and what is lit; None for nothing.
     """
-    lines = [*_PREAMBLE]
+    part, lines = part or Part(()), [*_PREAMBLE]
+    legend = "\n".join([*([] if legend is None else [legend]), *_explained(part)]) or None
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
     if legend is not None:
@@ -146,9 +238,31 @@ def draw_graph(
             own.append(f"label={_quoted(names[state])}")
         if attributes and state in attributes:
             own.append(attributes[state])
+        if state in part.lit:
+            own.append(f'color="{_LIT}", penwidth=2.5')
         lines.append(f"{state} [{', '.join(own)}]")
-    lines.extend(f"{source} -> {target} [label={_quoted(label)}]" for (source, target), label in labels.items())
+    for (source, target), label in labels.items():
+        lit = f', color="{_LIT}", fontcolor="{_LIT}", penwidth=2.5' if (source, target) in part.lit_arcs else ""
+        lines.append(f"{source} -> {target} [label={_quoted(label)}{lit}]")
+    lines += _left_out(part)
     return Drawing("digraph {\n" + "".join(f"  {line};\n" for line in lines) + "}\n")
+
+
+def _explained(part: Part) -> list[str]:
+    """Return the lines of the legend on what is left out and what is lit."""
+    folded = [] if part.is_whole else ["… 3: three more states, which are not drawn"]
+    return folded + (["blue, thick: the path"] if part.lit else [])
+
+
+def _left_out(part: Part) -> list[str]:
+    """Return the lines for the states that are not drawn, before and after those that are."""
+    lines = []
+    for side, counts in (("before", part.before), ("after", part.after)):
+        for state, count in counts.items():
+            lines.append(f'{side}{state} [shape=plaintext, peripheries=0, label="… {count:,}"]')
+            ends = (f"{side}{state}", str(state)) if side == "before" else (str(state), f"{side}{state}")
+            lines.append(f"{ends[0]} -> {ends[1]} [style=dashed]")
+    return lines
 
 
 def character_label(char: str) -> str:

@@ -22,7 +22,8 @@
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
     ├── TextNotAllowed (ValueError)        a text is to be read as a value, and its constraint does not allow it
-    └── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
+    ├── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
+    └── NotOffered (NotImplementedError)   a name or an option of another package that has no stand-in here
 
 They live at the bottom of the import order so that every package can raise them.
 """
@@ -227,6 +228,22 @@ class TextNotAllowed(TokenfstError, ValueError):
 
 class IncompleteOutput(TokenfstError, RuntimeError):
     """Generation stopped before the constraint was satisfied."""
+
+
+class NotOffered(TokenfstError, NotImplementedError):
+    """A name or an option of another package that has no stand-in here.
+
+    Attributes:
+        name: what was asked for, as the other package calls it.
+        instead: what to use in its place.
+    """
+
+    def __init__(self, name: str, instead: str) -> None:
+        super().__init__(f"{name} is not offered: {instead}")
+        self.name, self.instead = name, instead
+
+    def __reduce__(self) -> tuple[type[NotOffered], tuple[str, str]]:
+        return type(self), (self.name, self.instead)
 
 
 # What to write in place of an FST of pynini or pywrapfst.

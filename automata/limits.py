@@ -4,6 +4,7 @@
     Cancellation    stops compilations from another thread
     Work            one compilation: its limits, and the budget that the native core spends
     spend           accounts for steps of the current compilation
+    charge          accounts for its memory
 
 The core counts the memory that it allocates, and checks the clock, `Cancellation` and signals every millisecond or so
 (`native/support/budget.h`). Python code in between calls `Work.check` or `spend` in its loops.
@@ -139,6 +140,15 @@ class Work:
         """
         self.budget.check()
 
+    def max_states(self, given: int) -> int:
+        """Return how many states may be made of automata that have `given` states together.
+
+        Those have passed limits of their own, and twice their states is no explosion; but a chain of constructions that
+        double each time is one, so no more states are new than the limit says.
+        """
+        limit = self.limits.states
+        return max(limit, min(2 * given, limit + given))
+
     def watched(self, items: Iterable[T]) -> Iterable[T]:
         """Iterate over items, and raise if the compilation has to stop, which is checked every thousand of them.
 
@@ -169,3 +179,14 @@ def spend(steps: int) -> None:
     work = _current_or_none()
     if work is not None:
         work.budget.spend(100 * steps)
+
+
+def charge(num_bytes: int) -> None:
+    """Account for memory that the current compilation, if there is one, has taken for good.
+
+    Raises:
+        LimitExceeded: it is too much.
+    """
+    work = _current_or_none()
+    if work is not None:
+        work.budget.charge(num_bytes)

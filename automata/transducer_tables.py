@@ -17,10 +17,14 @@ import numpy as np
 
 from automata.acceptor_tables import ArcCosts, digest
 from automata.arrays import IntArray
+from automata.drawing import Drawing, draw_graph, range_label, shown
+from automata.view import MAX_SHOWN
 
 # In place of the first and last symbol: an arc reads or writes nothing, or writes the symbol that it reads.
 NOTHING: Final = -1
 SAME: Final = -2
+# The most lines on an arc of a picture.
+_MAX_LINES: Final = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,29 @@ class TransducerTables:
     def __repr__(self) -> str:
         weights = "" if self.costs is None else f", weights in the {self.costs.semiring} semiring"
         return f"<transducer of {self.num_states:,} states, {len(self.arcs):,} arcs{weights}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the sizes, and the picture of a small one, `read:written` on its arcs."""
+        return shown("transducer", repr(self)[1:-1], self._drawn() if self.num_states <= MAX_SHOWN else None)
+
+    def _drawn(self) -> Drawing:
+        lines: dict[tuple[int, int], list[str]] = {(source, target): ["ε"] for source, target in self.epsilon.tolist()}
+        for source, low, high, first, last, target in self.arcs.tolist():
+            read = self._symbols(low, high)
+            text = read if first == SAME else f"{read}:{self._symbols(first, last)}"
+            lines.setdefault((source, target), []).append(text)
+        return draw_graph(range(self.num_states), 0, [state == 1 for state in range(self.num_states)], _cut(lines))
+
+    def _symbols(self, low: int, high: int) -> str:
+        if low == NOTHING:
+            return "ε"
+        return range_label(low, high) if high < 0x100 else self.labels[low - 0x100]
+
+
+def _cut(lines: dict[tuple[int, int], list[str]]) -> dict[tuple[int, int], str]:
+    """Return the label of each arc; of many lines, the first."""
+    more = {arc: [f"… {len(found) - _MAX_LINES:,} more"] for arc, found in lines.items() if len(found) > _MAX_LINES}
+    return {arc: "\n".join([*found[:_MAX_LINES], *more.get(arc, [])]) for arc, found in lines.items()}
 
 
 def ascending(arcs: IntArray) -> IntArray:

@@ -109,7 +109,10 @@ class Greedy:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.ids = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
-        self.longest = max(map(len, self.ids))
+        # The length of the longest token with the same first two bytes: engines ask for long texts again and again.
+        self.longest: dict[bytes, int] = {}
+        for token in self.ids:
+            self.longest[token[:2]] = max(self.longest.get(token[:2], 1), len(token))
         self.eos_token_id = vocabulary.eos_ids[0]
         self.bos_token_id = None
         self.special_token_ids = [token_id for token_id, token in enumerate(vocabulary.tokens) if not token]
@@ -119,7 +122,8 @@ class Greedy:
     def __call__(self, text: str | bytes) -> list[int]:
         data, place, found = text.encode() if isinstance(text, str) else text, 0, []
         while place < len(data):
-            size = next(n for n in range(self.longest, 0, -1) if data[place : place + n] in self.ids)
+            longest = self.longest.get(data[place : place + 2], 1)
+            size = next(n for n in range(longest, 0, -1) if data[place : place + n] in self.ids)
             found.append(self.ids[data[place : place + size]])
             place += size
         return found

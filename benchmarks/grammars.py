@@ -44,7 +44,7 @@ from differential import Tokens
 from grammar_batches import BATCHES, Batch
 from grammar_engines import Engine, LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
 from grammar_samples import text_of
-from table2 import _machine, _vocabulary
+from table2 import _vocabulary, machine
 
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary
@@ -155,7 +155,7 @@ def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, opt
     lines = [
         f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; "
         "milliseconds, held in MB; one thread",
-        _machine(),
+        machine(),
         ", ".join(engine.name for engine in engines),
         "",
         *_table(engines, samples),
@@ -165,7 +165,7 @@ def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, opt
     print("\n".join(lines))
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "grammars.txt").write_text("\n".join(lines) + "\n")
-    result = {"machine": _machine(), "vocabulary": len(vocabulary), "samples": samples}
+    result = {"machine": machine(), "vocabulary": len(vocabulary), "samples": samples}
     (options.output / "grammars.json").write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -1,7 +1,8 @@
-"""MaskBench: JSON Schemas with instances, through this project, llguidance and XGrammar side by side.
+"""MaskBench: JSON Schemas with instances, through this project, llguidance, XGrammar, glrmask and outlines-core side by
+side.
 
     python benchmarks/maskbench.py SCHEMAS [...] [--vocab FILE] [--engines tokenfst,llguidance,xgrammar] [--every N]
-                                   [--limit SECONDS] [--failures FILE] [--report FILE]
+                                   [--limit SECONDS] [--failures FILE] [--report FILE] [--figure FILE]
 
 SCHEMAS are files, or directories of files, with `{"schema": ..., "tests": [{"valid": ..., "data": ...}]}`: one object
 to a file (.json), or to a line (.jsonl, .jsonl.gz), as in github.com/guidance-ai/jsonschemabench. The text of an
@@ -9,7 +10,8 @@ instance is `json.dumps(data, ensure_ascii=False)`, cut into the longest token a
 
 Each engine is a process with one thread, and only one of them works at a time: they take turns schema by schema, so
 that whatever else the machine does meets all of them. For a schema the time is that of compiling, and of a mask and a
-step for each token of its instances; cutting texts into tokens is not counted.
+step for each token of its instances; cutting texts into tokens is not counted. An engine's peak memory is that of its
+process, with Python and the vocabulary.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import gzip
 import json
 import multiprocessing
 import os
+import resource
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -26,100 +30,16 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from maskbench_peers import Engine, engine
 
 import tokenfst
 from tokenfst import Vocabulary
 
 # Threads of libraries that an engine may use.
 _ONE_THREAD = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-class Engine(Protocol):
-    """One engine; see `maskbench_engine`."""
-
-    eos: int
-
-    def compile(self, schema: Any) -> None: ...
-
-    def reset(self) -> None: ...
-
-    def mask(self) -> Any: ...
-
-    def advance(self, token: int) -> bool: ...
-
-
-class LLGuidance:
-    """llguidance, with the slices that it prepares by default."""
-
-    def __init__(self, vocab: list[bytes]) -> None:
-        import engines
-        import llguidance
-        import llguidance.numpy
-
-        self.eos = len(vocab)
-        self._prepared = engines.LLGuidance(Vocabulary((*vocab, b""), eos_ids=(self.eos,)))
-        self._module, self._fill = llguidance, llguidance.numpy.fill_next_token_bitmask
-        self._matcher: Any = None
-
-    def compile(self, schema: Any) -> None:
-        grammar = self._module.LLMatcher.grammar_from_json_schema(json.dumps(schema))
-        matcher = self._module.LLMatcher(self._prepared.tokenizer, grammar)
-        if matcher.get_error():
-            raise ValueError(matcher.get_error())
-        self._matcher = matcher
-
-    def reset(self) -> None:
-        self._matcher.reset()
-
-    def mask(self) -> Any:
-        self._fill(self._matcher, self._prepared.words)
-        return self._prepared.words[0]
-
-    def advance(self, token: int) -> bool:
-        if token == self.eos:
-            return bool(self._matcher.is_accepting())
-        return bool(self._matcher.consume_token(token))
-
-
-class XGrammar:
-    """XGrammar as MaskBench runs it: not strict, any white space, no cache of compiled grammars."""
-
-    def __init__(self, vocab: list[bytes]) -> None:
-        import engines
-
-        self.eos = len(vocab)
-        self._prepared = engines.XGrammar(Vocabulary((*vocab, b""), eos_ids=(self.eos,)))
-        self._words = self._prepared.words
-        self._matcher: Any = None
-
-    def compile(self, schema: Any) -> None:
-        compiled = self._prepared.compiler.compile_json_schema(json.dumps(schema), strict_mode=False)
-        self._matcher = self._prepared.xgrammar.GrammarMatcher(compiled)
-
-    def reset(self) -> None:
-        self._matcher.reset()
-
-    def mask(self) -> Any:
-        # False stands for "everything is allowed", and leaves the words as they were.
-        if not self._matcher.fill_next_token_bitmask(self._words):
-            self._words.fill_(-1)
-        return self._words.numpy()[0]
-
-    def advance(self, token: int) -> bool:
-        return bool(self._matcher.accept_token(token))
-
-
-def _engine(name: str, vocab: list[bytes]) -> Engine:
-    if name == "llguidance":
-        return LLGuidance(vocab)
-    if name == "xgrammar":
-        return XGrammar(vocab)
-    from maskbench_engine import Engine as TokenFst
-
-    return TokenFst(vocab)
 
 
 @dataclass
@@ -171,10 +91,17 @@ def _run(engine: Engine, schema: Any, texts: list[list[int]], valid: list[bool])
 
 def _serve(name: str, vocab: list[bytes], pipe: Connection) -> None:
     """Runs in a process of its own: an engine, and the schemas that come through a pipe."""
-    engine = _engine(name, vocab)
+    own = engine(name, vocab)
     pipe.send("ready")
     while (task := pipe.recv()) is not None:
-        pipe.send(_run(engine, *task))
+        pipe.send(_run(own, *task))
+    pipe.send(_peak())
+
+
+def _peak() -> float:
+    """The most memory that this process has had, in MiB."""
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def schemas(paths: list[Path]) -> Iterator[tuple[str, Any, list[Any]]]:
@@ -232,8 +159,11 @@ class Server:
         self._begin()
         return Result(error=f"more than {self._limit:g} seconds")
 
-    def end(self) -> None:
+    def end(self) -> float:
+        """End the engine; return its peak memory in MiB, as far as it was not begun anew."""
         self._pipe.send(None)
+        peak: float = self._pipe.recv()
+        return peak
 
 
 def measure(
@@ -251,29 +181,28 @@ def measure(
         valid = [test["valid"] for test in tests]
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             found[name][key] = servers[name](schema, texts, valid)
-    for server in servers.values():
-        server.end()
-    return found
+    return found, {name: server.end() for name, server in servers.items()}
 
 
 def _percentiles(values: list[float], scale: float) -> str:
     if not values:
-        return "- | - | - | - | -"
+        return "- | - | - | - | - | -"
     data = np.array(values) * scale
-    cells = [np.median(data), data.mean(), *np.percentile(data, [90, 99]), data.max()]
+    cells = [np.median(data), data.mean(), *np.percentile(data, [90, 99, 99.9]), data.max()]
     return " | ".join(f"{cell:,.3g}" if cell < 1000 else f"{cell:,.0f}" for cell in cells)
 
 
-def report(found: dict[str, dict[str, Result]], tests: int) -> str:
+def report(found: dict[str, dict[str, Result]], peaks: dict[str, float], tests: int) -> str:
     """The tables, in Markdown."""
     some = next(iter(found.values()))
     lines = [f"{len(some):,} schemas with {tests:,} instances.", ""]
-    lines += ["| engine | whole | refused | invalid let through | valid refused |", "|---|---|---|---|---|"]
+    lines += ["| engine | whole | refused | invalid let through | valid refused | peak memory, MiB |"]
+    lines += ["|---|---|---|---|---|---|"]
     for name, results in found.items():
         wrong = Counter(valid for result in results.values() for _, valid in result.wrong)
         whole = sum(not result.error and not result.wrong for result in results.values())
         refused = sum(bool(result.error) for result in results.values())
-        lines.append(f"| {name} | {whole:,} | {refused:,} | {wrong[False]:,} | {wrong[True]:,} |")
+        lines.append(f"| {name} | {whole:,} | {refused:,} | {wrong[False]:,} | {wrong[True]:,} | {peaks[name]:,.0f} |")
     common = [key for key in some if all(not results[key].error for results in found.values())]
     kinds = (
         ("compile, ms", lambda result: [result.compile], 1e3),
@@ -282,13 +211,43 @@ def report(found: dict[str, dict[str, Result]], tests: int) -> str:
         ("schema in total, ms", lambda result: [result.total], 1e3),
     )
     for title, keys in (("all that it takes", None), (f"the {len(common):,} that all take", common)):
-        lines += ["", f"| {title} | engine | median | mean | p90 | p99 | max |", "|---|---|---|---|---|---|---|"]
+        lines += [
+            "",
+            f"| {title} | engine | median | mean | p90 | p99 | p99.9 | max |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
         for kind, of, scale in kinds:
             for name, results in found.items():
                 taken = [results[key] for key in (results if keys is None else keys) if not results[key].error]
                 values = [value for result in taken for value in of(result)]
                 lines.append(f"| {kind} | {name} | {_percentiles(values, scale)} |")
     return "\n".join(lines)
+
+
+def draw(found: dict[str, dict[str, Result]], path: Path) -> None:
+    """Draw how many schemas and masks take an engine longer than some time."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "tokenfst"
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    for panel, title, of in (
+        (axes[0], "to the first mask of a schema", lambda result: [result.first] if result.masks else []),
+        (axes[1], "one mask", lambda result: result.masks),
+    ):
+        for (name, results), style in zip(found.items(), ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))), strict=False):
+            times = np.sort([time for result in results.values() if not result.error for time in of(result)])
+            if times.size:
+                panel.loglog(times, 1 - np.arange(times.size) / times.size, linestyle=style, label=name)
+        panel.set_xticks([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10])
+        panel.set_xticklabels(["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"], fontsize=8)
+        panel.set_title(title)
+        panel.set_ylabel("share that takes longer")
+        panel.grid(alpha=0.3)
+    axes[0].legend()
+    figure.savefig(path, metadata={"Date": None})
 
 
 def failures(found: dict[str, dict[str, Result]]) -> str:
@@ -312,13 +271,16 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=30.0, help="seconds that a schema may take an engine")
     parser.add_argument("--failures", type=Path, help="where to write what each engine does not judge right")
     parser.add_argument("--report", type=Path, help="where to write the tables, beside printing them")
+    parser.add_argument("--figure", type=Path, help="where to draw the times, as SVG")
     options = parser.parse_args()
     rows = list(schemas(options.schemas))[:: options.every]
-    found = measure(options.engines.split(","), load_vocabulary(options.vocab), rows, options.limit)
-    text = report(found, sum(len(tests) for _, _, tests in rows))
+    found, peaks = measure(options.engines.split(","), load_vocabulary(options.vocab), rows, options.limit)
+    text = report(found, peaks, sum(len(tests) for _, _, tests in rows))
     print(text)
     if options.report:
         options.report.write_text(text + "\n")
+    if options.figure:
+        draw(found, options.figure)
     if options.failures:
         options.failures.write_text(failures(found))
 

@@ -35,6 +35,7 @@ _WARMING: list[tuple[Any, bytes]] = [
     ({"enum": ["a", 1.5, None]}, b"1.5"),
     ({"type": "object", "properties": {"a": {"pattern": "^[a-z]+$"}}, "additionalProperties": False}, b'{"a": "b"}'),
     ({"type": "string", "pattern": "^a|b$", "maxLength": 99}, b'"abc"'),
+    ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, b"[1, 2]"),
     ({"patternProperties": {"^x-": {"type": "integer"}}, "maxProperties": 2}, b'{"x-a": 1, "y": "z"}'),
 ]
 

@@ -124,7 +124,7 @@ def maskbench(options: argparse.Namespace) -> Figures:
     rows = list(schemas([options.schemas]))[:: options.every]
     vocab = load_vocabulary(str(options.vocab) if options.vocab else None)
     measure(["tokenfst"], vocab, rows[:40], 60.0)  # what a first process loads
-    results = [each for each in measure(["tokenfst"], vocab, rows, 60.0)["tokenfst"].values() if not each.error]
+    results = [each for each in measure(["tokenfst"], vocab, rows, 60.0)[0]["tokenfst"].values() if not each.error]
     data = {
         "compile, ms": 1e3 * np.array([each.compile for each in results]),
         "total, ms": 1e3 * np.array([each.total for each in results]),

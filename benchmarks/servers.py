@@ -21,14 +21,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +33,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "engine_tests"))
 
 from load import Answer, send_all
-from vllm_server import Server, running
+from vllm_server import running
 from workload import Asked, hostile, mixed, refused, schema_requests, schemas_from
 
 BACKENDS: dict[str, tuple[str, dict[str, str]]] = {
@@ -44,22 +41,10 @@ BACKENDS: dict[str, tuple[str, dict[str, str]]] = {
     "xgrammar": ("xgrammar", {}),
     "guidance": ("guidance", {}),
 }
+# vLLM with one change, the same for all backends.
+SLEEPS = [sys.executable, str(Path(__file__).parent / "vllm_that_sleeps.py")]
 MEASURES = ["first token p50", "first token p99", "between p50", "between p99", "tokens/s"]
-# The engine's own first requests are slow.
-WARM_UP = [Asked("free", False, {"max_tokens": 20, "seed": seed}, stream=True) for seed in range(20)]
 ENDS = ["valid", "invalid", "cut", "refused"]
-
-
-def put_behind(server: Server) -> None:
-    """Have the engine's processes, which wait for each other by spinning, stand behind the front end and the client.
-
-    Otherwise they starve these for seconds on a machine of few cores, now and then.
-    """
-    listed = subprocess.run(["ps", "-o", "pid=", "--sid", str(server.process.pid)], capture_output=True, check=True)
-    for process in set(map(int, listed.stdout.split())) - {server.process.pid}:
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended, or `ps` itself
-            for thread in Path(f"/proc/{process}/task").iterdir():
-                os.setpriority(os.PRIO_PROCESS, int(thread.name), 10)
 
 
 def loads(count: int, path: str | None, number: int) -> dict[str, list[Asked]]:
@@ -67,7 +52,7 @@ def loads(count: int, path: str | None, number: int) -> dict[str, list[Asked]]:
     common = [replace(each, stream=True) for each in mixed(count, schemas_from(50, path, 2 * number), number)]
     others = schemas_from(count, path, 2 * number + 1)
     odd = [
-        refused(at) if at % 20 == 7 else hostile(1000 * number + at) if at % 20 == 17 else request
+        refused(at // 20) if at % 20 == 7 else hostile(1000 * number + at // 20) if at % 20 == 17 else request
         for at, request in enumerate(replace(each, stream=True) for each in mixed(count, others[:50], number + 500))
     ]
     return {"cold": common, "warm": common, "distinct": schema_requests(others, number), "troubled": odd}
@@ -122,7 +107,7 @@ def main() -> None:
             name, settings = BACKENDS[backend]
             with (
                 tempfile.TemporaryDirectory() as folder,
-                running(Path(folder) / "log", backend=name, settings=settings) as server,
+                running(Path(folder) / "log", backend=name, settings=settings, command=SLEEPS) as server,
             ):
                 send_all(
                     server.url, [each for each in mixed(80, schemas_from(1, seed=99), 1) if each.kind == "free"]

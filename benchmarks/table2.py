@@ -53,7 +53,7 @@ def main() -> None:
     print("\n".join(lines))
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "table2.txt").write_text("\n".join(lines) + "\n")
-    result = {"machine": _machine(), "engines": [engine.name for engine in engines], "vocabulary": len(vocabulary)}
+    result = {"machine": machine(), "engines": [engine.name for engine in engines], "vocabulary": len(vocabulary)}
     result |= {"milliseconds": times, "step_microseconds": steps, "mask_differences": differences}
     (options.output / "table2.json").write_text(json.dumps(result, indent=2) + "\n")
     _plot(engines, times, options.output / "table2.svg")
@@ -132,7 +132,7 @@ def _step(engine: Engine, pattern: str, text: list[int]) -> float:
     return statistics.median(times) * 1e6
 
 
-def _machine() -> str:
+def machine() -> str:
     processor = platform.processor()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -144,7 +144,7 @@ def _machine() -> str:
 def _heading(vocabulary: Vocabulary, engines: list[Engine], rounds: int) -> list[str]:
     return [
         f"{len(vocabulary):,} tokens; medians over {rounds} rounds in turn; milliseconds; one thread",
-        _machine(),
+        machine(),
         ", ".join(engine.name for engine in engines),
     ]
 

@@ -10,17 +10,20 @@ written as a generator: it yields a call to itself, gets that call's result, and
         return 1 + highest
 
     run(height(tree))
+
+What is yielded may also be the result of a call that needed no others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
 _T = TypeVar("_T")
 
-# A call that has not run yet: it yields the calls whose results it needs.
-Task: TypeAlias = Generator["Task[Any]", Any, _T]
+# A call that has not run yet: it yields the calls whose results it needs, or their results.
+Task: TypeAlias = Generator[Any, Any, _T]
 
 
 def run(task: Task[_T]) -> _T:
@@ -35,8 +38,11 @@ def run(task: Task[_T]) -> _T:
                 stack.pop()
                 result = stop.value
             else:
-                stack.append(called)
-                result = None
+                if isinstance(called, GeneratorType):
+                    stack.append(called)
+                    result = None
+                else:
+                    result = called
     finally:
         # After an error, calls that are under way leave in order.
         while stack:

@@ -13,6 +13,7 @@
     retokenize(...)             the tokens that a model prefers         inputs.retokenize
     PartialJson                 the value of JSON that is not complete  writing.partial_json
     Difficulty                  what a constraint takes away            difficulty
+    Trace                       what happened at each token             tracing
     bundled_model()             a small model to try things with        bundled
 
 A call goes through the folders in this order: `inputs` makes token ids and automata of what it is given, `masking`
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from decoding.sampling import Sampling, probabilities
     from decoding.search import beam_search, best_of_n
     from decoding.speculation import Speculation
+    from decoding.tracing import Trace
     from decoding.writing.generate import generate
     from decoding.writing.partial_json import PartialJson
     from decoding.writing.streaming import stream
@@ -52,6 +54,7 @@ __all__ = [
     "PartialJson",
     "Sampling",
     "Speculation",
+    "Trace",
     "beam_search",
     "best_of_n",
     "bundled_model",
@@ -71,6 +74,7 @@ _MODULES = {
     "PartialJson": "decoding.writing.partial_json",
     "Sampling": "decoding.sampling",
     "Speculation": "decoding.speculation",
+    "Trace": "decoding.tracing",
     "beam_search": "decoding.search",
     "best_of_n": "decoding.search",
     "bundled_model": "decoding.bundled",

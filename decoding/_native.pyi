@@ -4,6 +4,7 @@ import automata._native
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
+import tokenfst._native
 
 
 class ArenaMemory:
@@ -43,12 +44,17 @@ class ArenaMemory:
     @overload
     def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int64], /) -> None: ...
 
-def comb(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], num_classes: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+def comb(offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], first: numpy.typing.NDArray[numpy.int32], num_classes: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Return where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.
+    Return where the family of each row begins in one table, and its first row, `[E, 2]`, and the table, row and outcome, `[.., 2]`.
     """
 
-def row_masks(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], token_class: numpy.typing.NDArray[numpy.int32], num_classes: int, begin: int, end: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+def row_masks(offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], first: numpy.typing.NDArray[numpy.int32], token_class: numpy.typing.NDArray[numpy.int32], num_classes: int, begin: int, end: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.
+    """
+
+def pushdown_rows(tables: tokenfst._native.PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int, int]:
+    """
+    Return the rows of an automaton with a stack: rows_at, cuts_at, num_cuts, node_rows, cuts, offsets, edges, first, outcomes, parts, at_once.
     """

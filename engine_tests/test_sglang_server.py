@@ -174,7 +174,7 @@ def test_tools_where_the_model_may_answer(client: openai.OpenAI) -> None:
     ("asked", "reason"),
     [
         ({"json_schema": '{"type": "nosuch"}'}, "there is no type 'nosuch' (at /type"),
-        ({"json_schema": '{"type": "array", "uniqueItems": true}'}, "at /uniqueItems"),
+        ({"json_schema": '{"not": {"uniqueItems": true}}'}, "at /not/uniqueItems"),
         ({"regex": "(a|b"}, "never closed"),
         ({"ebnf": "root ::= nothing"}, "no rule is named 'nothing'"),
         ({"response_format": {"type": "structural_tag", "format": XML}}, "format.style is not supported: 'qwen_xml'"),

@@ -196,7 +196,7 @@ def test_tools_that_a_model_may_or_must_call(client: openai.OpenAI, choice: Any)
     ("asked", "reason"),
     [
         ({"json": {"type": "nosuch"}}, "there is no type 'nosuch' (at /type"),
-        ({"json": {"type": "array", "uniqueItems": True}}, "at /uniqueItems"),
+        ({"json": {"not": {"uniqueItems": True}}}, "at /not/uniqueItems"),
         ({"regex": "(a|b"}, "never closed"),
         ({"grammar": "root ::= nothing"}, "no rule is named 'nothing'"),
         ({"structural_tag": BROKEN_TAG}, "structural_tag"),  # vLLM finds this by itself, and gives no reason

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,6 +62,7 @@ def running(
     backend: str = "outlines",
     settings: Mapping[str, str] | None = None,
     model: Path | None = None,
+    command: Sequence[str] = (str(Path(sys.executable).parent / "vllm"),),
 ) -> Iterator[Server]:
     """Start a server, and stop it afterwards.
 
@@ -71,14 +72,19 @@ def running(
         backend: vLLM's name of the backend of structured outputs.
         settings: environment variables; None puts ours in the place of outlines.
         model: None for the bundled one.
+        command: how vLLM is called.
     """
     port = free_port()
-    command = [str(Path(sys.executable).parent / "vllm"), "serve", str(model or model_folder()), *OPTIONS.split()]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--structured-outputs-config.backend", backend, *options]
+    arguments = ["serve", str(model or model_folder()), *OPTIONS.split(), "--host", "127.0.0.1", "--port", str(port)]
+    arguments += ["--structured-outputs-config.backend", backend, *options]
     asked = {"TOKENFST_VLLM": "outlines"} if settings is None else settings
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=output, env=os.environ | SETTINGS | asked, start_new_session=True
+            [*command, *arguments],
+            stdout=output,
+            stderr=output,
+            env=os.environ | SETTINGS | asked,
+            start_new_session=True,
         )
         try:
             wait_for(f"http://127.0.0.1:{port}/health", process, log)

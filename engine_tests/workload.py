@@ -125,7 +125,7 @@ def refused(seed: int) -> Asked:
     broken: list[tuple[dict[str, Any], str]] = [
         ({"json": {"type": "nosuch"}}, "no type 'nosuch' (at /type"),
         ({"json": {"properties": {"a": {"$ref": "#/nowhere"}}}}, "/properties/a"),
-        ({"json": {"type": "array", "uniqueItems": True}}, "at /uniqueItems"),
+        ({"json": {"not": {"uniqueItems": True}}}, "at /not/uniqueItems"),
         ({"json": {"pattern": "(a"}}, "never closed (at position 0 of '(a')"),
         ({"regex": "(a|b"}, "never closed"),
         ({"regex": "a{3,1}"}, "3"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kinds import complete
 
 from decoding.arena import Arena
-from decoding.arena.machine import Machine, leaves, plain_moves
+from decoding.arena.machine import Machine, leaves, plain_moves, single_rows
 from decoding.arena.mask_chunks import mask_chunks
 from tokenfst import Vocabulary
 
@@ -223,9 +223,10 @@ def test_masks_of_large_automata_are_made_in_time() -> None:
     offsets, outcome = np.arange(num_rows + 1) * 3, np.zeros(3 * num_rows, np.int64)
     nothing = np.zeros(1, np.int64)
     machine = Machine(
-        token_class=random.integers(0, num_classes, 128_000), num_classes=num_classes + 3, offsets=offsets,
-        number=number.reshape(-1), outcome=outcome, outcomes=nothing[:, None], moves=plain_moves(nothing),
-        nodes=leaves(nothing, nothing, nothing), node_rows=nothing, first=0, rest=nothing[:, None], least=1,
+        token_class=random.integers(0, num_classes, 128_000), num_classes=num_classes + 3,
+        rows=single_rows(offsets, number.reshape(-1), outcome), outcomes=nothing[:, None], moves=plain_moves(nothing),
+        nodes=leaves(nothing, nothing, nothing), node_rows=nothing, first=0, rest=nothing[:, None], rest_of=nothing,
+        least=1,
     )  # fmt: skip
     begun = perf_counter()
     row_mask, masks, chunks, forced = mask_chunks(machine, 0, 128_000)

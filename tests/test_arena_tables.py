@@ -21,6 +21,7 @@ from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.block import block_of
 from decoding.arena.comb import comb
 from decoding.arena.from_automata import of_pushdown
+from decoding.arena.machine import single_rows
 from decoding.arena.parallel import common
 from tokenfst import Vocabulary
 from tokenfst.finite.classes import END, NEVER
@@ -315,9 +316,10 @@ def test_combs_hold_every_row_and_nothing_else(seed: int, num_rows: int, num_cla
     offsets = np.cumsum([0, *map(len, rows)])
     number = np.concatenate(rows)
     value = random.integers(0, 99, len(number))
-    base, table = comb(offsets, number, value, num_classes)
-    for row in range(num_rows):
-        entries = table[base[row] : base[row] + num_classes]
+    combs, table = comb(single_rows(offsets, number, value), num_classes)
+    for row, (base, first) in enumerate(combs.tolist()):
+        assert first == row
+        entries = table[base : base + num_classes]
         assert len(entries) == num_classes
         found = entries[:, 0] == row
         assert np.flatnonzero(found).tolist() == rows[row].tolist()

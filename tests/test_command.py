@@ -10,12 +10,13 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import pytest
 
 import tokenfst
 from decoding.command import main
 from decoding.command import progress as progress_module
-from decoding.command.cli import _tokens
+from decoding.command.options import read_tokens
 from decoding.command.progress import progress
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,12 +34,13 @@ def test_compile_reports_sizes_and_stages_and_saves(
     saved = tmp_path / "answer.safetensors"
     assert main(["compile", "--regex", "Yes|No", "--vocab", str(vocabulary_file), "--output", str(saved)]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"vocabulary +259 tokens", printed)
+    assert re.search(r"tokens of the vocabulary +259\b", printed)
     vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
     automaton = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts([256])
     assert automaton.accepts([ord("Y"), 258])
-    assert re.search(rf"token automaton +{automaton.num_states} states +{automaton.num_classes} token classes", printed)
+    assert re.search(rf"states over tokens +{automaton.num_states}\b", printed)
+    assert re.search(rf"classes of tokens +{automaton.num_classes}\b", printed)
     assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
 
 
@@ -48,6 +50,14 @@ def test_draw_writes_both_automata(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
     assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
     assert ">&quot;ab&quot;</text>" in paths[1].read_text()
+
+
+def test_draw_without_tokens_writes_the_automaton_over_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["draw", "--regex", "(ab)+", "--output", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["bytes.svg"]
+    assert capsys.readouterr().out == f"{tmp_path / 'bytes.svg'}\n"
 
 
 def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,26 +107,22 @@ def test_a_mistake_does_not_wait_for_torch(constraint: str) -> None:
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["--version"])
-    assert stopped.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"tokenfst {tokenfst.__version__}\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--temperature", "-1"], "argument --temperature: a number from 0 on, not '-1'"),
-        (["--temperature", "nan"], "argument --temperature: a number from 0 on, not 'nan'"),
-        (["--temperature", "hot"], "argument --temperature: a number from 0 on, not 'hot'"),
-        (["--max-new-tokens", "0"], "argument --max-new-tokens: a whole number from 1 on, not '0'"),
-        (["--max-new-tokens", "2.5"], "argument --max-new-tokens: a whole number from 1 on, not '2.5'"),
+        (["--temperature", "-1"], "Invalid value for '--temperature': a number from 0 on, not '-1'"),
+        (["--temperature", "nan"], "Invalid value for '--temperature': a number from 0 on, not 'nan'"),
+        (["--temperature", "hot"], "Invalid value for '--temperature': a number from 0 on, not 'hot'"),
+        (["--max-new-tokens", "0"], "Invalid value for '--max-new-tokens': 0 is not in the range x>=1."),
+        (["--max-new-tokens", "2.5"], "Invalid value for '--max-new-tokens': '2.5' is not a valid integer range."),
     ],
 )
 def test_numbers_out_of_their_range(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["generate", "--regex", "a", *arguments])
-    assert stopped.value.code == 2
+    assert main(["generate", "--regex", "a", *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -146,17 +152,16 @@ def test_a_model_that_is_none_gets_one_line(tmp_path: Path, capsys: pytest.Captu
     ],
 )
 def test_tokens_are_read_with_commas_between_them(text: str, tokens: list[bytes]) -> None:
-    assert _tokens(text) == tokens
+    command, option = click.Command("draw"), click.Option(["--tokens"])
+    assert read_tokens(click.Context(command), option, (text,)) == tokens
 
 
 @pytest.mark.parametrize("text", [r"\d,,a", "a,", ",", ""])
 def test_an_empty_token_is_an_error_that_says_how_a_comma_is_written(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["draw", "--regex", "a", "--tokens", text])
-    assert stopped.value.code == 2
-    message = rf"argument --tokens: {text!r} has an empty token; a comma in a token is written \,"
+    assert main(["draw", "--regex", "a", "--tokens", text]) == 2
+    message = rf"Invalid value for '--tokens': {text!r} has an empty token; a comma in a token is written \,"
     assert message in capsys.readouterr().err
 
 
@@ -207,11 +212,15 @@ def test_compile_reports_the_sizes_of_a_grammar_and_saves(
     automaton = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts(b"1+(2+33)")
     assert not automaton.accepts(b"1+(2+33")
-    assert re.search(rf"byte automaton +{automaton.num_states} states", printed)
-    assert re.search(rf"{automaton.tables.num_symbols} symbols on the stack", printed)
-    assert re.search(
-        rf" {automaton.num_classes} token classes\n +{automaton.nbytes:,} bytes +1 tokens at least", printed
-    )
+    sizes = {
+        "states over bytes": automaton.num_states,
+        "symbols on the stack": automaton.tables.num_symbols,
+        "classes of tokens": automaton.num_classes,
+        "bytes of memory": automaton.nbytes,
+        "tokens at least": 1,
+    }
+    for name, size in sizes.items():
+        assert re.search(rf"{name} +{size:,}\n", printed)
     assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
 
 
@@ -281,7 +290,7 @@ def test_an_ambiguous_grammar_can_be_carried(
         (["--grammar", "json", "--syntax", "gbnf"], "--syntax goes with a file, and 'json' comes with the package"),
         (["--regex", "a", "--ambiguity", "parallel"], "--ambiguity goes with --grammar"),
         (["--grammar", "json", "--property-order", "any"], "--property-order goes with --json-schema"),
-        (["--regex", "a", "--spellings", "all"], "--spellings goes with --json-schema"),
+        (["--regex", "a", "--spellings", "all"], "--spellings goes with --json-schema or --type"),
         (["--regex", "a", "--unsupported", "relax"], "--unsupported goes with --json-schema"),
         (["--json-schema", "no-such.json"], "there is no file 'no-such.json'"),
     ],
@@ -306,9 +315,10 @@ def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
 # JSON Schemas
 
 
-def test_either_a_pattern_or_a_grammar() -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["draw", "--regex", "a", "--grammar", "json", "--tokens", "a"])
+def test_either_a_pattern_or_a_grammar(capsys: pytest.CaptureFixture[str]) -> None:
+    for constraints in (["--regex", "a", "--grammar", "json"], []):
+        assert main(["draw", *constraints, "--tokens", "a"]) == 2
+        assert "give one of --regex, --regex-file, --json-schema, --grammar and --type" in capsys.readouterr().err
 
 
 def test_progress_speaks_up_after_its_patience_only(

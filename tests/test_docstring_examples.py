@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "serving")
+PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "serving", "in_place_of")
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for package in PACKAGES

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+import pynini
 import pytest
 from drawing_cases import FIGURE_4, SVG, doubled, legend, parts
 
@@ -20,9 +23,10 @@ from automata import (
     compile_expr,
     compile_grammar,
     concat,
+    openfst,
     parse,
 )
-from automata.drawing import Drawing, draw_fst
+from automata.drawing import Drawing, draw_byte_fst, draw_fst
 from automata.openfst import EPSILON
 from tokenfst.reference import compose_by_definition
 
@@ -167,3 +171,26 @@ def test_states_have_their_numbers_in_the_first_picture_of_a_process() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     texts = {element.text for element in ElementTree.fromstring(done.stdout.encode()).iter(f"{SVG}text")}
     assert {"0", "1", "2"} <= texts
+
+
+# Transducers over bytes
+
+
+def test_arcs_over_bytes_have_ranges() -> None:
+    keys = pynini.union(*(pynini.cross(letter, "2") for letter in "abcx"), pynini.accep("d"), pynini.cross("z", ""))
+    drawing = draw_byte_fst(keys.optimize(), title="keys")
+    lines = Counter(line for arc in drawing_labels(drawing) for line in arc.split("\\n"))
+    assert lines == {"a-c x:2": 1, "d": 1, "z:ε": 1}
+    assert "reads one, and writes 2" in drawing.dot
+
+
+def test_the_byte_zero_and_epsilon_on_arcs() -> None:
+    zero, letter = openfst.symbol_of_byte(0), openfst.symbol_of_byte(ord("a"))
+    columns = np.array([[0, 1], [EPSILON, zero], [letter, EPSILON], [1, 2]], np.int32)
+    fst = openfst.to_transducer(0, np.array([False, False, True]), *columns)
+    assert drawing_labels(draw_byte_fst(fst)) == ["ε:a", "\\\\x00:ε"]
+
+
+def drawing_labels(drawing: Drawing) -> list[str]:
+    """The labels of the arcs, as DOT writes them."""
+    return re.findall(r"-> \d+ \[label=\"(.*?)\"", drawing.dot)

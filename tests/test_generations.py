@@ -42,6 +42,12 @@ SCHEMAS: dict[str, Any] = {
     "either": {"oneOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "array", "minItems": 2}]},
     "pairs": {"type": "array", "contains": {"const": 7}, "minContains": 2, "maxItems": 5},
     "anything": True,
+    "records that differ": {
+        "type": "array",
+        "items": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+        "uniqueItems": True,
+    },
+    "texts that differ": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
 }
 # The others take seconds to compile, or Earley seconds to read.
 GRAMMARS = ["arithmetic", "domino_json", "s_expressions", "xml"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ["automata", "tokenfst", "constraints", "decoding", "serving"]
+PACKAGES = ["automata", "tokenfst", "constraints", "decoding", "serving", "in_place_of"]
 
 
 def modules() -> dict[str, Path]:

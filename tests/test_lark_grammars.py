@@ -1,28 +1,20 @@
-"""Grammars in Lark's syntax: what each construct means, and lazy quantifiers."""
+"""Grammars in Lark's syntax: what each construct means. Lazy quantifiers are in test_preferred_words."""
 
 from __future__ import annotations
 
-import re
-from itertools import product
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from lark_reading import CONSTRUCTS, accepted, refused
+from lark_reading import CONSTRUCTS, accepted
 
 from automata import (
     EPSILON,
     LexicalRule,
     call,
-    compile_expr,
     concat,
-    equivalent,
     parse,
     repeat,
 )
 from automata.expressions import Label
 from constraints.grammars.lark_reader import read_lark
-from constraints.grammars.lark_reader.laziness import finds_shortest, shortest
 
 
 def accepts_and_refuses(text: str, good: list[str], bad: list[str]) -> None:
@@ -102,45 +94,3 @@ def test_lazy_rules_with_the_same_words_share_one() -> None:
     grammar = read_lark('start: a "1" | b "2"\na[lazy]: /x*y/\nb[suffix="y"]: /x*/\nc: "c"')
     assert grammar.rules["a"] == grammar.rules["b"] == call("a[lazy]")
     assert grammar.lexical["a[lazy]"] == LexicalRule(parse("x*y"), lazy=True)
-
-
-# Lazy quantifiers
-
-
-ATOMS = st.sampled_from(["a", "b", "[ab]", "."])
-
-
-PARTS = st.tuples(ATOMS, st.sampled_from(["", "*?", "+?", "{2}"])).map("".join)
-
-
-@given(st.lists(PARTS, min_size=1, max_size=5).map("".join))
-@settings(max_examples=40, deadline=None)
-def test_lazy_expressions_that_are_taken_find_the_shortest_word(pattern: str) -> None:
-    expr = parse(pattern)
-    assert finds_shortest(expr)
-    automaton = compile_expr(shortest(expr))
-    for text in map("".join, product("ab", repeat=7)):
-        found = re.match(pattern, text)
-        ends = [end for end in range(1, 8) if automaton.accepts(text[:end].encode())]
-        assert ends == ([found.end()] if found and found.end() else [])
-
-
-@pytest.mark.parametrize("pattern", [r'".*?(?<!\\)(\\\\)*?"', r'a.*?"[^a]*?(?<!\\)(\\\\)*?""'])
-def test_strings_with_escapes_are_taken(pattern: str) -> None:
-    automaton = compile_expr(read_lark(f"start: A\nA: /{pattern}/").lexical["A"].expr)
-    for text in map("".join, product('"\\a', repeat=8)):
-        found = re.match(pattern, text)
-        ends = [end for end in range(1, 9) if automaton.accepts(text[:end].encode())]
-        assert ends == ([found.end()] if found else [])
-
-
-@pytest.mark.parametrize("pattern", [".*?a(bb)*?a", "(ab|a)b*?", ".{0,2}?b", "(a|bb)*?b"])
-def test_lazy_expressions_that_are_not_taken(pattern: str) -> None:
-    assert not finds_shortest(parse(pattern))
-    assert "lazy quantifiers" in refused(f"start: /{pattern}/").reason
-
-
-def test_lazy_quantifiers_that_make_no_difference_are_read() -> None:
-    grammar = read_lark('start: /a+?[^a]*?;/ | A B\nA: /"[^"]*?"/\nB: X "e"\nX: /[a-d]{1,3}?/')
-    assert equivalent(grammar.lexical["A"].expr, parse('"[^"]*"'))
-    assert equivalent(grammar.lexical["B"].expr, parse("[a-d]{1,3}e"))

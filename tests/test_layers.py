@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # From the bottom up.
-LAYERS = ["automata", "tokenfst", "constraints", "decoding", "serving"]
+LAYERS = ["automata", "tokenfst", "constraints", "decoding", "serving", "in_place_of"]
 MODULES = sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 
 

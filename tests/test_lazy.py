@@ -51,6 +51,14 @@ PIECES = (
 )
 
 
+def can_be_read(automaton: TokenAutomaton, state: Any, token: int) -> bool:
+    try:
+        automaton.advance(state, token)
+    except TokenNotAllowed:
+        return False
+    return True
+
+
 def byte_vocabulary(rng: random.Random, alphabet: bytes, count: int) -> Vocabulary:
     """All bytes, and some longer tokens."""
     tokens = [bytes([byte]) for byte in range(256)]
@@ -142,6 +150,19 @@ SCHEMAS: list[dict[str, Any]] = [
     {"oneOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "array", "items": {"minimum": 1}}]},
     {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "maxProperties": 2},
     {"not": {"required": ["a"]}, "type": ["object", "string"], "pattern": "^a|b$"},
+    {  # blocks of several sizes
+        "items": {"type": "string", "anyOf": [{"maxLength": 3}, {"pattern": r"^(\S+\s+){0,2}\S+$", "maxLength": 9}]},
+        "type": "array",
+        "maxItems": 3,
+    },
+    {  # listed names beside all others
+        "properties": {"ab": {"type": "null"}, "abba1": {"type": "boolean"}, "b1": {"const": "ab"}, "": {"const": 1}},
+        "additionalProperties": {"enum": ["a", "b", {"ab": 1}]},
+        "maxProperties": 3,
+    },
+    # characters that are counted, far from the bounds and near them
+    {"type": "array", "items": {"type": "string", "minLength": 3, "maxLength": 12}, "maxItems": 2},
+    {"items": {"type": "string", "pattern": r"^(a|b1|é{2}){2,9}1?$", "maxLength": 9}, "type": "array", "maxItems": 2},
 ]
 
 
@@ -160,9 +181,39 @@ def test_grammars_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
         assert eager.is_final(one) == lazy.is_final(other)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 40), (3, 36), (35, 36), (36, 36), (1, 9)])
+@pytest.mark.parametrize("in_array", [False, True])
+def test_counted_characters_are_followed_to_their_bounds(low: int, high: int, in_array: bool) -> None:
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [
+        text * count + end for text in (b"a", "é".encode()) for count in range(2, 9) for end in (b"", b'"', b'",')
+    ]
+    vocabulary = Vocabulary([*tokens, b"\\", b"a\\u00", b""], eos_ids=(len(tokens) + 2,))
+    string = {"type": "string", "minLength": low, "maxLength": high}
+    constraint = constraints.json_schema({"type": "array", "items": string, "maxItems": 2} if in_array else string)
+    eager = complete(constraint, vocabulary)
+    chained = 0
+    # Shorter strings are not counted. Each length is the first one that a mask is made for.
+    for begins in {0, low, *range(max(high - 12, 0), high + 1)}:
+        lazy = tokenfst.compile(constraint, vocabulary)
+        for written in (b"a" * length for length in range(begins, min(begins + 12, high) + 1)):
+            one, other = eager.start, lazy.start
+            for byte in (b'["' if in_array else b'"') + written:
+                one, other = eager.advance(one, byte), lazy.advance(other, byte)
+            np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(written))
+        chained += lazy.core.mask_counts["chained"]
+    assert chained > 0
+
+
 @pytest.mark.parametrize(
     ("schema", "found_by"),
-    [({"maxLength": 40}, "chained"), ({"pattern": "^[^a]*$"}, "walked"), ({"maxProperties": 2}, "looping")],
+    [
+        ({"maxLength": 40}, "chained"),
+        ({"pattern": "^[^a]*$"}, "walked"),
+        ({"maxProperties": 2}, "looping"),
+        ({"pattern": "^[a-z0-9 ]*$"}, "walked"),
+        ({"pattern": r"^(\S+\s+){0,99}\S+$"}, "covered"),
+    ],
     ids=str,
 )
 def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], found_by: str, tekken: Vocabulary) -> None:
@@ -171,13 +222,72 @@ def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], fou
     for _ in range(4):
         warm = tokenfst.compile(constraint, tekken)
         found = walks(warm, random.Random(str(schema)), 6, 8)
+    rng = random.Random(1)
     for tokens in found:
         one, other = cold.start, warm.start
         for token in tokens:
             one, other = cold.advance(one, token), warm.advance(other, token)
-        np.testing.assert_array_equal(cold.mask(one), warm.mask(other))
+        mask = warm.mask(other)
+        np.testing.assert_array_equal(cold.mask(one), mask)
+        # Refusals take time to explain.
+        allowed, refused = np.flatnonzero(mask).tolist(), np.flatnonzero(mask == 0).tolist()
+        assert all(can_be_read(warm, other, token) for token in rng.sample(allowed, min(200, len(allowed))))
+        assert not any(can_be_read(warm, other, token) for token in rng.sample(refused, 10))
     assert warm.core.mask_counts["walked"] <= cold.core.mask_counts["walked"]
     assert warm.core.mask_counts[found_by] > 0
+
+
+# Characters that `.` and `\s` treat apart, others next to them, and some that share bytes with them.
+APART = "".join(
+    chr(code)
+    for code in (
+        *(0x84, 0x85, 0xA0, 0xC5, 0x1680, 0x1681, 0x2000, 0x2027, 0x2028, 0x2029, 0x202F, 0x2030, 0x205F, 0x3000),
+        *(0x3001, 0xFEFF, 0xFF00, 0xE028, 0x20028),
+    )
+)
+# All that are written in two bytes of which the second is 0x85.
+SAME_SECOND_BYTE = "".join(chr(0x85 + 64 * number) for number in range(30))
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        "\u2028\u2029\n\r",
+        "\u2028",
+        "\u00a0",
+        "\u00c5",
+        "\u1681",
+        "\u2000-\u202f",
+        "\ue028",
+        r"\s",
+        r"\w",
+        SAME_SECOND_BYTE,
+        "",
+        "\u3000\ufeff",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("repeated", ["*", "{0,9}", "{20,}"])
+def test_kinds_of_characters_are_told_apart(left_out: str, repeated: str) -> None:
+    rng = random.Random(left_out)
+    tokens = [bytes([byte]) for byte in range(256)]
+    for char in APART:
+        encoded = char.encode()
+        tokens += [encoded, b"a" + encoded, encoded + b"a", encoded + rng.choice(APART).encode(), b'a"' + encoded]
+        tokens += [encoded[:2], b"ab" + encoded[:2], encoded[1:] + b"c", encoded[:1] + b'"']
+    tokens = list(dict.fromkeys(tokens))
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    for _ in range(4):
+        automaton = tokenfst.compile(f'"[^"{left_out}]{repeated}"(,.*)?', vocabulary)
+        found = walks(automaton, rng, 8, 8)
+    for walk in found:
+        state: Any = automaton.start
+        for token in walk:
+            state = automaton.advance(state, token)
+        read = [can_be_read(automaton, state, token) for token in range(len(vocabulary))]
+        np.testing.assert_array_equal(automaton.mask(state), read)
+    if left_out == "\u2028" and repeated == "*":
+        assert automaton.core.mask_counts["looping"] > 0
 
 
 def test_kept_masks_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:

@@ -57,6 +57,13 @@ def test_what_fits_is_not_refused() -> None:
         compile_within(parse("(?:a|b)*a(?:a|b){10}"), SMALL)
 
 
+def test_a_chain_of_constructions_does_not_evade_the_limit() -> None:
+    # Each look-ahead doubles the states of what was made before it.
+    for pattern in ("".join(f"(?=.*{letter})" for letter in "abcdefghijklmn") + "[a-z]+", ".*(?<=a.{14})"):
+        with pytest.raises(LimitExceeded, match="limit `states`"):
+            compile_within(parse(pattern), SMALL)
+
+
 def test_nested_bounds_are_refused_before_anything_is_laid_out() -> None:
     begun = time.process_time()
     with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}b\)\{1,1000\}c\)\{1,1000\} has 1,001,001,000 "):

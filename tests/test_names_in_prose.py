@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "serving")
-NAME = re.compile(r"`((?:automata|tokenfst|constraints|decoding|serving)(?:\.\w+)+)[^`\w]*`?")
+PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "serving", "in_place_of")
+NAME = re.compile(r"`((?:automata|tokenfst|constraints|decoding|serving|in_place_of)(?:\.\w+)+)[^`\w]*`?")
 FILE = re.compile(
-    r"`((?:native|tests|benchmarks|scripts|docs|examples|automata|tokenfst|constraints|decoding|serving|engine_tests)/[\w/.-]*)`"
+    r"`((?:native|tests|benchmarks|scripts|docs|examples|automata|tokenfst|constraints|decoding|serving|in_place_of|engine_tests)/[\w/.-]*)`"
 )
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]

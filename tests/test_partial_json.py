@@ -178,3 +178,36 @@ def test_numbers_that_python_does_not_read_are_refused() -> None:
     reader = PartialJson()
     with pytest.raises(TextNotAllowed, match="digits"):
         reader.feed("1" * (sys.get_int_max_str_digits() + 1))
+
+
+def pointed(value: Any, pointer: str = "") -> list[tuple[str, str]]:
+    """A value as JSON in parts, each with the pointer of the value that the text is in after any character of it."""
+    if isinstance(value, dict | list):
+        opens, closes = "{}" if isinstance(value, dict) else "[]"
+        found, first = [(opens, pointer)], True
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            inner = f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
+            if isinstance(value, dict):
+                # After the closing quotation mark the value has to come, and so it has after a comma in an array.
+                found += [("" if first else ",", pointer), (json.dumps(key)[:-1], pointer), ('":', inner)]
+            else:
+                found.append(("" if first else ",", inner))
+            found += pointed(item, inner)
+            first = False
+        # The container is over, and so is its value: what follows is outside of it.
+        return [*found, (closes, pointer.rpartition("/")[0])]
+    text = json.dumps(value)
+    # A string is over with its last quotation mark, a word with what follows it.
+    return [(text[:-1], pointer), (text[-1], pointer.rpartition("/")[0] if isinstance(value, str) else pointer)]
+
+
+names = st.text('ab~/"é', max_size=3)
+
+
+@given(st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(names, inner), max_leaves=8))
+def test_pointers_name_the_value_that_the_text_is_in(value: Any) -> None:
+    reader = PartialJson()
+    for text, pointer in pointed(value):
+        for char in text:
+            reader.feed(char)
+            assert reader.pointer == pointer

@@ -150,14 +150,15 @@ def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
     automaton = complete(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
     tables, ways = automaton.tables, PopDistances(automaton.tables)
+    child = tables.child
     assert ways.across.shape[1] > 1000
     expected = np.full_like(ways.across, UNREACHABLE)
     expected[tables.num_states - 1, -1] = 0
     for symbol in range(tables.num_symbols):
         for column in range(ways.offsets[symbol], ways.offsets[symbol + 1]):
-            expected[tables.child[:, symbol] == ways.nodes[column], column] = 0
+            expected[child[:, symbol] == ways.nodes[column], column] = 0
     following: dict[tuple[int, int], Any] = {}
-    for node in range(len(tables.child)):
+    for node in range(tables.num_nodes):
         for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
             outcome = tables.edge_outcome[edge]
             for move in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):

@@ -5,11 +5,14 @@
     token_automaton          states, masks and steps, for every constraint        TokenAutomaton
     lazy                     automata that compute masks when they are needed
     finite, counted, pushdown, canonical      automata with complete tables, by kind
+    unique_items             automata with a memory of the items of arrays that must differ
     batches                  the masks of a batch in one call                     fill_bitmasks
     load_automaton, files    automata as safetensors files                        load_automaton
     vocabulary.detokenizer   the transducer from tokens to bytes, for OpenFst     detokenizer
+    explanation              what may come next, and why a token may not          explain
     queries                  counting, shortest and random sequences              queries.count, ...
-    drawing, reference       pictures, and the definition by OpenFst's composition
+    drawing, pictures        automata, token classes and stacks as pictures
+    reference                the definition by OpenFst's composition
 
 `docs/glossary.md` defines the terms that this package uses.
 
@@ -30,6 +33,8 @@ if not hasattr(_automata, "compile_expr"):
 
 from tokenfst.batches import fill_bitmasks
 from tokenfst.compile import compile  # noqa: A004
+from tokenfst.explanation import Explanation
+from tokenfst.explanation.explain import explain
 from tokenfst.finite import from_fst as _from_fst  # noqa: F401 (registers `TokenAutomaton.from_fst`)
 from tokenfst.load_automaton import load_automaton
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load_vocabulary
@@ -41,12 +46,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BPE",
+    "Explanation",
     "NotBPE",
     "TextStart",
     "TokenAutomaton",
     "Vocabulary",
     "compile",
     "detokenizer",
+    "explain",
     "fill_bitmasks",
     "from_sentencepiece",
     "from_tekken",

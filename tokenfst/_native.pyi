@@ -267,7 +267,10 @@ class PushdownTables:
     def nbytes(self) -> int: ...
 
     @property
-    def child(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+    def num_nodes(self) -> int: ...
+
+    @property
+    def child(self) -> NDArray[numpy.int32]: ...
 
     @property
     def row_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
@@ -349,7 +352,7 @@ class StackDistance:
 
     def __init__(self, tables: PushdownTables, max_bytes: int, max_context_bytes: int) -> None: ...
 
-    def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
+    def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
         """
         Return the distances by all contexts that occur with any stack; None if there are more than this.
         """

@@ -20,6 +20,7 @@ from automata.arrays import IntArray
 from automata.drawing import Drawing, byte_label, character_label, cost_suffix, draw_fst, draw_graph
 from automata.errors import LimitExceeded
 from automata.openfst import byte_of_symbol
+from automata.view import WHOLE, Part, View
 from tokenfst._native import PushdownTables
 from tokenfst.finite.classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -161,36 +162,35 @@ class ClassNames:
 
 
 def draw_transitions(
-    num_states: int,
     start: int,
     final: list[bool],
-    arcs: Iterable[tuple[int, int, int]],
+    edges: tuple[IntArray, IntArray, IntArray],
     names: ClassNames,
     costs: PictureCosts | None = None,
     *,
     title: str | None = None,
+    view: View = WHOLE,
 ) -> Drawing:
     """Return a picture of a finite automaton over tokens, as in Koo, Liu & He 2024, Figure 5 (right).
 
     The last state, after the end, is drawn as a black dot.
 
     Args:
-        num_states: Q.
         start: the state before the first token.
         final: `[Q]`, whether the text may end in each state.
-        arcs: source, class and target of each transition.
+        edges: source, class and target of each transition, `[E]` each.
         names: the names of the classes.
         costs: what tokens cost, where they do.
         title: the title of the picture.
+        view: the part to draw, and what is lit.
 
     Raises:
-        LimitExceeded: the automaton has more than `MAX_STATES` states.
+        LimitExceeded: there are more than `MAX_STATES` states to draw.
     """
-    _check(num_states)
-    classes: dict[tuple[int, int], list[int]] = {}
-    for source, number, target in arcs:
-        classes.setdefault((source, target), []).append(number)
-    end = num_states - 1
+    part = view.part(len(final), edges[0], edges[2])
+    _check(len(part.states))
+    end = len(final) - 1
+    classes = _classes(part, edges)
     # The transition from the end to itself by end tokens is not informative.
     classes.pop((end, end), None)
 
@@ -199,14 +199,28 @@ def draw_transitions(
 
     labels = {pair: "\n".join(lines(pair[0], numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
-    states = range(end + 1 if names.has_end_tokens else end)
+    states = [state for state in part.states if state != end or names.has_end_tokens]
     legend = names.legend(f"{_START}doubled: the text may end", shows_end=names.has_end_tokens, costs=costs)
     shown = {state: f"{state}{cost_suffix(cost)}" for state, cost in costs.of_ends.items()} if costs else None
     shape = {end: _END_SHAPE}
-    return draw_graph(states, start, final, labels, title=title, attributes=shape, names=shown, legend=legend)
+    return draw_graph(
+        states, start, final, labels, title=title, attributes=shape, names=shown, legend=legend, part=part
+    )
 
 
-def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | None = None) -> Drawing:
+def _classes(part: Part, edges: tuple[IntArray, IntArray, IntArray]) -> dict[tuple[int, int], list[int]]:
+    """Return the classes of the transitions between any two states that are drawn."""
+    source, number, target = edges
+    found: dict[tuple[int, int], list[int]] = {}
+    inside = np.isin(source, part.states) & np.isin(target, part.states)
+    for state, letter, reached in zip(*(column[inside].tolist() for column in (source, number, target)), strict=True):
+        found.setdefault((state, reached), []).append(letter)
+    return found
+
+
+def draw_pushdown(
+    tables: PushdownTables, names: ClassNames, *, title: str | None = None, view: View = WHOLE
+) -> Drawing:
     """Return a picture of an automaton over tokens with a stack, as in Koo, Liu & He 2024, Figure 7 (right).
 
     The state after the end is drawn as a black dot. A state in which the text can end without popping anything has a
@@ -217,11 +231,13 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
         tables: the tables of the automaton.
         names: the names of the classes.
         title: the title of the picture.
+        view: the part to draw, and what is lit.
 
     Raises:
         LimitExceeded: there are more than `MAX_STATES` states, or more than `MAX_TREE_NODES` nodes of context trees.
     """
-    _check(tables.num_states)
+    if view.around is None:
+        _check(tables.num_states)
     end, final = tables.num_states - 1, [False] * tables.num_states
     moves: dict[tuple[int, int], dict[_Move, list[int]]] = {}
     for source, number, move, target in _moves(tables):
@@ -231,14 +247,20 @@ def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | Non
         if source != end and (number != END or move[0] or names.has_end_tokens):
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
     reached = _reached(tables.start, moves)
-    labels = {pair: _lines(names, by_move) for pair, by_move in moves.items() if pair[0] in reached}
+    pairs = np.array([pair for pair in moves if pair[0] in reached], np.int64).reshape(-1, 2)
+    part = view.part(tables.num_states, pairs[:, 0], pairs[:, 1])
+    reached &= set(part.states)
+    _check(len(reached))
+    labels = {pair: _lines(names, by_move) for pair, by_move in moves.items() if reached.issuperset(pair)}
     legend = names.legend(
         f"{_START}doubled: the text may end without pops",
         "(x: pushes x; x): pops x",
         shows_end=end in reached,
     )
     shape = {end: _END_SHAPE} if end in reached else None
-    return draw_graph(sorted(reached), tables.start, final, labels, title=title, attributes=shape, legend=legend)
+    return draw_graph(
+        sorted(reached), tables.start, final, labels, title=title, attributes=shape, legend=legend, part=part
+    )
 
 
 def token_label(token: bytes) -> str:
@@ -272,11 +294,12 @@ def _tree_nodes(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], 
         LimitExceeded: there are more than `MAX_TREE_NODES`.
     """
     found: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
+    child = tables.child
     # The loop appends the children of each node to the list that it iterates over.
     for state, popped, node in found:
         yield state, popped, node
-        deeper = np.flatnonzero(tables.child[node] >= 0).tolist()
-        found.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
+        deeper = np.flatnonzero(child[node] >= 0).tolist()
+        found.extend((state, (*popped, symbol), int(child[node, symbol])) for symbol in deeper)
         if len(found) > MAX_TREE_NODES:
             raise LimitExceeded(f"a picture of context trees with more than {MAX_TREE_NODES:,} nodes is refused")
 

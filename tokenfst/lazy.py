@@ -127,6 +127,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             if self._complete is None:
                 with Work(limits or self._limits, cancellation).current() as work:
                     self._complete = self._make_tables(work)
+                    self._complete.source = self.source
             return self._complete
 
     def _tables(self) -> TokenAutomaton | None:
@@ -189,12 +190,16 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             if tables is not None and counterpart is not None:
                 tables.fill_bitmask(counterpart, out, remaining)
 
-    def _where(self, state: Any) -> str:
+    def tokens_to(self, state: State) -> list[int]:
+        """Return the tokens by which a state was first reached."""
         tokens = []
         while (before := self.core.predecessor(state)) is not None:
             state = before[0]
             tokens.append(before[1])
-        text = self.text(reversed(tokens))
+        return tokens[::-1]
+
+    def _where(self, state: Any) -> str:
+        text = self.text(self.tokens_to(state))
         return f" after {'...' if len(text) > _MAX_SHOWN else ''}{text[-_MAX_SHOWN:]!r}"
 
 

@@ -27,12 +27,8 @@ _SUFFIXES = {".json", ".lark", ".gbnf", ".ebnf", ".txt", ".yaml", ".safetensors"
 _MAX_PATH = 4096
 
 
-def check_constraint(constraint: Any, protocol: type) -> None:
-    """Raise unless an object is a constraint.
-
-    Args:
-        constraint: the object.
-        protocol: the protocol of constraints that build their own automaton.
+def check_constraint(constraint: Any) -> None:
+    """Raise unless an object is a constraint, or has the method of those that build their own automaton.
 
     Raises:
         TypeError: it is not; the message says what was probably meant.
@@ -45,8 +41,8 @@ def check_constraint(constraint: Any, protocol: type) -> None:
         return
     if isinstance(constraint, Expr | ByteAutomaton | Grammar | PushdownAutomaton):
         return
-    # A class has the methods of its instances, so it would pass for an instance of the protocol.
-    if not isinstance(constraint, type) and isinstance(constraint, protocol):
+    # A class has the methods of its instances, so it would pass for one of them.
+    if not isinstance(constraint, type) and hasattr(constraint, "to_automaton"):
         return
     raise not_a_constraint(constraint)
 

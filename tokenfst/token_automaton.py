@@ -15,6 +15,7 @@ The subclasses differ in their states and in what is computed in advance:
     PushdownTokenAutomaton    tables over states and a stack                        tokenfst.pushdown
     CanonicalTokenAutomaton   only the tokenizations that the encoder produces      tokenfst.canonical
     WeightedTokenAutomaton    one of these, and a cost for every token              tokenfst.weighted
+    UniqueItemsTokenAutomaton one of these, and a memory of the items of arrays     tokenfst.unique_items
 
 Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Such a state
 allows a token, and every token that its mask with this budget allows leads to a state that fits the budget less one.
@@ -23,20 +24,21 @@ allows a token, and every token that its mask with this budget allows leads to a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.compile.compiler import compile_expr
-from automata.drawing import Drawing
+from automata.drawing import Drawing, shown
 from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
 from automata.expressions import literal
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
+from tokenfst.explanation.explanation import Explanation
 from tokenfst.files import Array, write_file
 from tokenfst.vocabulary import Vocabulary
 
@@ -45,6 +47,14 @@ State: TypeAlias = Any
 
 # The greatest number of tokens that a message names.
 _MAX_NAMED = 8
+
+
+class Source(NamedTuple):
+    """What an automaton was compiled from, for explanations; see `tokenfst.compile`."""
+
+    constraint: Any
+    terminals: Mapping[str, Iterable[int]]
+    tokenization: Literal["any", "canonical"]
 
 
 class TokenAutomaton(ABC):
@@ -68,11 +78,15 @@ class TokenAutomaton(ABC):
         start: the state before the first token.
         end_state: the state after an end token.
         at_text_start: whether the tokens begin a text, and do not continue one.
+        source: what it was compiled from, None if it was not (loaded from a file, for example).
     """
 
     vocabulary: Vocabulary
     start: Any
     at_text_start: bool
+    source: Source | None = None
+    # Explains a prefix and a token; `tokenfst.explanation.explain`, which is above this module, registers it.
+    _explained: ClassVar[Callable[[TokenAutomaton, Any, Any, Work], Explanation]]
     # Builds the automaton of an acceptor; `tokenfst.finite.from_fst`, which is above this module, registers it.
     _read_fst: ClassVar[Callable[[Fst, Vocabulary, SymbolTable | None, bool, Work], TokenAutomaton]]
     # Why there is no acceptor of an automaton of this kind, for an error.
@@ -265,6 +279,52 @@ class TokenAutomaton(ABC):
         """Return the text that tokens write from the start of this automaton, in bytes; see `at_text_start`."""
         return self.vocabulary.text(token_ids, at_text_start=self.at_text_start)
 
+    def explain(
+        self,
+        prefix: str | bytes | Iterable[int] = b"",
+        token: int | str | bytes | None = None,
+        *,
+        state: State | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        cancellation: Cancellation | None = None,
+    ) -> Explanation:
+        """Explain what may come next, or why a token may not: the byte that it fails at, what was expected there, where
+        that is in the constraint, and the nearest tokens that are allowed.
+
+        >>> import tokenfst
+        >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+        >>> explanation = tokenfst.compile("(ab)+", vocabulary).explain([2], "b")
+        >>> explanation.allowed, explanation.token_offset, explanation.expected, explanation.nearest[0].text
+        (False, 0, frozenset({97}), b'a')
+
+        Args:
+            prefix: what has been written: token ids, or a text. If a token of it is refused, that one is explained.
+            token: the id of a token, its text, or the name of a special token; None for what may come next.
+            state: a state of this automaton, in place of a prefix; of automata that know how states were reached
+                (`LazyTokenAutomaton`).
+            limits: the time, memory and states that it may take. The first explanation compiles the constraint over
+                bytes.
+            cancellation: lets another thread stop it.
+
+        Raises:
+            ValueError: the automaton does not know its constraint, or how the state was reached; no token writes the
+                text `token`; a text was given as the prefix of canonical tokens.
+            LimitExceeded: it takes more than the limits.
+            Cancelled: another thread stopped it.
+        """
+        with Work(limits, cancellation).current() as work:
+            return type(self)._explained(self, prefix if state is None else self.tokens_to(state), token, work)
+
+    def tokens_to(self, state: State) -> list[int]:
+        """Return tokens that lead from the start to a state.
+
+        Raises:
+            ValueError: the automaton does not record them.
+        """
+        if state == self.start:
+            return []
+        raise ValueError(f"a {type(self).__name__} does not record which tokens lead to a state: give the tokens")
+
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
@@ -303,16 +363,53 @@ class TokenAutomaton(ABC):
             LimitExceeded: the tables exceed the limits.
         """
 
-    def draw(self, *, title: str | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: Iterable[int] | None = None,
+    ) -> Drawing:
         """Return a picture of the complete automaton.
 
+        Args:
+            title: a line above the picture.
+            around: draw only the states near this one, a number that a picture shows; None for all.
+            radius: how many tokens, in either direction, they are from it at most.
+            path: token ids whose way through the states is lit.
+
         Raises:
-            LimitExceeded: the automaton has too many states for a picture, or its tables exceed the limits.
+            LimitExceeded: the picture has too many states, or the tables exceed the limits.
+            TokenNotAllowed: no text of the language begins with `path`.
+            ValueError: there is no state `around`, or the radius is negative.
         """
         complete = self.complete()
         if complete is self:
             raise LimitExceeded(f"a {type(self).__name__} has too many states for a picture")
-        return complete.draw(title=title)
+        return complete.draw(title=title, around=around, radius=radius, path=path)
+
+    def states_along(self, tokens: Iterable[int]) -> list[Any]:
+        """Return the states that tokens pass, the start first.
+
+        Raises:
+            TokenNotAllowed: a token is not allowed after those before it.
+        """
+        states = [self.start]
+        for token in tokens:
+            states.append(self.advance(states[-1], token))
+        return states
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what it is, and some tokens that may begin a text."""
+        first = np.flatnonzero(self.mask(self.start))
+        names = ", ".join(self.vocabulary.names[token] for token in first[:_MAX_NAMED].tolist())
+        more = f" and {len(first) - _MAX_NAMED:,} more" if len(first) > _MAX_NAMED else ""
+        return shown(repr(self)[1:-1], f"begins with {names}{more}", self._picture())
+
+    def _picture(self) -> Drawing | None:
+        """Return a picture for a notebook; None where it would take long."""
+        return None
 
     def fst(self) -> Fst:
         """Return the acceptor over tokens of the complete automaton, as a `pynini.Fst`.

@@ -23,19 +23,22 @@ from automata import _native
 from automata import expressions as ex
 from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
 from automata.compile.compiler import Compiler, compile_expr
-from automata.drawing import Drawing
-from automata.errors import wrong_type
+from automata.drawing import Drawing, shown
+from automata.errors import TokenfstError, wrong_type
 from automata.expressions import Alternation, Expr
 from automata.expressions.base import ExprFunctions
 from automata.expressions.nodes import has_weights
 from automata.expressions.operators import Operations
 from automata.expressions.printing import to_pattern
-from automata.limits import current_work
+from automata.limits import Limits, Work, current_work
+from automata.weighted.automaton import WeightedByteAutomaton
 from automata.weighted.compile import compile_weighted
 
 RegularLanguage: TypeAlias = ByteAutomaton | Expr
 
 _set = object.__setattr__
+# What compiling an expression for a notebook may take: nobody has asked for it.
+_SHOWN = Limits(states=10_000, memory=1 << 26, seconds=1.0)
 
 
 def automaton_of(language: RegularLanguage) -> ByteAutomaton:
@@ -135,12 +138,29 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     return compiler.compile(operation(*parts))
 
 
-def _draw(expr: Expr, title: str | None) -> Drawing:
-    compiled = compile_weighted(expr) if has_weights(expr) else compile_expr(expr)
-    return compiled.draw(title=title)
+def _draw(expr: Expr, title: str | None, around: int | None, radius: int, path: str | bytes | None) -> Drawing:
+    return _automaton(expr).draw(title=title, around=around, radius=radius, path=path)
+
+
+def _automaton(expr: Expr) -> ByteAutomaton | WeightedByteAutomaton:
+    return compile_weighted(expr) if has_weights(expr) else compile_expr(expr)
+
+
+def _to_html(expr: Expr) -> str:
+    """Return what a notebook shows of an expression: its pattern, and its automaton unless that is too large."""
+    try:
+        pattern = to_pattern(expr)
+    except TokenfstError:
+        pattern = repr(expr)
+    try:
+        with Work(_SHOWN).current():
+            automaton = _automaton(expr)._repr_html_()
+    except TokenfstError as error:
+        automaton = shown("no picture", str(error))
+    return shown("expression", pattern) + automaton
 
 
 ByteAutomaton.operations = Operations(
     (ByteAutomaton, Expr, str, bytes), concatenation, alternation, intersection, difference, complement, repetition
 )
-Expr.functions = ExprFunctions(to_pattern, _draw, ex.weighted)
+Expr.functions = ExprFunctions(to_pattern, _draw, _to_html, ex.weighted)

@@ -22,6 +22,8 @@ obligations that are left.
 
     Skeleton        all automata of one text in one pool of states
     CharDfa         a deterministic automaton over classes of characters
+    Subsets         the subset construction
+    Languages       the automata of the texts within a text
     fragment(expr)  the result, ready to be determinized over bytes
 
 A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
@@ -81,11 +83,15 @@ def _fragment(expr: Expr, budget: StateBudget, compiled: Callable[[Expr], ByteAu
     arcs = {leaf: _lifted(automaton, budget) for leaf, automaton in others.items()}
     alphabet = Alphabet([expr, *(over for rows in arcs.values() for row in rows.values() for over in row.values())])
     known = {leaf: _characters(automaton, arcs[leaf], alphabet) for leaf, automaton in others.items()}
-    automaton = _Languages(alphabet, budget, known).of(expr)
+    return over_bytes(Languages(alphabet, budget, known).of(expr), alphabet, budget.work)
+
+
+def over_bytes(automaton: CharDfa, alphabet: Alphabet, work: Work) -> NfaBuilder:
+    """Return an automaton over classes of characters as an NFA over bytes."""
     result = NfaBuilder()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
-    for source, row in enumerate(budget.work.watched(automaton.next)):
+    for source, row in enumerate(work.watched(automaton.next)):
         by_target: dict[int, list[int]] = {}
         for symbol, target in row.items():
             by_target.setdefault(target, []).append(symbol)
@@ -118,7 +124,7 @@ def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alph
     return CharDfa(rows, automaton.final[order].tolist())
 
 
-class _Languages:
+class Languages:
     """The automata of the texts within a text; those of leaves that are not made of characters are given."""
 
     def __init__(self, alphabet: Alphabet, budget: StateBudget, known: dict[Expr, CharDfa]) -> None:
@@ -134,7 +140,7 @@ class _Languages:
         if isinstance(expr, Complement):
             loop = dict.fromkeys(range(len(self.alphabet.ranges)), 0)
             return _combined(CharDfa([loop], [True]), self.of(expr.inner), self.budget, difference=True)
-        return _Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
+        return Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
 
 
 def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
@@ -159,7 +165,7 @@ def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference:
     return result
 
 
-class _Subsets:
+class Subsets:
     """The subset construction."""
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -243,7 +249,7 @@ class _Subsets:
 class _Position:
     """One position in a text: what holds there, as far as the text so far decides it."""
 
-    def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:
+    def __init__(self, subsets: Subsets, entered: dict[int, _Reached]) -> None:
         self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
         self.conditions = subsets.conditions
         self.behind: dict[int, Condition] = {}  # of the assertions that look back

@@ -71,8 +71,9 @@ class StateBudget:
     """How many states the automata of a text with assertions may have; it counts those of one construction at a
     time."""
 
-    def __init__(self, expr: Expr, work: Work) -> None:
-        self.expr, self.work = expr, work
+    def __init__(self, expr: Expr, work: Work, doing: str = "resolving the assertions of") -> None:
+        """Start with no states; errors name what is being done, and the expression."""
+        self.expr, self.work, self.doing = expr, work, doing
         self.states = min(work.limits.states, MAX_STATES)
         self.num_entries = 0
 
@@ -85,8 +86,8 @@ class StateBudget:
         """
         if num_states > self.states:
             raise LimitExceeded(
-                f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
-                "characters (limit `states`)"
+                f"{self.doing} {excerpt(self.expr)} takes more than {self.states:,} states over characters "
+                "(limit `states`)"
             )
         self.spend()
 

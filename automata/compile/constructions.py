@@ -4,8 +4,7 @@
     product             the intersection or the difference of two automata
     word_list           the minimal automaton of a list of words
 
-The limit of states is raised for automata that were made before: those have passed limits of their own, and twice their
-states is no explosion.
+The limit of states is raised for automata that were made before (`Work.max_states`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def determinized(fragment: NfaBuilder, work: Work) -> ByteAutomaton:
         Cancelled: the compilation was cancelled.
     """
     labels = tuple(sorted(fragment.labels))
-    max_states = max(work.limits.states, 2 * fragment.num_copied_states)
+    max_states = work.max_states(fragment.num_copied_states)
     tables = *fragment.tables(), len(labels), max_states, DENSE_BYTES, work.budget
     return _with_labels(_native.minimal(fragment.num_states, *tables), labels)
 
@@ -42,7 +41,7 @@ def product(left: ByteAutomaton, right: ByteAutomaton, work: Work, *, difference
         return left if difference or left.is_empty else right
     labels = tuple(sorted({*left.labels, *right.labels}))
     sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
-    max_states = max(work.limits.states, 2 * (left.num_states + right.num_states))
+    max_states = work.max_states(left.num_states + right.num_states)
     return _with_labels(_native.product(*sides, difference, max_states, DENSE_BYTES, work.budget), labels)
 
 

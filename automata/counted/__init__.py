@@ -43,6 +43,7 @@ from automata.compile.compiler import Compiler
 from automata.compile.nfa import AssertionMet
 from automata.counted.layout import CountingConstruction, choose, counts, size_without
 from automata.counted.product import CountingNfa
+from automata.drawing import shown
 from automata.errors import LimitExceeded, text_bytes
 from automata.expressions import Expr
 from automata.limits import Work, current_work
@@ -87,6 +88,10 @@ class CountedByteAutomaton:
     def __reduce__(self) -> tuple[object, ...]:
         numbers = self.start, self.max_register, self.num_classes
         return CountedByteAutomaton.of, (*numbers, self.byte_class, self.offsets, self.arcs, self.final_from)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the sizes."""
+        return shown("byte automaton with a count", f"{self.num_states:,} states, a count up to {self.max_register:,}")
 
     @property
     def start(self) -> int:

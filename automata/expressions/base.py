@@ -99,20 +99,33 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
             raise UnsupportedSchema("an expression in Annotated stands beside str alone", keyword="pattern")
         return {"allOf": [schema, {"pattern": self}]}
 
-    def draw(self, *, title: str | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: str | bytes | None = None,
+    ) -> Drawing:
         """Draw the minimal automaton of the expression, with its costs if it has weights; see `ByteAutomaton.draw`.
 
         Raises:
             LimitExceeded: the automaton is too large.
+            TextNotAllowed, ValueError: as `ByteAutomaton.draw`.
         """
-        return self.functions.draw(self, title)
+        return self.functions.draw(self, title, around, radius, path)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the pattern, and a picture of the automaton if it is soon compiled."""
+        return self.functions.to_html(self)
 
 
 class ExprFunctions(NamedTuple):
     """The methods of expressions that modules above this one define and register (`automata.algebra.operations`)."""
 
     to_pattern: Callable[[Expr], str]
-    draw: Callable[[Expr, str | None], Drawing]
+    draw: Callable[[Expr, str | None, int | None, int, str | bytes | None], Drawing]
+    to_html: Callable[[Expr], str]
     weighted: Callable[[Expr, float, Semiring], Expr]
 
 

@@ -15,6 +15,7 @@ from automata import expressions as ex
 from automata.expressions import ANY_CHAR, TEXT_END, TEXT_START, Expr
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.limits import spend
 from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
 
@@ -25,6 +26,8 @@ _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 # More digits than this are no count; Python takes up to 4,300 of them for a number.
 _MOST_DIGITS = 4_000
+# A long pattern keeps an eye on the time; an item takes some steps (`limits.spend`).
+_WATCHED_EVERY, _STEPS = 1000, 100
 _QUANTIFIERS = (*_BOUNDS_OF, "{")
 
 
@@ -36,12 +39,15 @@ class Parser(GroupReader):
 
     def parse(self) -> Expr:
         """Parse the pattern; assertions stay unresolved."""
-        length = len(self.pattern)
+        length, items, read_plain = len(self.pattern), 0, type(self).read_plain
         while self.position < length:
+            items += 1
+            if not items % _WATCHED_EVERY:
+                spend(_STEPS * _WATCHED_EVERY)
             flags = self.groups[-1].flags
             if flags.verbose and self.skip():
                 continue
-            read = self.readers.get(self.pattern[self.position], Parser.read_plain)
+            read = self.readers.get(self.pattern[self.position], read_plain)
             read(self, flags)
         if len(self.groups) > 1:
             raise self.error("a group is opened and never closed", self.groups[-1].position)
@@ -151,13 +157,18 @@ class Parser(GroupReader):
         position, self.position = self.position, end
         if self.pattern.startswith("+", end):
             raise self.error("a possessive quantifier does not describe a language by itself")
-        if self.pattern.startswith("?", end):  # lazy: the same language
+        lazy = self.pattern.startswith("?", end)
+        if lazy:
             self.position += 1
         if not self.quantifiable:
             raise self.error("there is nothing to repeat", position)
         items = self.groups[-1].items
-        items[-1] = ex.repeat(items[-1], low, high)
+        items[-1] = self.repeated(items[-1], low, high, lazy)
         self.quantifiable = False
+
+    def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:
+        """Return an item repeated; the language of a lazy quantifier is the same."""
+        return ex.repeat(item, low, high)
 
 
 Parser.readers = {

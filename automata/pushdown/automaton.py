@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from automata._native import PushdownTables
 from automata.byte_automaton import ByteAutomaton
-from automata.drawing import Drawing
-from automata.errors import TooManyConfigurations, text_bytes
+from automata.drawing import Drawing, shown
+from automata.errors import TextNotAllowed, TooManyConfigurations, text_bytes
 from automata.limits import Work, current_work
 from automata.pushdown.drawing import draw_step_table
 from automata.pushdown.expansion import expand
 from automata.pushdown.step_table import Configuration, StepTable
+from automata.view import View, first_look
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +47,53 @@ class PushdownAutomaton(StepTable):
         `automata.pushdown.expansion.expand`."""
         return expand(self, depth, work)
 
-    def draw(self, *, title: str | None = None) -> Drawing:
-        """Draw the automaton; see `automata.pushdown.drawing`."""
-        return draw_step_table(self, title=title)
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: str | bytes | None = None,
+    ) -> Drawing:
+        """Draw the automaton; see `automata.pushdown.drawing`.
+
+        Args:
+            title: a line above the picture.
+            around, radius: as of `ByteAutomaton.draw`.
+            path: a text whose way through the states is lit.
+
+        Raises:
+            TextNotAllowed: no text of the language begins with `path`.
+            ValueError: there is no state `around`, or the radius is negative; the text can be read in several ways.
+        """
+        view = View(around, radius, () if path is None else self.states_along(path))
+        return draw_step_table(self, title=title, view=view)
+
+    def states_along(self, text: str | bytes) -> tuple[int, ...]:
+        """Return the states that a text passes, the start first.
+
+        Raises:
+            TextNotAllowed: no text of the language begins with it.
+            ValueError: it can be read in several ways.
+        """
+        written, found = text_bytes(text), self.configurations(b"")
+        states = [found[0][0]]
+        for at in range(len(written)):
+            found = self.read_on(found, written[at : at + 1])
+            if not found:
+                reason = f"no text of the language begins so: byte {at} is not allowed"
+                raise TextNotAllowed(reason, written.decode(errors="replace"))
+            if len(found) > 1:
+                raise ValueError(f"there are {len(found)} ways to read the text up to byte {at}, and a path is one")
+            states.append(found[0][0])
+        return tuple(states)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the sizes, and a picture, of a large automaton around its start."""
+        sizes = f"{self.num_states:,} states, {self.num_symbols:,} stack symbols"
+        cells = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
+        around, radius = first_look(self.start, self.num_states, cells // self.num_columns, self.step_target)
+        return shown("pushdown automaton", sizes, self.draw(around=around, radius=radius))
 
     # Plain Python, one byte at a time: to explain and to test, not to be fast.
 
@@ -68,7 +115,14 @@ class PushdownAutomaton(StepTable):
         Raises:
             TooManyConfigurations: there are more than `max_configurations` at some place.
         """
-        found: list[Configuration] = [(self.start, ())]
+        return self.read_on([(self.start, ())], text)
+
+    def read_on(self, found: list[Configuration], text: str | bytes) -> list[Configuration]:
+        """Return the configurations after more of a text, from those before it.
+
+        Raises:
+            TooManyConfigurations: there are more than `max_configurations` at some place, counted from these.
+        """
         for at, byte in enumerate(text_bytes(text)):
             column = int(self.byte_class[byte])
             reached: list[Configuration] = []

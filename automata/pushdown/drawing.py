@@ -10,18 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from automata.drawing import Drawing, draw_graph, quoted_range_label
 from automata.expressions.ranges import normalize
 from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import StepTable
+from automata.view import WHOLE, View
 
 
-def draw_step_table(table: StepTable, *, title: str | None = None) -> Drawing:
+def draw_step_table(table: StepTable, *, title: str | None = None, view: View = WHOLE) -> Drawing:
     """Draw a pushdown automaton; steps between two states that pop and push the same are one line.
 
     Args:
         table: the automaton; where it has names of rules, states and symbols show them.
         title: a line above the picture.
+        view: the part to draw, and what is lit.
     """
     end, last = table.num_classes, table.num_states - 1
     final = [False] * last + [True]
@@ -32,11 +36,18 @@ def draw_step_table(table: StepTable, *, title: str | None = None) -> Drawing:
                 final[state] = True
             else:
                 columns.setdefault((state, target), {}).setdefault((pops, pushes), []).append(column)
-    labels = {pair: "\n".join(_lines(table, kinds.items())) for pair, kinds in columns.items()}
-    shown = [*range(last), *([last] if any(target == last for _, target in labels) else [])]
+    pairs = np.array(list(columns), np.int64).reshape(-1, 2)
+    part = view.part(table.num_states, pairs[:, 0], pairs[:, 1])
+    drawn = frozenset(part.states)
+    labels = {
+        (source, target): "\n".join(_lines(table, kinds.items()))
+        for (source, target), kinds in columns.items()
+        if source in drawn and target in drawn
+    }
+    shown = [state for state in part.states if state != last or any(target == last for _, target in labels)]
     names = {state: f"{state}\n{name}" for state in shown if (name := table.state_name(state))}
     legend = _legend(table, ends_with_pops=last in shown)
-    return draw_graph(shown, table.start, final, labels, title=title, names=names, legend=legend)
+    return draw_graph(shown, table.start, final, labels, title=title, names=names, legend=legend, part=part)
 
 
 def _lines(table: StepTable, kinds: Iterable[tuple[tuple[Stack, Stack], list[int]]]) -> Iterable[str]:

@@ -17,11 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal, TypeAlias, get_args
 
+from automata.drawing import shown
+from automata.errors import TokenfstError
 from automata.expressions import Expr
 
 Ambiguity: TypeAlias = Literal["error", "parallel"]
+# A notebook shows this many rules, and this many characters of each.
+_MAX_SHOWN = 30
+_MAX_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,27 @@ class Grammar:
 
     def __post_init__(self) -> None:
         check_ambiguity(self.ambiguity, self.max_configurations)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rules, a call as `(?&name)`, the first rule first."""
+        exprs = {**self.rules, **{name: rule.expr for name, rule in self.lexical.items()}}
+        names = sorted(exprs, key=lambda name: name != self.start)[:_MAX_SHOWN]
+        rules = "".join(
+            f"<tr><td>{escape(name)}</td><td><code>{_pattern(exprs[name])}</code></td></tr>" for name in names
+        )
+        more = f" (the first {_MAX_SHOWN})" if len(exprs) > _MAX_SHOWN else ""
+        ignored = f"; ignored: {', '.join(self.ignored)}" if self.ignored else ""
+        sizes = f"{len(self.rules):,} rules, {len(self.lexical):,} words{more}; starts with {self.start}{ignored}"
+        return f"{shown('grammar', sizes)}<table>{rules}</table>"
+
+
+def _pattern(expr: Expr) -> str:
+    """Return an expression as a pattern for a table, in HTML."""
+    try:
+        pattern = str(expr)
+    except TokenfstError:
+        pattern = repr(expr)
+    return escape(pattern if len(pattern) <= _MAX_LENGTH else f"{pattern[:_MAX_LENGTH]}…")
 
 
 def check_ambiguity(ambiguity: str, max_configurations: int) -> None:

@@ -31,7 +31,7 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
         LimitExceeded: the rules are larger than allowed, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    words = _by_priority(grammar)
+    words = words_by_priority(grammar)
     builder = _RulesBuilder(grammar, work)
     for name, expr in grammar.rules.items():
         builder.lay(name, flattened(name, expr))
@@ -52,7 +52,7 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
     return Rules(all_names, parts, between + 1, words, num_lazy, labels, len(names))
 
 
-def _by_priority(grammar: Grammar) -> tuple[str, ...]:
+def words_by_priority(grammar: Grammar) -> tuple[str, ...]:
     """Return the lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
     ranks = sorted({(rule.lazy, rule.priority) for rule in grammar.lexical.values()}, reverse=True)
     rank = {order: place for place, order in enumerate(ranks)}

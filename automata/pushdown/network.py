@@ -17,6 +17,7 @@ import numpy as np
 from automata import _native
 from automata.arrays import BoolArray, ByteArray, IntArray, offsets_of
 from automata.compile.nfa import FIRST_LABEL
+from automata.drawing import shown, shown_table
 from automata.errors import LimitExceeded
 from automata.graph import reachable
 from automata.limits import Work
@@ -76,6 +77,22 @@ class Network:
     def num_states(self) -> int:
         """Q."""
         return len(self.final)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rules, with their sizes and what they call."""
+        sizes = f"{self.num_states:,} states of {len(self.rule_names):,} rules and {len(self.word_names):,} words"
+        caller = np.repeat(self.rule_of, np.diff(self.call_offsets))
+        reader = np.repeat(self.rule_of, np.diff(self.word_offsets))
+        rows = [
+            (
+                name + (" (start)" if rule == self.start_rule else ""),
+                f"{(self.rule_of == rule).sum():,}",
+                ", ".join(self.rule_names[called] for called in np.unique(self.call_rule[caller == rule])),
+                ", ".join(self.word_names[word] for word in np.unique(self.word[reader == rule])),
+            )
+            for rule, name in enumerate(self.rule_names)
+        ]
+        return shown("network", sizes) + shown_table(("rule", "states", "calls", "words"), rows)
 
 
 def build_network(grammar: Grammar, work: Work) -> Network:

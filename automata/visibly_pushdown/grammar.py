@@ -18,9 +18,10 @@ no lexical rule and no look-ahead after an end.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
+from automata.drawing import shown, shown_table
 from automata.expressions import Expr
 from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
@@ -28,8 +29,7 @@ from automata.visibly_pushdown.units import CountedUnits
 ArcLanguage: TypeAlias = Expr | ByteAutomaton | CountedUnits | CountedPaths
 
 
-@dataclass(frozen=True, slots=True)
-class VisiblyPushdownCall:
+class VisiblyPushdownCall(NamedTuple):
     """A call: rule `rule` is read at `source`, and the text continues at `targets[i]` where it ended in exit i; -1
     forbids that exit."""
 
@@ -80,3 +80,17 @@ class VisiblyPushdownGrammar:
 
     rules: tuple[VisiblyPushdownRule, ...]
     start: int = 0
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rules, with their sizes and what they call."""
+        rows = [
+            (
+                f"{number}{' (start)' if number == self.start else ''}",
+                f"{rule.num_states:,}",
+                ", ".join(map(str, sorted({called.rule for called in rule.calls}))),
+                f"{rule.num_exits:,}",
+            )
+            for number, rule in enumerate(self.rules)
+        ]
+        head = ("rule", "states", "calls", "ways to end")
+        return shown("visibly pushdown grammar", f"{len(self.rules):,} rules") + shown_table(head, rows)

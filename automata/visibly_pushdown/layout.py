@@ -2,17 +2,19 @@
 
     GrammarLayout   chains of bytes, copies of fragments, epsilon arcs, calls and ends
 
-Python sees each arc of the grammar once and no byte of it; the native core writes out the languages.
+Python sees each language of the grammar once and no byte of it; the native core reads the rules, and writes out the
+languages.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from automata._native import VisiblyPushdownLayout
-from automata.arrays import IntArray, int_array, int_rows, offsets_of
+from automata._native import LayoutWriter, VisiblyPushdownLayout
+from automata.arrays import IntArray
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
@@ -23,12 +25,6 @@ from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGramma
 from automata.visibly_pushdown.inlining import reached
 from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
-
-# States 0 and 1 lead to the starts of all rules, and are reached from their ends.
-_FIRST_STATE = 2
-
-# Memory of a number in a list, and of the object that it is.
-_NUMBER_BYTES = 40
 
 # Bounds above this are never reached by a text in memory.
 _MOST_COUNTED = (1 << 31) - 2
@@ -76,120 +72,88 @@ def lay_out(
         LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    laying = _LayoutBuilder(grammar, inlined, work, written)
+    laying = _Laying(grammar, inlined, work, written)
     for rule in laying.rules:
         laying.lay(rule)
-    try:
-        if label_numbers is not None:
-            laying.fragments = [_without_labels(fragment, label_numbers) for fragment in laying.fragments]
-        return laying.layout()
-    finally:
-        work.budget.release(laying.num_charged)
+    fragments = laying.fragments
+    if label_numbers is not None:
+        fragments = [_without_labels(fragment, label_numbers) for fragment in fragments]
+    return laying.layout(fragments)
 
 
-class _LayoutBuilder:
-    """The tables of a layout, as lists of numbers."""
+class _Laying:
+    """A layout as it is being made."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
         self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
         self.rules = [rule for rule in reached(grammar) if rule not in inlined]
-        self.place = {rule: place for place, rule in enumerate(self.rules)}
-        self.num_states = _FIRST_STATE
-        self.num_charged = 0
-        self.starts: list[int] = []
-        self.first_exit = [0]
-        self.texts: list[bytes] = []
-        self.chains: list[int] = []
-        self.copies: list[int] = []
-        self.epsilon: list[int] = []
-        self.calls: list[int] = []
-        self.targets: list[int] = []
-        self.ends: list[int] = []
-        self.prepared: list[int] = []
-        self.counters: list[int] = []
-        self.numbers: list[IntArray] = []
-        # By the identity of the fragments, which `counted_fragments` keeps alive.
-        self.known_counted: dict[int, tuple[int, int]] = {}
-        self.counted_fragments: list[CountedFragment] = []
+        self.place = np.full(len(grammar.rules), -1, np.int32)
+        self.place[self.rules] = np.arange(len(self.rules))
+        self.made = LayoutWriter()
         # By the identity of a language, which the grammar keeps alive.
         self.known: dict[int, int] = {}
         self.fragments: list[NfaFragment] = []
+        # By the identity of the fragments, which `counted_fragments` keeps alive.
+        self.known_counted: dict[int, tuple[int, int]] = {}
+        self.counted_fragments: list[CountedFragment] = []
+        self.num_numbers = 0
+        # The fragments of rules that are one automaton each.
+        self.prepared: list[int] = []
 
     def lay(self, number: int) -> None:
         """Lay a rule that stays, and those that are inlined in it."""
-        self.starts.append(self.num_states)
-        exits = self.first_exit[-1]
-        waiting = [] if self.is_prepared(self.grammar.rules[number]) else self.states(number)
-        for state, way in self.grammar.rules[number].ends:
-            self.ends += (self.starts[-1] + state, exits + way)
-        self.first_exit.append(exits + self.grammar.rules[number].num_exits)
+        rule, first = self.grammar.rules[number], self.made.num_states
+        self.made.rule(rule.num_exits)
+        waiting = [] if self.is_prepared(rule) else self.states(rule)
+        self.made.ends(rule.ends, first)
         while waiting:
             source, callee, targets = waiting.pop()
-            self.epsilon += (source, self.num_states)
-            first = self.num_states
-            waiting += self.states(callee)
-            for state, way in self.grammar.rules[callee].ends:
-                if targets[way] >= 0:
-                    self.epsilon += (first + state, targets[way])
+            first = self.made.num_states
+            waiting += self.states(self.grammar.rules[callee])
+            ends = [(first + state, targets[way]) for state, way in self.grammar.rules[callee].ends]
+            self.made.epsilon([(source, first), *(end for end in ends if end[1] >= 0)], 0, self.work.budget)
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
         """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
         language = rule.only_read
-        if not self.written or len(self.starts) == 1 or language is None:
+        if not self.written or rule is self.grammar.rules[self.grammar.start] or language is None:
             return False
         number = self.fragment(language)
         fragment = self.fragments[number]
         if len(fragment.epsilon) or fragment.labels or not len(fragment.arcs):
             return False
-        self.prepared += (len(self.starts) - 1, number)
-        self.epsilon += (self.num_states, self.num_states + rule.ends[0][0])
-        self.num_states += rule.num_states
+        self.prepared.append(number)
+        self.made.prepared(number)
+        self.made.epsilon([(0, rule.ends[0][0])], self.made.states(rule.num_states), self.work.budget)
         return True
 
-    def states(self, number: int) -> list[tuple[int, int, list[int]]]:
+    def states(self, rule: VisiblyPushdownRule) -> list[tuple[int, int, list[int]]]:
         """Lay the states of a rule but not its ends; return the inlined calls that are still to be laid: source, rule
         and targets."""
-        rule, first, work = self.grammar.rules[number], self.num_states, self.work
-        self.num_states += rule.num_states
-        chains, copies, known = self.chains, self.copies, self.known
-        for source, language, target in work.watched(rule.arcs):
-            fragment = known.get(id(language))
-            if fragment is not None:
-                copies += (fragment, first + source, first + target)
-            elif type(language) is Literal:
-                self.texts.append(language.value)
-                chains += (first + source, first + target)
-            elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
-                self.spell(language.parts, first + source, first + target)
-            elif isinstance(language, CountedUnits | CountedPaths) and not self.written:
-                paths = language.paths(work) if isinstance(language, CountedUnits) else language
-                self.count(paths, first + source, first + target)
-            else:
-                copies += (self.fragment(language), first + source, first + target)
-        for source, target in work.watched(rule.epsilon):
-            self.epsilon += (first + source, first + target)
-        inside = []
-        for call in work.watched(rule.calls):
-            targets = [first + target if target >= 0 else -1 for target in call.targets]
-            if call.rule in self.inlined:
-                inside.append((first + call.source, call.rule, targets))
-            else:
-                self.calls += (first + call.source, self.place[call.rule], len(self.targets))
-                self.targets += targets
-        self.charge()
-        return inside
+        first, budget = self.made.states(rule.num_states), self.work.budget
+        self.made.arcs(rule.arcs, first, self.pieces, budget)
+        self.made.epsilon(rule.epsilon, first, budget)
+        if not self.inlined:
+            self.made.calls(rule.calls, first, self.place, budget)
+            return []
+        self.made.calls([call for call in rule.calls if call.rule not in self.inlined], first, self.place, budget)
+        return [
+            (first + call.source, call.rule, [first + target if target >= 0 else -1 for target in call.targets])
+            for call in self.work.watched(rule.calls)
+            if call.rule in self.inlined
+        ]
 
-    def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
-        """Lay texts and repeated texts, such as names and spaces, one after the other and without a fragment."""
-        for place, part in enumerate(parts):
-            after = self.num_states if place + 1 < len(parts) else target
-            if type(part) is Literal:
-                self.texts.append(part.value)
-                self.chains += (source, after)
-            else:
-                self.copies += (self.fragment(part), source, after)
-            self.num_states += after != target
-            source = after
+    def pieces(self, language: ArcLanguage) -> Sequence[bytes | int | tuple[int, ...]]:
+        """Return what a language is laid as, one after the other: texts, the numbers of fragments, and counters.
+
+        Texts and repeated texts, such as names and spaces, need no fragment of their own."""
+        if type(language) is Literal:
+            return (language.value,)
+        if type(language) is Concatenation and all(map(_is_spelled, language.parts)):
+            return [part.value if type(part) is Literal else self.fragment(part) for part in language.parts]
+        if isinstance(language, CountedUnits | CountedPaths) and not self.written:
+            return (self.counter(language.paths(self.work) if isinstance(language, CountedUnits) else language),)
+        return (self.fragment(language),)
 
     def fragment(self, language: ArcLanguage) -> int:
         """Return the number of the fragment of a language."""
@@ -199,83 +163,52 @@ class _LayoutBuilder:
             self.fragments.append(nfa_fragment(language, self.work))
         return found
 
-    def count(self, language: CountedPaths, source: int, target: int) -> None:
-        """Lay counted paths without writing them out."""
-        entered = self.num_states
-        self.num_states += 1
-        self.epsilon += (source, entered)
+    def counter(self, language: CountedPaths) -> tuple[int, ...]:
+        """Return the counter of counted paths, which are not written out."""
         counted = counted_fragment(language, self.work)
         number, first = self.counted(counted)
         high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
-        self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
+        return number, counted.entry, min(language.low, _MOST_COUNTED), high, first
 
     def counted(self, counted: CountedFragment) -> tuple[int, int]:
         """Return the number of a counted fragment, and where its numbers begin."""
         known = self.known_counted.get(id(counted))
         if known is None:
-            known = self.known_counted[id(counted)] = len(self.fragments), sum(map(len, self.numbers))
+            known = self.known_counted[id(counted)] = len(self.fragments), self.num_numbers
             self.fragments.append(counted.fragment)
-            self.numbers.append(counted.numbers)
+            self.made.numbers(counted.numbers)
+            self.num_numbers += len(counted.numbers)
             self.counted_fragments.append(counted)
         return known
 
-    def charge(self) -> None:
-        """Charge the memory of the numbers that were appended since the last time."""
-        lists = self.chains, self.copies, self.epsilon, self.calls, self.targets, self.ends
-        num_bytes = _NUMBER_BYTES * sum(map(len, lists))
-        self.work.budget.charge(num_bytes - self.num_charged)
-        self.num_charged = num_bytes
+    def layout(self, fragments: list[NfaFragment]) -> GrammarLayout:
+        """Return the tables.
 
-    def layout(self) -> GrammarLayout:
-        """Return the tables."""
+        Args:
+            fragments: the fragments, by number.
+        """
         self.work.check()
-        fragments = self.fragments
-        text, copies = np.frombuffer(b"".join(self.texts), np.uint8), int_rows(self.copies, 3)
-        if self.written:
-            self.check_size(len(text), copies)
         arcs, labels = _labelled(fragments)
-        tables = VisiblyPushdownLayout(
-            num_states=self.num_states,
-            num_labels=len(labels),
-            starts=int_array(self.starts),
-            first_exit=int_array(self.first_exit),
-            text=text,
-            text_offsets=offsets_of([len(text) for text in self.texts]),
-            chains=int_rows(self.chains, 2),
-            fragment_states=int_array([fragment.num_states for fragment in fragments]),
-            fragment_arc_offsets=offsets_of([len(fragment.arcs) for fragment in fragments]),
-            fragment_arcs=_together(arcs, 4),
-            fragment_epsilon_offsets=offsets_of([len(fragment.epsilon) for fragment in fragments]),
-            fragment_epsilon=_together([fragment.epsilon for fragment in fragments], 2),
-            copies=copies,
-            epsilon=int_rows(self.epsilon, 2),
-            calls=int_rows(self.calls, 3),
-            targets=int_array(self.targets),
-            ends=int_rows(self.ends, 2),
-            prepared=int_rows(self.prepared, 2),
-            counters=int_rows(self.counters, 7),
-            numbers=_together(self.numbers, 3),
-            budget=self.work.budget,
-        )
+        for fragment, own in zip(fragments, arcs, strict=True):
+            self.made.fragment(fragment.num_states, own, fragment.epsilon)
+        tables = self.made.layout(len(labels), self.work.budget)
+        if self.written:
+            self.check_size(tables)
         return GrammarLayout(tuple(self.rules), labels, tables)
 
-    def check_size(self, num_bytes: int, copies: IntArray) -> None:
+    def check_size(self, tables: VisiblyPushdownLayout) -> None:
         """Raise if there are too many arcs once all is written out, or too many states of prepared rules."""
-        sizes, limits = np.array([len(fragment.arcs) for fragment in self.fragments], np.int64), self.work.limits
-        if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
+        sizes, limits = np.diff(tables.fragment_arc_offsets).astype(np.int64), self.work.limits
+        if len(tables.text) + int(sizes[tables.copies[:, 0]].sum()) > limits.arcs:
             raise LimitExceeded(
                 f"laying out the rules takes more than {limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
             )
-        if sum(self.fragments[fragment].num_states - 1 for fragment in self.prepared[1::2]) > limits.states:
+        if sum(self.fragments[fragment].num_states - 1 for fragment in self.prepared) > limits.states:
             raise limit_exceeded("states", limits.states).of("the automaton of the rules")
 
 
 def _is_spelled(part: Expr) -> bool:
     return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
-
-
-def _together(tables: list[IntArray], width: int) -> IntArray:
-    return np.concatenate(tables) if tables else np.zeros((0, width), np.int32)
 
 
 def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:

@@ -21,9 +21,10 @@ from automata.acceptor_tables import Semiring
 from automata.arrays import BoolArray, IntArray, offsets_of
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
-from automata.drawing import Drawing, cost_suffix, draw_graph, quoted_range_label
+from automata.drawing import Drawing, cost_suffix, draw_graph, quoted_range_label, shown
 from automata.errors import text_bytes
 from automata.openfst import Fst
+from automata.view import View, first_look
 from automata.weighted.to_fst import to_fst
 from automata.weighted.units import NO_COST, UnitArray, from_units, to_units
 
@@ -121,17 +122,32 @@ class WeightedByteAutomaton:
         """
         return to_fst(self.tables, self.labels, self.semiring)
 
-    def draw(self, *, title: str | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: str | bytes | None = None,
+    ) -> Drawing:
         """Draw the automaton; `"a"/0.5` reads a at a cost of 0.5, and ending in a state `2/0.5` costs 0.5.
 
         Args:
             title: a line above the picture.
+            around, radius, path: as of `ByteAutomaton.draw`.
+
+        Raises:
+            TextNotAllowed, ValueError: as `ByteAutomaton.draw`.
         """
         tables = self.tables
+        view = View(around, radius, () if path is None else self.support.states_along(path))
+        part = view.part(self.num_states, self.arc_sources, tables.arcs[:, 2])
+        drawn = frozenset(part.states)
         parts: dict[tuple[int, int], dict[int, list[str]]] = {}
         rows = zip(self.arc_sources.tolist(), tables.arcs.tolist(), tables.cost.tolist(), strict=True)
         for source, (low, high, target), cost in rows:
-            parts.setdefault((source, target), {}).setdefault(cost, []).append(self._symbols(low, high))
+            if source in drawn and target in drawn:
+                parts.setdefault((source, target), {}).setdefault(cost, []).append(self._symbols(low, high))
         lines = {
             pair: "\n".join(f"{' '.join(by_cost[cost])}{cost_suffix(from_units(cost))}" for cost in sorted(by_cost))
             for pair, by_cost in parts.items()
@@ -141,8 +157,16 @@ class WeightedByteAutomaton:
             state: f"{state}{cost_suffix(from_units(int(tables.final[state])))}"
             for state in np.flatnonzero(ends).tolist()
         }
-        states, final = range(self.num_states), ends.tolist()
-        return draw_graph(states, 0, final, lines, title=title, names=names, legend=self._legend())
+        legend = self._legend()
+        return draw_graph(part.states, 0, ends.tolist(), lines, title=title, names=names, legend=legend, part=part)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the size, and a picture, of a large automaton around its start."""
+        sizes = f"{self.num_states:,} states, {self.semiring} semiring"
+        if self.is_empty:
+            return shown("weighted byte automaton", "no text at all")
+        around, radius = first_look(0, self.num_states, self.arc_sources, self.tables.arcs[:, 2])
+        return shown("weighted byte automaton", sizes, self.draw(around=around, radius=radius))
 
     def _symbols(self, low: int, high: int) -> str:
         return f"<{self.labels[low - FIRST_LABEL]}>" if low >= FIRST_LABEL else quoted_range_label(low, high)

@@ -127,7 +127,7 @@ class _WeightedCompiler:
             return left if is_difference or left.is_empty else right
         labels = tuple(sorted({*left.labels, *right.labels}))
         sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
-        max_states = max(self.work.limits.states, 2 * (left.num_states + right.num_states))
+        max_states = self.work.max_states(left.num_states + right.num_states)
         is_log = self.semiring == "log"
         try:
             made = _native.weighted_product(*sides, is_difference, is_log, max_states, self.work.budget)

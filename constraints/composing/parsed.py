@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import TextNotAllowed
+from automata.drawing import shown
+from automata.errors import TextNotAllowed, TokenfstError
 from automata.expressions import Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -69,6 +70,10 @@ class Parsed(ABC, Generic[T_co]):
             TextNotAllowed: the constraint does not allow the text.
         """
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what it was made from."""
+        return shown("constraint", repr(self))
+
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts, each token in them read as its name; made when it is first used."""
@@ -109,9 +114,20 @@ class Composed(Parsed[T_co]):
     def __repr__(self) -> str:
         return f"<Composed of {len(self._part.called)} grammars and automata with text>"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the expression, and what a call `(?&0)` in it stands for."""
+        called = "".join(
+            shown(f"(?&{number}):", "") + part._repr_html_() for number, part in enumerate(self._part.called)
+        )
+        return shown("composed constraint", _pattern(self._part.expr)) + called
+
     def to_part(self) -> Part:
         """Return its expression and what that calls."""
         return self._part
+
+    def walked(self) -> Expr | Grammar | None:
+        """Return the expression, whose parts explanations name; None where schemas or automata are called in it."""
+        return None if self._part.called else self._part.expr
 
     def parse(self, text: str) -> T_co:
         """Return the value of a text, as the function says that made the constraint; see `Parsed`."""
@@ -158,6 +174,10 @@ class _OfGrammars(Composed[T_co]):
 
     def to_grammar(self) -> Grammar:
         """Return the grammar of the texts."""
+        return self._grammar
+
+    def walked(self) -> Grammar:
+        """Return the grammar, whose rules explanations name."""
         return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
@@ -210,3 +230,11 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
         except TextNotAllowed as error:
             refused = error
     raise refused
+
+
+def _pattern(expr: Expr) -> str:
+    """Return an expression as a pattern, if it is one."""
+    try:
+        return str(expr)
+    except TokenfstError:
+        return repr(expr)

@@ -6,43 +6,39 @@ same bracket. The schemas can: their formulas are united and built as one gramma
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from html import escape
+from typing import Any, TypeVar
 
+import tokenfst
 from automata.byte_automaton import ByteAutomaton
+from automata.drawing import shown
 from automata.errors import TextNotAllowed
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.parsed import Parsed
-from constraints.json_schema.building.schema_grammar import schema_grammar
-from constraints.json_schema.building.whitespace import Habit, Whitespace
-from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.composing.parsed import Parsed, is_text
+from constraints.json_schema.building.layout import Layout
+from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
+from constraints.json_schema.explaining.reasons import schema_places, schema_reasons
+from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.formulas.connectives import Formula, disjunction, rebuilt
 from constraints.json_schema.formulas.statements import Reference
 from constraints.json_schema.reading.document import SchemaDocument
-from constraints.json_schema.strings import Spellings
 from constraints.recursion import Task, run
+from tokenfst.explanation.reasons import PlaceFinder, Reasons
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.unique_items.language import UniqueArrays
+from tokenfst.unique_items.token_order import ALL_BYTES
+
+# A notebook shows this many characters of a schema.
+_MAX_SHOWN = 4_000
 
 T_co = TypeVar("T_co", covariant=True)
-
-
-class Layout(NamedTuple):
-    """What the grammar of a schema is made of.
-
-    Attributes:
-        document: the schema, as it was read.
-        whitespace, order, spellings, max_digits: as for `json_schema`.
-    """
-
-    document: SchemaDocument
-    whitespace: Habit | Whitespace
-    order: PropertyOrder
-    spellings: Spellings
-    max_digits: int | None = None
 
 
 class JsonTexts(Parsed[T_co]):
@@ -53,6 +49,37 @@ class JsonTexts(Parsed[T_co]):
     """
 
     layout: Layout
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        return None
+
+    @property
+    def source(self) -> SchemaSource | None:
+        """The schema, and how it is read; None for several schemas side by side."""
+        return None
+
+    def reasons(self, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
+        """Return where a text stands in the schema, and which keywords forbid what is refused; see
+        `tokenfst.explanation.reasons.SupportsReasons`."""
+        source = self.source
+        return Reasons() if source is None else schema_reasons(source, self.layout, text, refused, expected)
+
+    def place_finder(self) -> PlaceFinder | None:
+        """Return what finds where texts stand in the schema; None for several schemas side by side."""
+        source = self.source
+        return None if source is None else schema_places(source, self.layout)
+
+    @cached_property
+    def readable_with_memory(self) -> TokenAutomaton:
+        """The automaton of the texts over single bytes, where items have to be remembered."""
+        return tokenfst.compile(self, ALL_BYTES)
+
+    def allows(self, text: str) -> bool:
+        """Return whether a text is one of the constraint's."""
+        if self.unique_arrays() is None:
+            return super().allows(text)
+        return is_text(text) and self.readable_with_memory.accepts(text)
 
     @abstractmethod
     def value(self, text: str) -> T_co:
@@ -96,17 +123,33 @@ class Alternatives(JsonTexts[Any]):
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.members))
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the members."""
+        members = "".join(member._repr_html_() for member in self.members)
+        return (
+            shown("JSON of one of several schemas:", f"{len(self.members)}, and parse() tries them in order") + members
+        )
+
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text of one of the schemas."""
-        return self._grammar
+        """Return the rules that read a text of one of the schemas.
+
+        Raises:
+            UnsupportedSchema: no rules alone do, since items have to be remembered (`unique_arrays`).
+        """
+        return self._grammar.alone()
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        return self._grammar.unique_arrays()
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:
+            UnsupportedSchema: items have to be remembered.
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._grammar, work=work)
+        return compile_visibly_pushdown(self._grammar.alone(), work=work)
 
     def value(self, text: str) -> Any:
         """Return the value of the first member that has one for the text."""
@@ -127,8 +170,14 @@ class Alternatives(JsonTexts[Any]):
         return _first_value(allowing or self.members, text)
 
     @cached_property
-    def _grammar(self) -> VisiblyPushdownGrammar:
-        return schema_grammar(*self.layout)[0]
+    def _grammar(self) -> SchemaGrammar:
+        return schema_grammar(*self.layout)
+
+
+def shown_schema(schema: Any) -> str:
+    """Return a schema for a notebook, as HTML; of a long one, the beginning."""
+    text = json.dumps(schema, indent=2, ensure_ascii=False, default=str)
+    return f"<pre>{escape(text if len(text) <= _MAX_SHOWN else f'{text[:_MAX_SHOWN]}…')}</pre>"
 
 
 def _first_value(members: Sequence[JsonTexts[Any]], text: str) -> Any:

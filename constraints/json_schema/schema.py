@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
+from automata.drawing import shown
 from automata.errors import (
     LimitExceeded,
     PatternError,
@@ -25,16 +26,20 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.json_schema.alternatives import JsonTexts, Layout
-from constraints.json_schema.building.schema_grammar import schema_grammar
+from constraints.json_schema.alternatives import JsonTexts, shown_schema
+from constraints.json_schema.building.layout import Layout
+from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.keywords import explain_conflict
 from constraints.json_schema.explaining.limits import largest_count
+from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.formulas.statements import Kind, Pattern
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
+from constraints.json_schema.reading.resources.remembering import RememberingResolver
 from constraints.json_schema.strings import Spellings
+from tokenfst.unique_items.language import UniqueArrays
 
 # What happens to a keyword that cannot be expressed exactly.
 Unsupported: TypeAlias = Literal["error", "relax"]
@@ -59,6 +64,8 @@ class JsonSchema(JsonTexts[Any]):
         dropped: with `unsupported="relax"`, the keywords that were left out.
         kinds: the kind of what each rule of the grammar reads between brackets or quotes; None for the whole text.
         layout: the schema as it was read, and how its values are written.
+        given_draft: as it was given to `json_schema`.
+        resolver: the one that was given, with what it gave; a pickled copy has that alone.
     """
 
     schema: Any
@@ -66,22 +73,49 @@ class JsonSchema(JsonTexts[Any]):
     notes: tuple[Note, ...]
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
-    _grammar: VisiblyPushdownGrammar = field(repr=False)
+    _grammar: SchemaGrammar = field(repr=False)
     layout: Layout = field(repr=False)
+    given_draft: Draft | Literal["auto"] = field(default="auto", repr=False)
+    resolver: Resolver | None = field(default=None, repr=False)
+
+    @property
+    def source(self) -> SchemaSource:
+        """The schema, and how it is read; what was left out stays so."""
+        dropped = frozenset(note.pointer for note in self.dropped)
+
+        def read(skip: frozenset[str]) -> SchemaDocument:
+            return read_schema(self.schema, draft=self.given_draft, resolver=self.resolver, skip=skip | dropped)
+
+        return SchemaSource(self.schema, self.given_draft, self.resolver, read)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the schema, and what in it constrains nothing."""
+        notes = [("constrains nothing", note) for note in self.notes] + [("left out", note) for note in self.dropped]
+        lines = "".join(shown(kind, f"{note.pointer}: {note.reason}") for kind, note in notes)
+        return shown("JSON Schema", f"draft {self.draft}") + shown_schema(self.schema) + lines
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text of the schema."""
-        return self._grammar
+        """Return the rules that read a text of the schema.
+
+        Raises:
+            UnsupportedSchema: no rules alone do, since items have to be remembered (`unique_arrays`).
+        """
+        return self._grammar.alone()
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        return self._grammar.unique_arrays()
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts: over bytes where the schema is not recursive and small enough.
 
         Raises:
+            UnsupportedSchema: items have to be remembered.
             LimitExceeded: a limit was passed; the message names the largest count of the schema.
             Cancelled: the compilation was cancelled.
         """
         try:
-            return compile_visibly_pushdown(self._grammar, work=work)
+            return compile_visibly_pushdown(self._grammar.alone(), work=work)
         except LimitExceeded as error:
             count = largest_count(self.layout.document)
             if count is None or error.limit == "seconds":
@@ -137,7 +171,7 @@ def json_schema(
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
             once, of objects that list ten names at most; "any-if-cheap" takes any order in objects where that takes few
-            states, and in most others the schema's or that of `required`, with all else after it in any order. There,
+            states, and in most others the orders near to the schema's or to that of `required`. There,
             listed names that are not required may be repeated, each time with a value that the schema allows.
         spellings: "plain" spells strings and names as `json.dumps` does, with `ensure_ascii` or without: escapes where
             JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
@@ -164,6 +198,7 @@ def json_schema(
     if max_digits is not None and max_digits < 1:
         raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
+    resolver = None if resolver is None else RememberingResolver(resolver)
 
     def read(skip: frozenset[str]) -> SchemaDocument:
         return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
@@ -172,7 +207,8 @@ def json_schema(
         return Layout(document, whitespace, property_order, spellings, max_digits)
 
     with Work(limits, cancellation).current():
-        return _made(schema, read, layout, unsupported)
+        made = _made(schema, read, layout, unsupported)
+    return replace(made, given_draft=draft, resolver=resolver)
 
 
 def _check(name: str, value: object, choices: Any) -> None:
@@ -189,12 +225,12 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
         try:
             layout = layout_of(read(frozenset(dropped)))
             try:
-                grammar, kinds = schema_grammar(*layout)
-            except LimitExceeded:
-                if layout.order != "any-if-cheap":
+                grammar = schema_grammar(*layout)
+            except LimitExceeded as error:
+                if layout.order != "any-if-cheap" or error.limit == "seconds":
                     raise
                 layout = layout._replace(order="schema")
-                grammar, kinds = schema_grammar(*layout)
+                grammar = schema_grammar(*layout)
             break
         except PatternError as error:
             place = layout.document.places.get(Pattern(error.pattern), "")
@@ -207,7 +243,7 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
                 raise
             dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
     notes = tuple(note for note in layout.document.notes if note.pointer not in dropped)
-    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), kinds, grammar, layout)
+    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), grammar.kinds, grammar, layout)
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:

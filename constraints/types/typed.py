@@ -15,17 +15,21 @@ from __future__ import annotations
 
 import inspect
 import typing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
+from automata.drawing import shown
 from automata.errors import TextNotAllowed, UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.composing.parsed import is_text
-from constraints.json_schema.alternatives import JsonTexts, Layout
+from constraints.json_schema.alternatives import JsonTexts, shown_schema
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import check_annotation
 from constraints.types.plain import plain_document
@@ -57,10 +61,19 @@ class Typed(JsonTexts[T], Generic[T]):
         self.adapter = adapter
         self.schema = exact_schema(adapter)
         self.layout = Layout(plain_document(self.schema), whitespace, "schema", spellings)
-        self._grammar = schema_grammar(*self.layout)[0]
+        self._grammar = schema_grammar(*self.layout).alone()
 
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the type, and its exact schema."""
+        return shown("JSON of a type", repr(self)) + shown_schema(self.schema)
+
+    @property
+    def source(self) -> SchemaSource:
+        """The schema, and how it is read."""
+        return SchemaSource(self.schema, "draft2020-12", None, partial(plain_document, self.schema))
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text of the type."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
+from automata.drawing import shown
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr
 from automata.limits import Work
@@ -29,9 +30,17 @@ class Value(Parsed[T_co]):
     expr: Expr
     read: Callable[[str], T_co]
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the texts."""
+        return shown("value", "parse() reads it") + self.expr._repr_html_()
+
     def to_part(self) -> Part:
         """Return the texts, for use within composed constraints."""
         return part_of(self.expr)
+
+    def walked(self) -> Expr:
+        """Return the texts, whose parts explanations name."""
+        return self.expr
 
     def to_automaton(self, work: Work) -> ByteAutomaton:
         """Return the automaton of the texts; see `Parsed`."""

@@ -132,7 +132,7 @@ class Arena:
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
         """
         vocabulary = automata[0].vocabulary
-        machines = [machine_of(automaton, max_depth) for automaton in automata]
+        machines = [machine_of(automaton, max_depth, Work(_NO_LIMITS)) for automaton in automata]
         size, every = len(vocabulary) if width is None else width, [*machines, unconstrained(vocabulary)]
         *blocks, first = [block_of(machine, size, 0, size, Work(_NO_LIMITS)) for machine in every]
         arena = cls(
@@ -187,18 +187,17 @@ class Arena:
             VocabularyError, LimitExceeded: as `add`.
         """
         check_vocabulary(automaton, self.vocabulary)
-        return self._block_of(machine_of(automaton, self.max_depth))
+        return self._block_of(machine_of(automaton, self.max_depth, Work(self._limits)))
 
     def _block_of(self, machine: Machine) -> Block:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
     def enter(self, block: Block) -> int:
         """Copy a block of this arena's into it; returns and raises as `add`."""
+        if block.is_empty:
+            raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         slot = self._heap.free_slot()
         self._put(slot, block)
-        if bool((self.starts([slot]).row == DEAD).all()):
-            self.drop(slot)
-            raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         return slot
 
     def drop(self, slot: int) -> None:

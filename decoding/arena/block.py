@@ -31,6 +31,7 @@ class Block(NamedTuple):
         depth: the most symbols on its stack.
         least: the fewest tokens of a whole text, the end token counted.
         is_ambiguous: whether a text may have several configurations.
+        is_empty: whether nothing may be written, since every text needs a higher stack.
     """
 
     words: IntArray
@@ -38,6 +39,7 @@ class Block(NamedTuple):
     depth: int
     least: int
     is_ambiguous: bool
+    is_empty: bool
 
 
 def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> Block:
@@ -46,19 +48,21 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     Raises:
         LimitExceeded: it takes too much memory.
     """
-    classes = np.full(width, NEVER)
-    classes[: len(machine.token_class)] = machine.token_class
+    classes, missing = machine.token_class, width - len(machine.token_class)
+    if missing:
+        classes = np.append(classes, np.full(missing, NEVER))
     row_mask, masks, chunks, forced = mask_chunks(machine, begin, end, work)
-    base, entries = comb(*machine.rows, machine.num_classes, work)
+    combs, entries = comb(machine.rows, machine.num_classes, work)
     tables: dict[int, npt.NDArray[np.integer]] = {
         layout.CLASSES: classes,
         layout.ROW_MASK: row_mask,
         layout.MASKS: masks,
         layout.ROW_FORCED: forced,
-        layout.ROW_COMB: base,
+        layout.ROW_COMB: combs,
         layout.COMB: entries,
         layout.OUTCOMES: machine.outcomes,
         layout.MOVES: machine.moves,
+        layout.REST_OF: machine.rest_of,
         layout.PUSHES: machine.pushes,
         layout.NODES: machine.nodes,
         layout.WALK: machine.walk,
@@ -83,6 +87,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.NUM_CLASSES: machine.num_classes,
         layout.NUM_SYMBOLS: machine.walk.shape[1] - 1,
         layout.NUM_MOVES: len(machine.moves),
+        layout.NUM_RESTS: machine.rest.shape[1],
         layout.GAUGE: machine.gauge,
         layout.DEPTH: machine.depth,
         layout.FIRST: machine.first,
@@ -95,9 +100,14 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     # Chunks follow the head, and masks hold their places.
     tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
     tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
+    words, end_of_part = np.empty(place, np.int32), 0
     parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
-    words = np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])
-    return Block(words, Shape.of(machine), machine.depth, machine.least, machine.is_ambiguous)
+    for part in parts:
+        words[end_of_part : end_of_part + part.size] = part.reshape(-1)
+        end_of_part += part.size
+    return Block(
+        words, Shape.of(machine), machine.depth, machine.least, machine.is_ambiguous, machine.first_row == layout.DEAD
+    )
 
 
 def weight_tables(machine: Machine, begin: int, end: int) -> dict[int, npt.NDArray[np.integer]]:

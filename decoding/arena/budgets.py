@@ -1,7 +1,7 @@
 """How many tokens each class leaves to be written, for budgets and the soft close.
 
     distance    the fewest tokens after a class, the end token counted                      [B, K]
-                = rest[context, move] + cost      of the stack that the move leaves
+                = rest[context, rest of move] + cost      of the stack that the move leaves
                 + runs of the node by count       where something is counted
 
 A class is allowed within a budget if its distance is less than the number of tokens that may still be written. The
@@ -32,7 +32,8 @@ def distances(program: Program, at: Sequences) -> Tensor:
     # The entries of classes that are not allowed may pop more than there is.
     base = (at.height.repeat_interleave(times, 1) - pops).clamp(min=0)
     context, cost = _below(program, at, base.unflatten(1, (configurations, -1)))
-    rest = program.read(tables.place(layout.REST) + context * tables.number(layout.NUM_MOVES) + move) + cost
+    column = program.read(tables.place(layout.REST_OF) + move)
+    rest = program.read(tables.place(layout.REST) + context * tables.number(layout.NUM_RESTS) + column) + cost
     if shape.runs:
         count = keeps * at.counter.repeat_interleave(times, 1) + adds
         rest = rest + _of_count(program, tables, node, count)

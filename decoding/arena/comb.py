@@ -1,7 +1,8 @@
 """Combs: sparse rows that share one table, so that a look-up takes one access (row displacement).
 
-Row r begins at base[r], and its entry for class k lies at base[r] + k together with the number of its row: an entry
-counts only if it names the row. `native/decoding/comb.h` places the rows.
+The rows of a family begin at one place, its base, and the entry for class k lies at base + k together with the number
+of the first row that has it: an entry counts only if it names the row or one before it in its family.
+`native/decoding/comb.h` places the families.
 """
 
 from __future__ import annotations
@@ -9,23 +10,22 @@ from __future__ import annotations
 from automata.arrays import IntArray
 from automata.limits import Work, current_work
 from decoding import _native
-from decoding.arena.machine import Longs
+from decoding.arena.machine import Rows
 
 
-def comb(
-    offsets: Longs, number: Longs, outcome: Longs, num_classes: int, work: Work | None = None
-) -> tuple[IntArray, IntArray]:
+def comb(rows: Rows, num_classes: int, work: Work | None = None) -> tuple[IntArray, IntArray]:
     """Return the comb of sparse rows.
 
     Args:
-        offsets, number, outcome: `[E + 1]`, `[X]`, `[X]`: each row's classes, ascending, and what they do.
+        rows: the rows.
         num_classes: K.
         work: the compilation that it is part of.
 
     Returns:
-        `[E]`, where rows begin, and `[.., 2]`, row and outcome, -1 for none; with room for K classes after every base.
+        `[E, 2]`, where the family of each row begins, and its first row; and `[.., 2]`, row and outcome, -1 for none,
+        with room for K classes after every base.
 
     Raises:
         LimitExceeded: the table takes too much memory.
     """
-    return _native.comb(offsets, number, outcome, num_classes, current_work(work).budget)
+    return _native.comb(*rows, num_classes, current_work(work).budget)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from automata.errors import LimitExceeded, VocabularyError
-from automata.limits import Limits, current_work
+from automata.limits import Limits, Work, current_work
 from automata.weighted.units import from_units
 from decoding.arena.layout import (
     COUNT,
@@ -22,8 +22,8 @@ from decoding.arena.layout import (
     TARGET,
     WALK_AT,
 )
-from decoding.arena.machine import Longs, Machine, leaves, plain_moves, with_last_two
-from decoding.arena.pushdown_rows import make_rows
+from decoding.arena.machine import Longs, Machine, leaves, plain_moves, single_rows, with_last_two
+from decoding.arena.pushdown_rows import pushdown_rows
 from tokenfst.counted.automaton import CountedTokenAutomaton
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import END
@@ -55,12 +55,13 @@ def configurations_of(automaton: TokenAutomaton) -> int:
     return complete.tables.max_configurations if isinstance(complete, PushdownTokenAutomaton) else 1
 
 
-def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
+def machine_of(automaton: TokenAutomaton, max_depth: int, work: Work | None = None) -> Machine:
     """Return the machine of an automaton.
 
     Args:
         automaton: the automaton.
         max_depth: the most symbols that a stack may hold.
+        work: the compilation that this is part of.
 
     Raises:
         LimitExceeded: the automaton's tables or distances exceed a limit.
@@ -68,9 +69,9 @@ def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
     """
     complete = automaton.complete()
     if isinstance(complete, WeightedTokenAutomaton):
-        return of_weighted(complete, machine_of(complete.support, max_depth))
+        return of_weighted(complete, machine_of(complete.support, max_depth, work), work)
     if isinstance(complete, PushdownTokenAutomaton):
-        return of_pushdown(complete, max_depth)
+        return of_pushdown(complete, max_depth, work)
     if isinstance(complete, CountedTokenAutomaton):
         return of_counted(complete)
     if isinstance(complete, FiniteTokenAutomaton):
@@ -83,18 +84,18 @@ def unconstrained(vocabulary: Vocabulary) -> Machine:
     classes = np.full(len(vocabulary), END + 1)
     classes[list(vocabulary.eos_ids)] = END
     rows = np.arange(3)
+    rest, rest_of = with_last_two(np.array([[0, 1]]), np.array([2, 0, 1]))
     return Machine(
         token_class=classes,
         num_classes=END + 2,
-        offsets=np.array([0, 0, 1, 3]),
-        number=np.array([END, END, END + 1]),
-        outcome=np.array([ENDED, ENDED, 2]),
+        rows=single_rows([0, 0, 1, 3], [END, END, END + 1], [ENDED, ENDED, 2]),
         outcomes=np.arange(5)[:, None],
         moves=plain_moves(rows),
         nodes=leaves(rows, rows * 0, rows * 0),
         node_rows=rows,
         first=2,
-        rest=with_last_two(np.array([[FAR, 0, 1]])),
+        rest=rest,
+        rest_of=rest_of,
         least=1,
     )
 
@@ -109,31 +110,34 @@ def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
     count = automaton.num_states + 1
     rows = np.arange(count)
     least = automaton.min_tokens_by_state.astype(np.int64)
-    rest = np.concatenate([[FAR], least[-1:], least[:-1]])[None]
+    # A column for each number of tokens; the next one is of move 0, which leads nowhere.
+    first = int(least.min())
+    values = np.arange(first, int(least.max()) + 1)
+    column = np.concatenate([[len(values)], least[-1:] - first, least[:-1] - first])
+    rest, rest_of = with_last_two(values[None], column)
     return Machine(
         token_class=automaton.token_class,
         num_classes=automaton.num_classes,
-        offsets=np.searchsorted(source, np.arange(count + 1)),
-        number=number,
-        outcome=target,
+        rows=single_rows(np.searchsorted(source, np.arange(count + 1)), number, target),
         outcomes=np.arange(count + 2)[:, None],
         moves=plain_moves(rows),
         nodes=leaves(rows, rows * 0, rows * 0),
         node_rows=rows,
         first=automaton.start + 2,
-        rest=with_last_two(rest),
+        rest=rest,
+        rest_of=rest_of,
         least=automaton.min_tokens(automaton.start),
     )
 
 
-def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine) -> Machine:
+def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine, work: Work | None = None) -> Machine:
     """Return the machine of the support with the costs of its rows; states over bytes with equal costs share them.
 
     Raises:
         LimitExceeded: the costs take too much memory.
     """
-    priced = automaton.priced_states(current_work())
-    rows = np.zeros((machine.num_rows, 2), np.int64)
+    priced = automaton.priced_states(current_work(work))
+    rows = np.zeros((machine.rows.num_rows, 2), np.int64)
     rows[2 : 2 + len(priced.rows)] = priced.rows
     rows[:, 1] -= rows[:, 0]
     costs = from_units(priced.units).astype(np.float32)
@@ -166,12 +170,12 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
     cuts_by_node = np.array(num_cuts)
     nodes = leaves(np.cumsum(sizes) - sizes, np.cumsum(cuts_by_node) - cuts_by_node, cuts_by_node)
     node_runs, runs = _runs(automaton, len(nodes))
+    # Counts alone say how many tokens follow.
+    rest, rest_of = with_last_two(np.zeros((1, 1), np.int64), np.zeros(len(moves), np.int64))
     return Machine(
         token_class=automaton.token_class,
         num_classes=automaton.num_classes,
-        offsets=np.searchsorted(table[:, 0], np.arange(num_rows + 1)),
-        number=table[:, 1],
-        outcome=outcome.reshape(-1),
+        rows=single_rows(np.searchsorted(table[:, 0], np.arange(num_rows + 1)), table[:, 1], outcome.reshape(-1)),
         outcomes=np.arange(len(moves) + 2)[:, None],
         moves=plain_moves(*moves.T),
         nodes=nodes,
@@ -179,7 +183,8 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
         cuts=np.concatenate(cuts),
         gauge=COUNT,
         first=automaton.start + 2,
-        rest=with_last_two(np.zeros((1, len(moves)), np.int64)),
+        rest=rest,
+        rest_of=rest_of,
         node_runs=node_runs,
         runs=runs,
         least=automaton.min_tokens(automaton.start),
@@ -198,12 +203,12 @@ def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Long
     return node_runs, np.stack([begin, np.minimum(steps.value, FAR)], 1)[kept]
 
 
-def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
+def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | None = None) -> Machine:
     """Node n of the context trees is node n + 2, but the state after the end is ENDED; rows are those of
     `decoding.arena.pushdown_rows`."""
     tables, depths = automaton.tables, [max_depth, automaton.max_depth]
-    rows, distance = make_rows(tables), automaton.distances
-    num_moves, num_nodes = len(tables.move_pops), len(tables.child)
+    made, distance = pushdown_rows(tables, work), automaton.distances
+    num_moves, num_nodes = len(tables.move_pops), tables.num_nodes
     node = np.arange(num_nodes) + 2
     node[tables.num_states - 1] = ENDED
     moves = np.zeros((num_moves + 2, 6), np.int64)
@@ -211,38 +216,37 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
     moves[:-2, PUSHED] = np.diff(tables.push_offsets)[tables.move_push]
     moves[:-2, PUSH_AT] = tables.push_offsets[tables.move_push]
     moves[-1, TARGET] = ENDED
-    none = np.full((2, rows.outcomes.shape[1]), num_moves)
+    none = np.full((2, made.outcomes.shape[1]), num_moves)
     none[1, 0] += 1
-    outcomes = np.concatenate([rows.outcomes, none])
     # The first two nodes have rows of their own, which come first.
-    nodes = leaves(*(np.append([0, 0], column) for column in (rows.rows_at + 2, rows.cuts_at, rows.num_cuts)))
+    nodes = leaves(*(np.append([0, 0], column) for column in (made.rows_at + 2, made.cuts_at, made.num_cuts)))
     nodes[ENDED, ROWS_AT] = ENDED
     child = np.pad(tables.child, [(0, 0), (0, 1)], constant_values=-1)
     inner = np.flatnonzero((child >= 0).any(1))
     nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
+    rest, rest_of = with_last_two(distance.rest, distance.rest_of)
     return Machine(
         token_class=automaton.token_class,
         num_classes=tables.num_classes,
-        offsets=rows.offsets + (np.arange(len(rows.offsets)) > ENDED),
-        number=np.insert(rows.number, rows.offsets[ENDED], END),
-        outcome=np.insert(rows.outcome, rows.offsets[ENDED], len(outcomes) - 1),
-        outcomes=outcomes,
+        rows=made.rows,
+        outcomes=np.concatenate([made.outcomes, none]),
         moves=moves,
-        pushes=tables.push_symbols.astype(np.int64),
+        pushes=tables.push_symbols,
         nodes=nodes,
         walk=np.where(child[inner] >= 0, node[child[inner]], DEAD),
-        node_rows=np.append([DEAD, ENDED], rows.node_rows),
-        cuts=rows.cuts,
+        node_rows=np.append([DEAD, ENDED], made.node_rows),
+        cuts=made.cuts,
         gauge=FREE,
         depth=min(depth for depth in depths if depth is not None),
         first=int(node[tables.start]),
-        rest=with_last_two(distance.rest.astype(np.int64)),
-        next=distance.next.astype(np.int64),
-        cost=distance.cost.astype(np.int64),
+        rest=rest,
+        rest_of=rest_of,
+        next=distance.next,
+        cost=distance.cost,
         least=distance.first,
         is_ambiguous=tables.max_configurations > 1,
         reads=tables.max_pops,
         longest=int(moves[:, PUSHED].max()),
-        parts=rows.parts,
-        at_once=rows.at_once,
+        parts=made.parts,
+        at_once=made.at_once,
     )

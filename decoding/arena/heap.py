@@ -72,7 +72,11 @@ class Heap:
         if begin + size > len(self.words):
             self.compact()
             begin = self._gap(size)
-        self.words[begin : begin + size] = torch.from_numpy(block).to(self.words.device)
+        # A copy within the host is too short to be shared among torch's threads.
+        if self.words.device.type == "cpu":
+            self.words.numpy()[begin : begin + size] = block
+        else:
+            self.words[begin : begin + size] = torch.from_numpy(block).to(self.words.device)
         self._lies(slot, begin)
         self.sizes[slot] = size
 

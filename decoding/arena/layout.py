@@ -10,8 +10,9 @@ gathers.
     MASKS       `[A, C]`                the places of the C chunks of each mask
     CHUNKS      `[.., CHUNK_WORDS]`     chunks of packed masks, the empty one first; no two are equal
     ROW_FORCED  `[E]`                   the only token that a row allows; SEVERAL_ALLOWED or NOTHING_ALLOWED
-    ROW_COMB    `[E]`                   where the comb of each row begins, in entries
-    COMB        `[.., 2]`               row and outcome; the entry at ROW_COMB[row] + class counts if it names the row
+    ROW_COMB    `[E, 2]`                where the comb of each row's family begins, in entries, and its first row
+    COMB        `[.., 2]`               row and outcome; the entry at a row's comb + class counts if it names the row or
+                                        one before it in its family (`decoding.arena.machine`)
     OUTCOMES    `[O, T]`                the moves of each outcome; outcome i is move i where none has more than one
     MOVES       `[M, 6]`                what a move does (`POPS` ... `ADDS`)
     PUSHES      `[..]`                  symbols pushed, from the bottom up
@@ -19,7 +20,8 @@ gathers.
     WALK        `[I, S + 1]`            from an inner node, by symbol, or S below the lowest one, to a node
     NODE_ROWS   `[..]`                  the rows of nodes, interval by interval
     CUTS        `[..]`                  where the intervals of nodes end
-    REST        `[H, M]`                the fewest tokens after a move, beyond what is counted for the stack
+    REST_OF     `[M]`                   the column of each move in REST
+    REST        `[H, R]`                the fewest tokens after a move, beyond what is counted for the stack
     NEXT, COST  `[H, S]`                the context with one symbol more on the stack, and what it costs
     NODE_RUNS   `[N, 2]`                where the runs of a node begin, and how many there are
     RUNS        `[.., 2]`               from which count on, and the fewest tokens from there
@@ -35,10 +37,10 @@ from __future__ import annotations
 CHUNK_WORDS = 64
 """Words in a chunk: 2,048 tokens."""
 
-(CLASSES, ROW_MASK, MASKS, ROW_FORCED, ROW_COMB, COMB, OUTCOMES, MOVES, PUSHES, NODES, WALK, NODE_ROWS, CUTS, REST,
- NEXT, COST, NODE_RUNS, RUNS, ROW_WEIGHTS, WEIGHTS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES, GAUGE,
- DEPTH, FIRST, LEAST, HAS_RUNS, HAS_WEIGHTS) = range(31)  # fmt: skip
-FIELDS = 31
+(CLASSES, ROW_MASK, MASKS, ROW_FORCED, ROW_COMB, COMB, OUTCOMES, MOVES, REST_OF, PUSHES, NODES, WALK, NODE_ROWS, CUTS,
+ REST, NEXT, COST, NODE_RUNS, RUNS, ROW_WEIGHTS, WEIGHTS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES,
+ NUM_RESTS, GAUGE, DEPTH, FIRST, LEAST, HAS_RUNS, HAS_WEIGHTS) = range(33)  # fmt: skip
+FIELDS = 33
 # The place of the empty chunk, after the head.
 EMPTY_CHUNK = FIELDS
 

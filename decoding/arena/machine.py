@@ -14,6 +14,10 @@ another node, which adds a row of its own:
 
 So one program serves all kinds. Row and node 0 are dead, row and node 1 are those after the end.
 
+    family      rows of which each allows what those before it allow, with the same outcomes, and more. An edge is
+                stored once for all of them, with its *level*: the place in the family of the first row that has it.
+                The rows of a node with a stack are a family, and other rows are families by themselves
+
 Rejected: a program for each kind and a batch sorted by kind (as many launches as kinds, and shapes that change as
 sequences come and go).
 """
@@ -21,27 +25,57 @@ sequences come and go).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from decoding.arena.layout import ADDS, CUTS_AT, ENDED, FAR, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
+from automata.arrays import IntArray
+from decoding.arena.layout import ADDS, COUNT, CUTS_AT, ENDED, FAR, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
 
 Longs = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer]
 
 
 def _no_ints() -> Longs:
     return np.zeros(0, np.int64)
 
 
+class Rows(NamedTuple):
+    """The classes that rows allow, and what they do, by families; E rows, F families, X edges.
+
+    Attributes:
+        offsets: `[F + 1]` int32, where the edges of each family begin.
+        edges: `[X, 3]` int32, class, outcome and level; by class within a family.
+        first: `[F + 1]` int32, the first row of each family.
+    """
+
+    offsets: IntArray
+    edges: IntArray
+    first: IntArray
+
+    @property
+    def num_rows(self) -> int:
+        """E."""
+        return int(self.first[-1])
+
+
+def single_rows(offsets: npt.ArrayLike, number: npt.ArrayLike, outcome: npt.ArrayLike) -> Rows:
+    """Return rows that are families by themselves, from where the edges of each begin, `[E + 1]`, and the class and
+    the outcome of each edge, `[X]`."""
+    begins, numbers = np.array(offsets, np.int32), np.array(number, np.int32)
+    edges = np.zeros((len(numbers), 3), np.int32)
+    edges[:, 0], edges[:, 1] = numbers, outcome
+    return Rows(begins, edges, np.arange(len(begins), dtype=np.int32))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Machine:
-    """The tables; E rows, N nodes, X edges, O outcomes, M moves, S symbols, H contexts.
+    """The tables; E rows, N nodes, O outcomes, M moves, S symbols, H contexts, R kinds of distances.
 
     Attributes:
         token_class, num_classes: `[V]` and K.
-        offsets, number, outcome: `[E + 1]`, `[X]`, `[X]`: the classes that each row allows, ascending, and what
-            they do.
+        rows: the classes that each row allows, and what they do.
         outcomes: `[O, T]`, the moves of each outcome; the last two outcomes are none, and what the end token does
             behind the end.
         moves: `[M, 6]`, likewise (`layout.POPS` ... `layout.ADDS`).
@@ -52,7 +86,8 @@ class Machine:
         gauge: what cuts are about (`layout.NOTHING`, `COUNT`, `FREE`).
         depth: the most symbols on the stack; 0 for none.
         first: the node before the first token.
-        rest: `[H, M]`, the fewest tokens after a move on a stack of some context, beyond those counted for the stack.
+        rest: `[H, R]`, the fewest tokens after a move on a stack of some context, beyond those counted for the stack.
+        rest_of: `[M]`, the column of each move.
         next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
         node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
         least: the fewest tokens of a whole text, the end token counted.
@@ -67,23 +102,22 @@ class Machine:
 
     token_class: npt.NDArray[np.integer]
     num_classes: int
-    offsets: Longs
-    number: Longs
-    outcome: Longs
-    outcomes: Longs
+    rows: Rows
+    outcomes: npt.NDArray[np.integer]
     moves: Longs
     nodes: Longs
     node_rows: Longs
     first: int
-    rest: Longs
+    rest: Integers
+    rest_of: Integers
     least: int
-    pushes: Longs = field(default_factory=_no_ints)
+    pushes: Integers = field(default_factory=_no_ints)
     walk: Longs = field(default_factory=lambda: np.zeros((0, 1), np.int64))
-    cuts: Longs = field(default_factory=_no_ints)
+    cuts: Integers = field(default_factory=_no_ints)
     gauge: int = NOTHING
     depth: int = 0
-    next: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
-    cost: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    next: Integers = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    cost: Integers = field(default_factory=lambda: np.zeros((1, 0), np.int64))
     node_runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     row_weights: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
@@ -96,15 +130,11 @@ class Machine:
     at_once: int = 1
 
     @property
-    def num_rows(self) -> int:
-        """E."""
-        return len(self.offsets) - 1
-
-    @property
-    def rows(self) -> tuple[Longs, Longs, Longs]:
-        """`offsets`, `number` and `outcome` as the native core takes them."""
-        offsets, number, outcome = map(np.ascontiguousarray, (self.offsets, self.number, self.outcome))
-        return offsets, number, outcome
+    def first_row(self) -> int:
+        """The row of the first node, with an empty stack and nothing counted; nodes below it read a symbol."""
+        _, rows_at, cuts_at, num_cuts = self.nodes[self.first].tolist()
+        gauge = 0 if self.gauge == COUNT else self.depth
+        return int(self.node_rows[rows_at + int((self.cuts[cuts_at : cuts_at + num_cuts] <= gauge).sum())])
 
 
 def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
@@ -122,8 +152,9 @@ def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -
     return moves
 
 
-def with_last_two(rest: Longs) -> Longs:
-    """`rest` with the last two moves."""
-    rest = np.pad(np.minimum(rest, FAR), [(0, 0), (0, 2)], constant_values=FAR)
-    rest[:, -1] = 0
-    return rest
+def with_last_two(rest: Integers, rest_of: Integers) -> tuple[Integers, Integers]:
+    """Return `rest` and `rest_of` with the last two moves, which have columns of their own."""
+    columns = rest.shape[1]
+    padded: Integers = np.pad(np.minimum(rest, FAR), [(0, 0), (0, 2)], constant_values=FAR)
+    padded[:, -1] = 0
+    return padded, np.append(rest_of, [columns, columns + 1])

@@ -36,5 +36,5 @@ def mask_chunks(
     Raises:
         LimitExceeded: the masks take too much memory.
     """
-    classes = machine.token_class.astype(np.int32)
+    classes = machine.token_class.astype(np.int32, copy=False)
     return _native.row_masks(*machine.rows, classes, machine.num_classes, begin, end, current_work(work).budget)

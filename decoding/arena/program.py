@@ -93,6 +93,7 @@ class Program:
         self._head = torch.arange(FIELDS, device=self.device)
         self._chunk = torch.arange(CHUNK_WORDS, device=self.device)
         self._six = torch.arange(6, device=self.device)
+        self._two = torch.arange(2, device=self.device)
 
     def read(self, places: Tensor) -> Tensor:
         """Return the words at places, of any shape, int64."""
@@ -159,10 +160,11 @@ class Program:
             row: `[B, n, L]`.
             number: `[B, n]`.
         """
-        base, number = self.read(tables.place(layout.ROW_COMB)[:, :, None] + row), number[:, :, None]
-        entry = tables.place(layout.COMB)[:, :, None] + 2 * (base + number)
-        nothing = tables.number(layout.NO_OUTCOME)[:, :, None]
-        outcome = torch.where(self.read(entry) == row, self.read(entry + 1), nothing)
+        combs = (tables.place(layout.ROW_COMB)[:, :, None] + 2 * row)[..., None] + self._two
+        base, first = self.read(combs).unbind(-1)
+        entry = tables.place(layout.COMB)[:, :, None] + 2 * (base + number[:, :, None])
+        nothing, named = tables.number(layout.NO_OUTCOME)[:, :, None], self.read(entry)
+        outcome = torch.where((first <= named) & (named <= row), self.read(entry + 1), nothing)
         if self.shape.times > 1:
             return self._at_once(tables, self._moves_of(tables, outcome).flatten(2))
         # Then outcomes are moves.

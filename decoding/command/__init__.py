@@ -1,8 +1,12 @@
 """The `tokenfst` command.
 
-cli       the subcommands and their options
-source    the constraint that a command line names
-progress  a line on the terminal for whatever takes more than a second
+cli              the group of subcommands, and `main`
+options          options that several subcommands share
+source           the constraint that a command line names
+generating, sampling, checking, explaining, drawing, compiling, benching, vocabularies, completing
+                 a subcommand each
+printing         tables for people, JSON for machines
+progress         a line on the terminal for whatever takes more than a second
 """
 
 from decoding.command.cli import main

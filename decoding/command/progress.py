@@ -6,20 +6,31 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 PATIENCE = 1.0  # seconds
 
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Print a line on standard error if the body takes more than a second, and then how long it took."""
+    """Tell on standard error what is going on if the body takes more than a second, and then how long it took; a
+    terminal shows a bar that moves meanwhile."""
     began = time.perf_counter()
-    shown = threading.Event()
+    shown, open_bar = threading.Event(), ExitStack()
 
     def show() -> None:
         shown.set()
-        print(f"{what} ...", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            bar = Progress(
+                TextColumn(what), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+            )
+            bar.add_task(what, total=None)
+            open_bar.enter_context(bar)
+        else:
+            print(f"{what} ...", file=sys.stderr, flush=True)
 
     timer = threading.Timer(PATIENCE, show)
     timer.daemon = True
@@ -28,5 +39,7 @@ def progress(what: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()
+        open_bar.close()
         if shown.is_set():
             print(f"{what}: {time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)

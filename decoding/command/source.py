@@ -3,20 +3,25 @@
     PatternSource    --regex                an expression
     GrammarSource    --grammar              a grammar that comes with the package, by its name, or a file
     SchemaSource     --json-schema          a file with a JSON Schema
-    source_of        the options of a command line -> one of them
+    TypeSource       --type                 a Python type
+    opened           the options of a command line -> one of them
 
 A source is read (`read`), and what was read becomes an automaton over bytes, with a stack or without (`compiled`).
 Names of grammars go before files, so that what a command means does not depend on the files around it; `./json` is a
-file. A file is read once, and its text kept: a mistake in it, which may be found late, is shown in its line.
+file, and `-` is standard input. A file is read once, and its text kept: a mistake in it, which may be found late, is
+shown in its line.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -25,21 +30,29 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import GrammarError, PatternError, SchemaError, TokenfstError
 from automata.expressions import Expr
+from automata.limits import Work
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars import Syntax
-from constraints.grammars.bundled import BUNDLED, bundled
+from constraints.grammars.bundled import BUNDLED, WHOLE_LANGUAGES, bundled
 from constraints.json_schema import JsonSchema, json_schema
 from constraints.json_schema.building.whitespace import Habit
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.strings import Spellings
+from constraints.types.typed import Typed, typed
+from decoding.command.options import STANDARD_INPUT, ConstraintOptions, Mistake
 
 _JSON = "json"
+_KINDS = ("regex", "regex_file", "grammar", "json_schema", "type")
 _ONLY_FILES = ("syntax", "start")
-_ONLY_GRAMMARS = (*_ONLY_FILES, "ambiguity")
-_ONLY_SCHEMAS = ("whitespace", "property_order", "spellings", "unsupported")
+# Options, and the kinds of constraints that they belong to.
+_BELONG = {
+    (*_ONLY_FILES, "ambiguity"): ("grammar",),
+    ("property_order", "unsupported"): ("json_schema",),
+    ("whitespace", "spellings"): ("json_schema", "type"),
+}
 
 R = TypeVar("R")
 
@@ -61,6 +74,13 @@ class Source(ABC, Generic[R]):
             PatternError, GrammarError, SchemaError: it has a mistake.
         """
 
+    def read_with_remarks(self) -> R:
+        """Read the constraint, and print remarks about it on standard error."""
+        read = self.read()
+        for remark in self.remarks(read):
+            print(f"tokenfst: {remark}", file=sys.stderr)
+        return read
+
     @abstractmethod
     def compiled(self, read: R) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton over bytes of what was read; raises what compiling raises."""
@@ -68,6 +88,10 @@ class Source(ABC, Generic[R]):
     def constraint(self, read: R) -> Expr | ByteAutomaton | PushdownAutomaton:
         """Return what is compiled over a vocabulary: the automaton over bytes, except for patterns."""
         return self.compiled(read)
+
+    def explained(self, read: R) -> str | R:
+        """Return what is explained: what was read, or for patterns the text, in which parts have a place."""
+        return read
 
     def shown(self, error: TokenfstError) -> str:
         """Return the message of an error: where possible the line with a caret at the mistake, and the reason."""
@@ -95,6 +119,9 @@ class PatternSource(Source[Expr]):
     def constraint(self, read: Expr) -> Expr:
         # Large bounds are counted in an expression, and written out in an automaton over bytes.
         return read
+
+    def explained(self, read: Expr) -> str:
+        return self.regex
 
     def shown(self, error: TokenfstError) -> str:
         if isinstance(error, PatternError):
@@ -176,73 +203,94 @@ class SchemaSource(Source[JsonSchema]):
         return dropped + [f"{note.pointer} constrains nothing: {note.reason}" for note in read.notes]
 
 
-def add_constraint(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a constraint."""
-    either = parser.add_mutually_exclusive_group(required=True)
-    either.add_argument("--regex", help="what a whole text must match")
-    names = ", ".join([_JSON, *BUNDLED])
-    either.add_argument("--grammar", metavar="FILE-or-NAME", help=f"a file with a grammar, or one of {names}")
-    either.add_argument("--json-schema", metavar="FILE", help="a file with a JSON Schema that the value satisfies")
-    grammars = parser.add_argument_group("with --grammar")
-    grammars.add_argument("--syntax", choices=("auto", "lark", "gbnf", "ebnf"), help="what the file is written in")
-    grammars.add_argument("--start", metavar="RULE", help="the rule of the file that whole texts match")
-    grammars.add_argument(
-        "--ambiguity", choices=("error", "parallel"), help="refuse an ambiguous grammar, or carry its derivations"
-    )
-    schemas = parser.add_argument_group("with --json-schema")
-    schemas.add_argument(
-        "--whitespace",
-        choices=("default", "compact", "python", "javascript", "flexible"),
-        help="the blanks of the text; by default what json.dumps and JSON.stringify write, indented or not",
-    )
-    schemas.add_argument(
-        "--property-order",
-        choices=("schema", "any", "any-if-cheap"),
-        help="properties as the schema lists them, or in any order, or in any where that takes few states",
-    )
-    schemas.add_argument(
-        "--spellings",
-        choices=("plain", "all"),
-        help="strings and names as json.dumps spells them, or in every spelling that JSON has",
-    )
-    schemas.add_argument(
-        "--unsupported",
-        choices=("error", "relax"),
-        help="refuse a schema with a keyword that no automaton holds exactly, or leave this keyword out and say so",
-    )
+@dataclass(frozen=True, slots=True)
+class TypeSource(Source[Typed[Any]]):
+    """A Python type, of which JSON is written.
+
+    Attributes:
+        name: the module and the class, with a colon between them.
+        annotation: the type.
+        whitespace, spellings: as for `constraints.typed`.
+    """
+
+    name: str
+    annotation: Any
+    whitespace: Habit
+    spellings: Spellings
+
+    stages = "type to rules", "rules to bytes"
+
+    def read(self) -> Typed[Any]:
+        return typed(self.annotation, whitespace=self.whitespace, spellings=self.spellings)
+
+    def compiled(self, read: Typed[Any]) -> ByteAutomaton | PushdownAutomaton:
+        return read.to_automaton(Work())
 
 
-def source_of(options: argparse.Namespace) -> Source[Any]:
-    """Return the constraint that a command line names.
+@contextmanager
+def opened(options: ConstraintOptions) -> Iterator[Source[Any]]:
+    """Yield the constraint that options name; errors of the package that the body raises are shown as the constraint
+    shows them.
+
+    Raises:
+        Mistake: the options do not belong together, there is no such grammar, a file is not what it should be; or an
+            error in the body.
+        OSError: the file cannot be read.
+    """
+    try:
+        source = source_of(options)
+    except TokenfstError as error:
+        raise Mistake(f"tokenfst: {error}") from error
+    try:
+        yield source
+    except TokenfstError as error:
+        raise Mistake(source.shown(error)) from error
+
+
+def source_of(options: ConstraintOptions) -> Source[Any]:
+    """Return the constraint that options name.
 
     Raises:
         TokenfstError: there is no such grammar, a file is not what it should be, or options are there that belong to
             another kind of constraint.
+        Mistake: not exactly one constraint is named.
         OSError: the file cannot be read.
     """
-    if options.grammar is None:
-        _without(options, _ONLY_GRAMMARS, "goes with --grammar")
-    if options.json_schema is None:
-        _without(options, _ONLY_SCHEMAS, "goes with --json-schema")
+    named = [name for name in _KINDS if getattr(options, name) is not None]
+    if len(named) != 1:
+        have = " and ".join(f"--{name.replace('_', '-')}" for name in named) or "none"
+        raise Mistake(f"tokenfst: give one of --regex, --regex-file, --json-schema, --grammar and --type, not {have}")
+    kind = named[0]
+    for names, kinds in _BELONG.items():
+        if kind not in kinds:
+            _without(options, names, f"goes with {' or '.join('--' + own.replace('_', '-') for own in kinds)}")
     if options.grammar is not None:
         return _grammar(options)
-    return PatternSource(options.regex) if options.json_schema is None else _schema(options)
+    if options.json_schema is not None:
+        return _schema(options, options.json_schema)
+    if options.type is not None:
+        return _type(options, options.type)
+    return PatternSource(options.regex if options.regex is not None else _line(options.regex_file or ""))
 
 
-def _grammar(options: argparse.Namespace) -> GrammarSource:
-    name: str = options.grammar
+def _line(name: str) -> str:
+    """Return the text of a file without the line feed at its end."""
+    return _text_of(name, "").removesuffix("\n")
+
+
+def _grammar(options: ConstraintOptions) -> GrammarSource:
+    name = options.grammar or ""
     syntax: Syntax = options.syntax or "auto"
     ambiguity: Ambiguity = options.ambiguity or "error"
-    if name == _JSON or name in BUNDLED:
+    if name in (_JSON, *BUNDLED, *WHOLE_LANGUAGES):
         _without(options, _ONLY_FILES, f"goes with a file, and {name!r} comes with the package")
         return GrammarSource(name, None, syntax, None, ambiguity)
-    grammars = f"; grammars by name are {', '.join([_JSON, *BUNDLED])}"
-    return GrammarSource(name, _text_of(Path(name), grammars), syntax, options.start, ambiguity)
+    grammars = f"; grammars by name are {', '.join([_JSON, *BUNDLED, *WHOLE_LANGUAGES])}"
+    return GrammarSource(name, _text_of(name, grammars), syntax, options.start, ambiguity)
 
 
-def _schema(options: argparse.Namespace) -> SchemaSource:
-    name: str = options.json_schema
-    text = _text_of(Path(name), "")
+def _schema(options: ConstraintOptions, name: str) -> SchemaSource:
+    text = _text_of(name, "")
     try:
         schema = json.loads(text, parse_float=Decimal)
     except json.JSONDecodeError as error:
@@ -259,13 +307,34 @@ def _schema(options: argparse.Namespace) -> SchemaSource:
     )
 
 
-def _without(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+def _type(options: ConstraintOptions, name: str) -> TypeSource:
+    module, _, path = name.partition(":")
+    if not path:
+        raise TokenfstError(f"--type takes a module and a class, as in package.module:Class, not {name!r}")
+    if "" not in sys.path:  # as `python -m` has it: modules of the current folder
+        sys.path.insert(0, "")
+    try:
+        found = import_module(module)
+    except ImportError as error:
+        raise TokenfstError(f"the module {module!r} cannot be imported: {error}") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise TokenfstError(f"{module!r} has no {path!r}")
+        found = getattr(found, part)
+    return TypeSource(name, found, options.whitespace or "default", options.spellings or "plain")
+
+
+def _without(options: ConstraintOptions, names: tuple[str, ...], why: str) -> None:
     for name in names:
         if getattr(options, name) is not None:
             raise TokenfstError(f"--{name.replace('_', '-')} {why}")
 
 
-def _text_of(path: Path, hint: str) -> str:
+def _text_of(name: str, hint: str) -> str:
+    """Return the text of a file, or of standard input."""
+    if name == STANDARD_INPUT:
+        return sys.stdin.read()
+    path = Path(name)
     if not path.exists():
         raise TokenfstError(f"there is no file {str(path)!r}{hint}")
     try:

@@ -2,8 +2,9 @@
 
 A server reads a schema again for each request, so constraints are compared by what they say. The key is the fingerprint
 of a tree: numbers, texts and arrays by their bytes, nodes of expressions and automata by their kind and their parts. A
-constraint with a grammar, visibly pushdown or general, has the key of its grammar. Any other constraint, such as one of
-calls of Python functions, is its own key, compared by its own equality.
+constraint with a grammar, visibly pushdown or general, has the key of its grammar; where items of arrays must differ,
+of these arrays too. Any other constraint, such as one of calls of Python functions, is its own key, compared by its own
+equality.
 
 Rejected: pickles (functions that read values back are part of constraints, and cannot always be pickled); the hash of
 Python (64 bits are too few to trust an automaton to, and tables have none).
@@ -22,6 +23,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
 from automata.pushdown.grammar import Grammar
 from tokenfst.lazy import SupportsLazy
+from tokenfst.unique_items.language import SupportsUniqueItems
 
 # What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
 # kind and parts for anything else.
@@ -39,7 +41,10 @@ class _HasGrammar(Protocol):
 def content_of(constraint: object) -> Hashable:
     """Return the key of a constraint: a fingerprint (SHA-256), or the constraint itself."""
     kind, content = "itself", constraint
-    if isinstance(constraint, SupportsLazy):
+    arrays = constraint.unique_arrays() if isinstance(constraint, SupportsUniqueItems) else None
+    if arrays is not None:
+        kind, content = "unique items", (arrays.grammar, tuple(sorted(arrays.rules)), arrays.needs_more)
+    elif isinstance(constraint, SupportsLazy):
         kind, content = "visibly pushdown grammar", constraint.to_visibly_pushdown()
     elif isinstance(constraint, _HasGrammar):
         kind, content = "grammar", constraint.to_grammar()

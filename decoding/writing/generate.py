@@ -1,13 +1,15 @@
 """Prompts and a constraint in, complete texts out.
 
 generate    by the loop of `transformers` with a logits processor; or by speculation (`decoding.speculation`)
+
+With `trace=True` the processor is one that keeps what it sees (`decoding.tracing`).
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import torch
 from transformers import LogitsProcessorList
@@ -22,10 +24,55 @@ from decoding.sampling import Noise, Sampling, derived_seed
 from decoding.speculation import Speculation, decode_speculatively
 from tokenfst.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from decoding.tracing import Recorder, Trace
+
 # Settings of `transformers` that leave the model's distribution as it is; it has others of its own, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
+
+
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
+    *,
+    max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | Sequence[int] | None = None,
+    num_beams: int = 1,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    speculation: Speculation | None = None,
+    trace: Literal[False] = False,
+    **options: Any,
+) -> list[str]: ...
+
+
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
+    *,
+    max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | Sequence[int] | None = None,
+    num_beams: int = 1,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    speculation: Speculation | None = None,
+    trace: Literal[True],
+    **options: Any,
+) -> Trace: ...
 
 
 def generate(
@@ -43,8 +90,9 @@ def generate(
     max_depth: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     speculation: Speculation | None = None,
+    trace: bool = False,
     **options: Any,
-) -> list[str]:
+) -> list[str] | Trace:
     """Let a model write, after each prompt, a text that the constraint allows.
 
     Args:
@@ -70,12 +118,14 @@ def generate(
         max_depth: for grammars, the most symbols on the stack; None for the default of `Arena`.
         limits: how much compiling a constraint may take.
         speculation: proposes several tokens at once, which leaves the distribution as it is; None for one by one.
+        trace: return what happened at each token with the texts, which are the same: candidates, stacks, places
+            (`decoding.tracing`). Takes some time and memory at each token. Not with beams, drafts or speculation.
         **options: further settings of `Sampling`, such as `top_k`, by their names; without speculation also options of
             `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`.
 
     Returns:
         One text for each prompt, without the prompt; `num_return_sequences` times as many where that is among the
-        options.
+        options. With `trace`, a `Trace` of them.
 
     Raises:
         PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
@@ -89,7 +139,9 @@ def generate(
     if temperature < 0:
         raise ValueError(f"temperature is 0 or more, and {temperature!r} is not")
     if speculation is not None:
-        _check_speculation({"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, **options})
+        _check_speculation(
+            {"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, "trace": trace, **options}
+        )
         samplings = samplings_of(Sampling(temperature, **options), seed, len(rows))
         automata = automata_for(
             constraint, vocabulary, len(rows), max_new_tokens, at_text_start=at_text_start, limits=limits
@@ -100,34 +152,75 @@ def generate(
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
     check_count(len(each), len(rows))
     if not rows:
-        return []
+        return _trace(None, rows, [], [], [], vocabulary, at_text_start, limits) if trace else []
     processor = ConstraintLogitsProcessor(
         each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
     )
+    recorder = _recorder(processor, num_beams) if trace else None
     pad = pad_token(tokenizer, vocabulary)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
     with _seeded(seed):
-        found = _by_transformers(model, rows, processor, pad, settings)
+        found = _by_transformers(model, rows, recorder or InPlace(processor), vocabulary, pad, settings)
+    processor.check()
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
-    return [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
+    texts = [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
+    if recorder is None:
+        return texts
+    return _trace(recorder, rows, found, texts, owners, vocabulary, at_text_start, limits)
 
 
 @torch.no_grad()
 def _by_transformers(
-    model: Any, rows: list[list[int]], processor: ConstraintLogitsProcessor, pad: int, settings: dict[str, Any]
+    model: Any, rows: list[list[int]], masking: InPlace, vocabulary: Vocabulary, pad: int, settings: dict[str, Any]
 ) -> list[list[int]]:
     """Return the new tokens of each row, written by the loop of `transformers`."""
     written = model.generate(
         **padded(rows, pad, model.device),
-        logits_processor=LogitsProcessorList([InPlace(processor)]),
-        eos_token_id=list(processor.vocabulary.eos_ids),
+        logits_processor=LogitsProcessorList([masking]),
+        eos_token_id=list(vocabulary.eos_ids),
         pad_token_id=pad,
         **settings,
     )
-    processor.check()
     found: list[list[int]] = written[:, max(map(len, rows)) :].tolist()
     return found
+
+
+def _recorder(processor: ConstraintLogitsProcessor, num_beams: int) -> Recorder:
+    """Return a processor that keeps what it sees."""
+    from decoding.tracing import Recorder
+
+    if num_beams != 1:
+        raise ValueError("`trace` cannot be combined with `num_beams`: beams change places")
+    return Recorder(processor)
+
+
+def _trace(
+    recorder: Recorder | None,
+    rows: list[list[int]],
+    found: list[list[int]],
+    texts: list[str],
+    automata: list[Automaton | None],
+    vocabulary: Vocabulary,
+    at_text_start: bool,
+    limits: Limits,
+) -> Trace:
+    """Return the trace of texts; a list of prompts has one for as many texts each."""
+    from decoding.tracing import Trace, Written, readers_of, traced_texts
+
+    written = [
+        Written(
+            rows[number * len(rows) // len(found)],
+            found[number],
+            texts[number],
+            at_text_start if (own := automata[number]) is None else own.at_text_start,
+            readers_of(automata[number], limits),
+        )
+        for number in range(len(found))
+    ]
+    return Trace(
+        tuple(traced_texts([] if recorder is None else recorder.steps(found), written, vocabulary)), len(vocabulary)
+    )
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +235,7 @@ def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_speculation(options: dict[str, Any]) -> None:
-    neutral = {"num_beams": 1, "wrap_up_after": None, "max_depth": None}
+    neutral = {"num_beams": 1, "wrap_up_after": None, "max_depth": None, "trace": False}
     foreign = [
         name
         for name, value in options.items()

@@ -55,6 +55,12 @@ class _Open:
         else:
             self.value[self.name] = value
 
+    def place(self, *, is_new: bool = False) -> str:
+        """Return the part of a JSON pointer for the last item, or for the one after it if `is_new`."""
+        if isinstance(self.value, list):
+            return str(len(self.value) if is_new else len(self.value) - 1)
+        return self.name.replace("~", "~0").replace("/", "~1")
+
 
 class PartialJson:
     """Reads a JSON text (RFC 8259) piece by piece."""
@@ -79,6 +85,16 @@ class PartialJson:
     def value(self) -> Any:
         """The value so far, None before there is one. Arrays and objects in it grow with the text."""
         return self._outside[0] if self.has_begun else None
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer (RFC 6901) of the innermost value that the text is in; between values, their container's."""
+        inside = self._next in (_COLON, _VALUE, _WORD) or (self._next == _STRING and not self._is_name)
+        is_there = self._next in (_WORD, _STRING) and self._is_there
+        steps = [one.place() for one in self._open[1:-1]]
+        if inside and len(self._open) > 1:
+            steps.append(self._open[-1].place(is_new=not is_there))
+        return "".join(f"/{step}" for step in steps)
 
     def feed(self, text: str) -> Any:
         """Read more of the text.

@@ -1,12 +1,16 @@
-// Bindings of visibly pushdown grammars: their layout, the automata made from it, and counted paths.
+// Bindings of visibly pushdown grammars: their layout and how it is made, the automata made from it, and counted paths.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "automata/bindings.h"
 #include "automata/visibly_pushdown/compile.h"
 #include "automata/visibly_pushdown/fragments.h"
+#include "automata/visibly_pushdown/layout_builder.h"
 #include "automata/visibly_pushdown/paths.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
@@ -164,6 +168,119 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
   return layout;
 }
 
+// Return an element of a list as what it should be.
+template <class T>
+T as(nb::handle value) {
+  T found;
+  if (!nb::try_cast(value, found)) throw nb::type_error("a list of a rule has an element of another type");
+  return found;
+}
+
+// Makes a layout from the lists of rules. The readings of arcs are known by the identity of the languages.
+class LayoutWriter {
+ public:
+  using Arcs = nb::typed<nb::sequence, std::tuple<int, nb::object, int>>;
+  using Pairs = nb::typed<nb::sequence, std::tuple<int, int>>;
+  using Calls = nb::typed<nb::sequence, std::tuple<int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
+  using Pieces = nb::typed<nb::callable, nb::any(nb::any)>;
+
+  int32_t num_states() const { return made_.layout().num_states; }
+  void rule(int32_t num_exits) {
+    require_countable(static_cast<size_t>(made_.layout().num_exits()) + static_cast<uint32_t>(num_exits), "exits");
+    made_.rule(num_exits);
+  }
+  int32_t states(int32_t count) {
+    require(count >= 0, "a rule has states");
+    return made_.states(count);
+  }
+  // Lay arcs between states that are counted from `first` up. `pieces` lists those of a language that is not known yet.
+  void arcs(const Arcs& arcs, int32_t first, const Pieces& pieces, Budget& budget) {
+    for (nb::handle arc : arcs) {
+      const auto [source, language, target] = as<std::tuple<int32_t, nb::handle, int32_t>>(arc);
+      const auto known = known_.find(language.ptr());
+      const int32_t reading = known == known_.end() ? described(language, pieces(language)) : known->second;
+      made_.read(at(first, source), reading, at(first, target));
+      budget.spend(8);
+    }
+    made_.charge(budget);
+  }
+  void epsilon(const Pairs& arcs, int32_t first, Budget& budget) {
+    for (nb::handle arc : arcs) {
+      const auto [source, target] = as<std::pair<int32_t, int32_t>>(arc);
+      made_.epsilon(at(first, source), at(first, target));
+      budget.spend(4);
+    }
+  }
+  // Lay calls; `place` has the place of each rule in the layout. Targets of -1 stay what they are.
+  void calls(const Calls& calls, int32_t first, Values<int32_t> place, Budget& budget) {
+    std::vector<int32_t> targets;
+    for (nb::handle call : calls) {
+      const auto [source, rule, to] = as<std::tuple<int32_t, int32_t, nb::tuple>>(call);
+      require_within(rule, 0, static_cast<int64_t>(place.size()), "rule that is called");
+      targets.clear();
+      for (nb::handle target : to) {
+        const auto state = as<int32_t>(target);
+        targets.push_back(state < 0 ? kNone : at(first, state));
+      }
+      made_.call(at(first, source), place[rule], targets);
+      budget.spend(8);
+    }
+  }
+  void ends(const Pairs& ends, int32_t first) {
+    const auto& exits = made_.layout().first_exit;
+    require(exits.size() > 1, "no rule has begun");
+    for (nb::handle end : ends) {
+      const auto [state, way] = as<std::pair<int32_t, int32_t>>(end);
+      require_within(way, 0, exits.back() - exits[exits.size() - 2], "exit");
+      made_.end(at(first, state), way);
+    }
+  }
+  void prepared(int32_t fragment) { made_.prepared(fragment); }
+  void fragment(int32_t num_states, Records<Range> arcs, Records<Edge> epsilon) {
+    made_.fragment(num_states, arcs, epsilon);
+  }
+  void numbers(Records<CountedState> numbers) { made_.numbers(numbers); }
+  VisiblyPushdownLayout layout(int32_t num_labels, Budget& budget) {
+    made_.charge(budget);
+    const auto& all = made_.layout();
+    for (size_t size : {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
+                        all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size()}) {
+      require_countable(size, "an array");
+    }
+    VisiblyPushdownLayout found = std::exchange(made_, LayoutBuilder()).finish(num_labels);
+    require_layout(found);
+    return found;
+  }
+
+ private:
+  int32_t at(int32_t first, int32_t state) const {
+    require(0 <= first && 0 <= state && state < num_states() - first, "a state is out of range");
+    return first + state;
+  }
+  // Keep the reading of a language: a bytes object is a text, a number a fragment, a tuple a counter.
+  int32_t described(nb::handle language, nb::handle pieces) {
+    std::vector<LayoutBuilder::Piece> found;
+    for (nb::handle piece : pieces) {
+      if (nb::isinstance<nb::bytes>(piece)) {
+        found.push_back(made_.text(bytes_of(as<nb::bytes>(piece))));
+      } else if (nb::isinstance<nb::int_>(piece)) {
+        found.push_back(LayoutBuilder::CopyOf{as<int32_t>(piece)});
+      } else {
+        const auto [fragment, entry, low, high, first] =
+            as<std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>>(piece);
+        found.push_back(LayoutBuilder::Counted{fragment, entry, low, high, first});
+      }
+    }
+    require(!found.empty(), "a language has pieces");
+    kept_.push_back(nb::borrow(language));
+    return known_[language.ptr()] = made_.reading(found);
+  }
+
+  LayoutBuilder made_;
+  std::unordered_map<PyObject*, int32_t> known_;
+  std::vector<nb::object> kept_;  // so that no other object takes the place of a language
+};
+
 // Automata.
 
 ByteTables regular_of(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
@@ -241,6 +358,22 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def_prop_ro("prepared", &shown<&VisiblyPushdownLayout::prepared>)
       .def_prop_ro("counters", &shown<&VisiblyPushdownLayout::counters>)
       .def_prop_ro("numbers", &shown<&VisiblyPushdownLayout::numbers>);
+  nb::class_<LayoutWriter>(m, "LayoutWriter", "A layout as it is being made from the lists of rules.")
+      .def(nb::init<>())
+      .def_prop_ro("num_states", &LayoutWriter::num_states, "The number of states so far.")
+      .def("rule", &LayoutWriter::rule, "num_exits"_a, "Begin a rule, whose states come next.")
+      .def("states", &LayoutWriter::states, "count"_a, "Add states; return the first one.")
+      .def("arcs", &LayoutWriter::arcs, "arcs"_a, "first"_a, "pieces"_a, "budget"_a,
+           "Lay arcs between states from `first` on; `pieces` lists the texts, fragments and counters of a language.")
+      .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a, "Lay epsilon arcs.")
+      .def("calls", &LayoutWriter::calls, "calls"_a, "first"_a, "place"_a, "budget"_a,
+           "Lay calls of rules, whose places in the layout are given by number.")
+      .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
+      .def("prepared", &LayoutWriter::prepared, "fragment"_a, "Say that the rule is one fragment.")
+      .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")
+      .def("numbers", &LayoutWriter::numbers, "numbers"_a, "Add the numbers of a counted fragment.")
+      .def("layout", &LayoutWriter::layout, "num_labels"_a, "budget"_a,
+           "Return the layout; nothing is left to add to.");
   m.def("compile_regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
         "Return the minimal automaton of a layout of one rule.");
   m.def("compile_visibly_pushdown", &compile_of, "layout"_a, "max_states"_a, "budget"_a,

@@ -33,7 +33,8 @@ int64_t rest_after(const Block& block, int32_t number, const ConstConfiguration&
   const int64_t left = place.height - move.pops;
   if (left > static_cast<int64_t>(place.stack.size())) throw std::invalid_argument("a move pops what is not there");
   const StackEntry top = left > 0 ? place.stack[left - 1] : StackEntry{0, 0, 0};
-  const int64_t rest = int64_t{top.cost} + block.word(Table::kRest, top.context * block[Number::kNumMoves] + number);
+  const int64_t column = block.word(Table::kRestOf, number);
+  const int64_t rest = int64_t{top.cost} + block.word(Table::kRest, top.context * block[Number::kNumRests] + column);
   if (!block[Number::kHasRuns]) return rest;
   return rest + of_count(block, move.target, move.keeps * place.count + move.adds);
 }
@@ -53,12 +54,13 @@ int64_t rest_after_any(const Block& block, int32_t outcome, const ConstConfigura
 bool note_fitting(const Block& block, int64_t row, const ConstConfiguration& place, int64_t limit,
                   std::vector<uint8_t>& fits) {
   const auto num_classes = static_cast<int64_t>(fits.size());
-  const auto entries =
-      block.words(block[Table::kComb] + 2 * int64_t{block.word(Table::kRowComb, row)}, 2 * num_classes);
+  const auto comb = block.record<RowComb>(Table::kRowComb, row);
+  const auto entries = block.words(block[Table::kComb] + 2 * int64_t{comb.base}, 2 * num_classes);
   bool all_fit = true;
   for (int64_t number = 0; number < num_classes; ++number) {
-    if (entries[2 * number] != row) continue;
-    const bool does_fit = rest_after_any(block, entries[2 * number + 1], place) < limit;
+    const Entry entry{entries[2 * number], entries[2 * number + 1]};
+    if (!entry.is_of(row, comb)) continue;
+    const bool does_fit = rest_after_any(block, entry.outcome, place) < limit;
     if (does_fit) fits[number] = true;
     all_fit &= does_fit;
   }

@@ -16,6 +16,7 @@ enum class Table : int32_t {
   kComb,
   kOutcomes,
   kMoves,
+  kRestOf,
   kPushes,
   kNodes,
   kWalk,
@@ -30,11 +31,12 @@ enum class Table : int32_t {
   kWeights,
 };
 enum class Number : int32_t {
-  kNoOutcome = 20,
+  kNoOutcome = 21,
   kTimes,
   kNumClasses,
   kNumSymbols,
   kNumMoves,
+  kNumRests,
   kGauge,
   kDepth,
   kFirst,
@@ -42,7 +44,7 @@ enum class Number : int32_t {
   kHasRuns,
   kHasWeights,
 };
-constexpr int32_t kNumFields = 31;
+constexpr int32_t kNumFields = 33;
 
 // The quantity that the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
 enum Gauge : int32_t { kNothing, kCount, kFree };
@@ -59,8 +61,13 @@ constexpr int32_t kSeveralAllowed = -1, kNothingAllowed = -2;
 // More than any number of tokens; the sum of three still fits.
 constexpr int32_t kFar = 1 << 29;
 
+struct RowComb {
+  int32_t base, first;  // where the comb of the row's family begins, in entries, and the family's first row
+};
 struct Entry {  // of a comb
   int32_t row, outcome;
+  // Whether a row has the entry: its family shares those of the rows before it.
+  bool is_of(int64_t number, const RowComb& comb) const { return comb.first <= row && row <= number; }
 };
 struct Move {
   int32_t pops, pushed, push_at, target, keeps, adds;

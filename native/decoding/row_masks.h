@@ -1,12 +1,15 @@
 // Masks of rows as chunks: most masks share most of their words, so equal chunks are stored once.
 //
-// A mask is cut into chunks of 2,048 tokens and stored as the numbers of its chunks. Empty and full chunks are
-// frequent, and rows that allow few tokens have few other chunks. So a mask begins as empty, or as full if it allows
-// more than half of the tokens, and only the chunks with tokens that differ from this are made: a hundred thousand rows
-// that allow a few tokens each take tenths of a second.
+// A mask is cut into chunks of 2,048 tokens and stored as the numbers of its chunks. Empty chunks are frequent, and
+// rows that allow few tokens have few others. A mask begins as the empty one or as one of the last masks before it,
+// whichever differs less, and only the chunks with tokens that differ are made: rows of one automaton are much alike,
+// and those of any JSON object take a tenth of the flips. A hundred thousand rows that allow a few tokens each take
+// tenths of a second. Where one class has most tokens, as that of plain text has, its bits are flipped a word at a
+// time.
 //
 // Rejected: all words of every mask (16 KiB each with 128,000 tokens; a list of 100,000 names has that many masks);
-// runs or lists of tokens (they cannot be read by a fixed number of gathers).
+// runs or lists of tokens (they cannot be read by a fixed number of gathers); a mask of all tokens to begin with
+// (chunks that no row may have).
 #pragma once
 
 #include <array>

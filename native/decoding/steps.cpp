@@ -20,8 +20,9 @@ struct Configuration {
 std::optional<int32_t> outcome_of(const Block& block, std::span<const int64_t> rows, int32_t number) {
   for (int64_t row : rows) {
     if (row == kDead) break;
-    const auto entry = block.record<Entry>(Table::kComb, block.word(Table::kRowComb, row) + int64_t{number});
-    if (entry.row == row) return entry.outcome;
+    const auto comb = block.record<RowComb>(Table::kRowComb, row);
+    const auto entry = block.record<Entry>(Table::kComb, int64_t{comb.base} + number);
+    if (entry.is_of(row, comb)) return entry.outcome;
   }
   return std::nullopt;
 }

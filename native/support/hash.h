@@ -19,17 +19,34 @@ constexpr uint64_t mixed(uint64_t hash, uint64_t word) {
 // Return the high bits of a product, which are the best mixed.
 constexpr uint32_t finished(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-// Mixes in a value word by word. Values are plain records without padding.
-template <class T>
-  requires std::has_unique_object_representations_v<T>
-uint64_t mixed_value(uint64_t hash, const T& value) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-  for (size_t at = 0; at < sizeof(T); at += sizeof(uint64_t)) {
+// Mix in bytes word by word; many of them in several lanes, which do not wait for each other.
+inline uint64_t mixed_bytes(uint64_t hash, const void* data, size_t size) {
+  constexpr size_t kWord = sizeof(uint64_t), kLanes = 4;
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  size_t at = 0;
+  if (size >= 2 * kLanes * kWord) {
+    uint64_t lanes[kLanes] = {hash, 1, 2, 3};
+    for (; at + kLanes * kWord <= size; at += kLanes * kWord) {
+      uint64_t words[kLanes];
+      std::memcpy(words, bytes + at, sizeof(words));
+      for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = mixed(lanes[lane], words[lane]);
+    }
+    hash = 0;
+    for (uint64_t lane : lanes) hash = mixed(hash, lane);
+  }
+  for (; at < size; at += kWord) {
     uint64_t word = 0;
-    std::memcpy(&word, bytes + at, std::min(sizeof(T) - at, sizeof(uint64_t)));
+    std::memcpy(&word, bytes + at, std::min(size - at, kWord));
     hash = mixed(hash, word);
   }
   return hash;
+}
+
+// Mix in a value. Values are plain records without padding.
+template <class T>
+  requires std::has_unique_object_representations_v<T>
+uint64_t mixed_value(uint64_t hash, const T& value) {
+  return mixed_bytes(hash, &value, sizeof(T));
 }
 
 // For maps of the standard library.
@@ -41,10 +58,9 @@ struct Hash {
 };
 
 template <class T>
+  requires std::has_unique_object_representations_v<T>
 uint32_t hash_of(std::span<const T> values) {
-  uint64_t hash = values.size();
-  for (const T& value : values) hash = mixed_value(hash, value);
-  return finished(mixed(hash, 0));
+  return finished(mixed(mixed_bytes(values.size(), values.data(), values.size_bytes()), 0));
 }
 
 }  // namespace support

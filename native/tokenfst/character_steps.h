@@ -3,7 +3,7 @@
 //     StepTable    [Q, C] the state that each class of bytes leads to; kDead for none; for an automaton with a stack,
 //                  kMixed if it does not lead to one state whatever the stack is
 //     after        the one state that every valid rest of a character leads to, kDead if all die, kMixed if they differ
-//     Loops        the ASCII bytes that lead a state back to itself, and whether every character beyond ASCII does
+//     Loops        the ASCII bytes that lead a state back to itself, and which kinds of characters beyond ASCII do
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct StepTable {
 
 struct Loops {
   uint32_t ascii[4];
-  uint32_t characters;  // all bits or none
+  uint32_t characters;  // the kinds of characters beyond ASCII (`support::Kind`)
 
   static constexpr Loops all() { return {{~0u, ~0u, ~0u, ~0u}, ~0u}; }
   Loops& operator&=(const Loops& other) {

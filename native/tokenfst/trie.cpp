@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/bits.h"
+#include "support/utf8.h"
 
 namespace tokenfst {
 
@@ -52,11 +53,18 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     // The first child is next, so that the blocks of a subtree are adjacent as well.
     for (int32_t child = last; child-- > first;) open.push_back(child);
   }
+  // What a node's byte adds: the kind of the character that it completes, kOther within one.
+  const auto kind = [&](size_t node) -> uint32_t {
+    const uint8_t last = nodes_[node].byte, before = nodes_[parent[node]].byte;
+    if (last < 0x80) return 0;
+    if (before == 0xC2) return support::kOther | support::kind_of(before, last, 0);
+    return support::kOther | support::kind_of(nodes_[parent[parent[node]]].byte, before, last);
+  };
   for (size_t node = nodes_.size(); node-- > 1;) {
     TrieNode& above = nodes_[parent[node]];
     const TrieNode& own = nodes_[node];
     for (int word = 0; word < 4; ++word) above.ascii_below[word] |= own.ascii_below[word];
-    above.high_below |= own.high_below | (own.byte >= 0x80);
+    above.high_below |= static_cast<uint8_t>(own.high_below | kind(node));
     if (own.byte < 0x80) support::set_bit(above.ascii_below, own.byte);
   }
   for (TrieNode& node : nodes_) node.first_rank += first_rank, node.end_rank += first_rank;

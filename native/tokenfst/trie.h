@@ -25,7 +25,7 @@ struct TrieNode {
   int32_t first_rank;       // of its subtree: its own tokens are the ranks from here up to its first child's
   int32_t end_rank;         // one past the last rank of its subtree
   uint8_t byte;
-  uint8_t high_below;  // whether some byte of 0x80 or more occurs below
+  uint8_t high_below;  // the kinds of the characters that occur below (`support::Kind`), kOther for any byte of such
   uint16_t num_children;
 };
 static_assert(sizeof(TrieNode) == 32);

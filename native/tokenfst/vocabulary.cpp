@@ -14,13 +14,6 @@ std::span<const uint8_t> token_of(std::span<const uint8_t> data, std::span<const
   return data.subspan(offsets[id], offsets[id + 1] - offsets[id]);
 }
 
-// Return the first eight bytes as a number that compares as they do; most comparisons need no more.
-uint64_t prefix_of(std::span<const uint8_t> token) {
-  uint64_t prefix = 0;
-  for (size_t at = 0; at < 8; ++at) prefix = prefix << 8 | (at < token.size() ? token[at] : 0);
-  return prefix;
-}
-
 // Return the trie of sorted tokens; the first one has rank `first`.
 Trie trie_of(std::span<const int32_t> ids, std::span<const uint8_t> data, std::span<const int64_t> offsets,
              size_t first) {
@@ -36,6 +29,12 @@ Trie trie_of(std::span<const int32_t> ids, std::span<const uint8_t> data, std::s
 }
 
 }  // namespace
+
+uint64_t prefix_of(std::span<const uint8_t> token) {
+  uint64_t prefix = 0;
+  for (size_t at = 0; at < 8; ++at) prefix = prefix << 8 | (at < token.size() ? token[at] : 0);
+  return prefix;
+}
 
 bool is_text(std::span<const uint8_t> bytes) {
   support::Pending pending = kWhole;

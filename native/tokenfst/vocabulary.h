@@ -54,6 +54,9 @@ class Vocabulary {
   Trie whole_, partial_;
 };
 
+// Return the first eight bytes as a number that compares as they do; most comparisons need no more.
+uint64_t prefix_of(std::span<const uint8_t> token);
+
 // Return whether bytes are whole characters of UTF-8.
 bool is_text(std::span<const uint8_t> bytes);
 

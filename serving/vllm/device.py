@@ -149,7 +149,7 @@ class DeviceProcessor(LogitsProcessor):
         if len(sampling_params.stop_token_ids or ()) > _MOST_STOPS:
             raise ValueError(f"{ARGUMENT}: a request with a constraint has at most {_MOST_STOPS} stop tokens")
         try:
-            check_constraint(*asked)
+            check_constraint(*asked, on_device=True)
         except ValueError as error:
             raise ValueError(f"{ARGUMENT}: {error}") from None
 

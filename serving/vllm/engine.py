@@ -15,6 +15,7 @@ from automata.errors import LimitExceeded, TokenfstError
 from serving.settings import settings_from_environment
 from serving.specifications import Kind, constraint_of
 from tokenfst.loaders import from_transformers
+from tokenfst.unique_items.language import SupportsUniqueItems
 from tokenfst.vocabulary import Vocabulary
 
 # Seconds that the front end may read a constraint.
@@ -23,18 +24,25 @@ _READING_SECONDS: Final = 0.1
 _LONGEST_KEPT: Final = 1 << 16
 
 
-def check_constraint(kind: Kind, text: str) -> None:
-    """Raise ValueError if a constraint cannot be honoured, as far as reading it for a short time tells."""
-    reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text)
+def check_constraint(kind: Kind, text: str, *, on_device: bool = False) -> None:
+    """Raise ValueError if a constraint cannot be honoured, as far as reading it for a short time tells.
+
+    Args:
+        kind, text: as for `constraint_of`.
+        on_device: whether it must have tables, since masks are made on the device.
+    """
+    reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text, on_device)
     if reason:
         raise ValueError(reason)
 
 
-def _reason(kind: Kind, text: str) -> str:
+def _reason(kind: Kind, text: str, on_device: bool) -> str:
     """Return why a constraint cannot be honoured; "" for nothing that is known."""
     limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
     try:
-        constraint_of(kind, text, limits=limits)
+        constraint = constraint_of(kind, text, limits=limits)
+        if on_device and isinstance(constraint, SupportsUniqueItems) and constraint.unique_arrays() is not None:
+            constraint.to_visibly_pushdown()  # raises the reason
     except LimitExceeded as error:
         return "" if error.limit == "seconds" else str(error)
     except (TokenfstError, ValueError, TypeError) as error:

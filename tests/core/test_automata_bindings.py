@@ -195,6 +195,63 @@ def test_arguments_of_any_kind() -> None:
         _native.with_shared(wide, narrow, -1, budget())
 
 
+RULES: Any = {
+    "count": 6,
+    "arcs": [(0, "a", 1), (1, "b", 2), (2, "c", 3), (0, "d", 5)],
+    "epsilon": [(1, 4)],
+    "calls": [(3, 1, (4,)), (4, 1, (-1,))],
+    "ends": [(5, 0)],
+}
+PIECES: Any = {"a": [b"xy"], "b": [0, b"", b"z"], "c": [(0, 0, 1, 3, 0)], "d": [1]}
+WRONG = st.sampled_from([None, (), (0,), "abc", -1, 7, 2**31 - 1, 2**40, (0, 0, 0), (1, "a", -1), [(0, 9, 9, 9, 9)]])
+
+
+def lay_rules(rules: Any, pieces: Any) -> _native.VisiblyPushdownLayout:
+    """Two rules with the same lists, one after the other."""
+    made, work = _native.LayoutWriter(), budget()
+    for _ in range(2):
+        made.rule(1)
+        first = made.states(rules["count"])
+        made.arcs(rules["arcs"], first, lambda language: pieces.get(language, []), work)
+        made.epsilon(rules["epsilon"], first, work)
+        made.calls(rules["calls"], first, ints([0, 1]), work)
+        made.ends(rules["ends"], first)
+    for _ in range(2):
+        made.fragment(2, ints([(0, 97, 98, 1)]), ints([], 0, 2))
+    made.numbers(ints([(0, 0, 1), (1, 0, 1)]))
+    return made.layout(0, work)
+
+
+def test_rules_are_laid_out() -> None:
+    layout = lay_rules(RULES, PIECES)
+    assert layout.text.tobytes() == b"xyzxyz"
+    # Two states before the rules; in each, two between the pieces of "b" and one where the counter is entered.
+    assert (layout.num_states, layout.starts.tolist()) == (2 + 2 * (6 + 2 + 1), [2, 11])
+    assert layout.chains.tolist() == [[2, 3], [8, 9], [9, 4], [11, 12], [17, 18], [18, 13]]
+    assert layout.copies.tolist() == [[0, 3, 8], [1, 2, 7], [0, 12, 17], [1, 11, 16]]
+    assert layout.counters.tolist() == [[10, 5, 0, 0, 1, 3, 0], [19, 14, 0, 0, 1, 3, 0]]
+    assert layout.calls.tolist() == [[5, 1, 0], [6, 1, 1], [14, 1, 2], [15, 1, 3]]
+    assert layout.targets.tolist() == [6, -1, 15, -1]
+    assert layout.ends.tolist() == [[7, 0], [16, 1]]
+
+
+@given(st.data())
+@MANY
+def test_odd_rules_are_refused_or_laid_out(data: st.DataObject) -> None:
+    """One element of a list, or a piece of a language, is something else."""
+    rules, pieces = {name: list(value) if name != "count" else value for name, value in RULES.items()}, dict(PIECES)
+    where = data.draw(st.sampled_from([*rules, "pieces"]))
+    if where == "count":
+        rules["count"] = data.draw(WRONG)
+    elif where == "pieces":
+        pieces[data.draw(st.sampled_from("abcd"))] = data.draw(st.lists(WRONG, max_size=2))
+    else:
+        rules[where][0] = data.draw(WRONG)
+    layout = attempt(lay_rules, rules=rules, pieces=pieces)
+    if layout is not None:
+        attempt(_native.compile_visibly_pushdown, layout=layout, max_states=1000, budget=budget())
+
+
 def chain_of_rules(num_rules: int) -> dict[str, Any]:
     """Rules each of which calls the next one behind a bracket, and is closed by another."""
     rules = range(num_rules)

@@ -14,7 +14,7 @@ from automata.errors import LimitExceeded
 from decoding import _native
 
 # Places in the head of a block, of numbers and of tables (`native/decoding/layout.h`).
-FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 31, 4, 5, 22, 64, 1
+FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 33, 4, 5, 23, 64, 1
 REFUSALS = (TypeError, ValueError, LimitExceeded)
 WILD = [-(1 << 31), -1, 0, 1, 2, 30, 31, 32, 63, 64, 95, 1 << 20, (1 << 31) - 1]
 KINDS = [np.int32, np.int64, np.int16, np.float32, np.float64, np.uint8, np.bool_]
@@ -40,6 +40,11 @@ def arrays(draw: Any, kind: Any = np.int64, ndim: int = 1, values: Any = numbers
     return array
 
 
+def edges() -> Any:
+    """Edges of rows, mostly."""
+    return arrays(np.int32, 2).map(lambda found: np.resize(found, (len(found), 3)) if np.ndim(found) == 2 else found)
+
+
 def budget() -> Budget:
     return Budget(1 << 22, 5.0)
 
@@ -56,49 +61,73 @@ def offsets_of(sizes: list[int]) -> Any:
 
 
 @settings(max_examples=300, deadline=None)
-@given(arrays(), arrays(), arrays(), numbers)
-def test_combs_of_anything(offsets: Any, number: Any, outcome: Any, num_classes: int) -> None:
-    refused_or_done(_native.comb, offsets, number, outcome, num_classes, budget())
+@given(arrays(np.int32), edges(), arrays(np.int32), numbers)
+def test_combs_of_anything(offsets: Any, edges: Any, first: Any, num_classes: int) -> None:
+    refused_or_done(_native.comb, offsets, edges, first, num_classes, budget())
 
 
 @settings(max_examples=300, deadline=None)
-@given(arrays(), arrays(), arrays(), arrays(np.int32), numbers, numbers, numbers)
+@given(arrays(np.int32), edges(), arrays(np.int32), arrays(np.int32), numbers, numbers, numbers)
 def test_masks_of_anything(
-    offsets: Any, number: Any, outcome: Any, classes: Any, num_classes: int, begin: int, end: int
+    offsets: Any, edges: Any, first: Any, classes: Any, num_classes: int, begin: int, end: int
 ) -> None:
-    refused_or_done(_native.row_masks, offsets, number, outcome, classes, num_classes, begin, end, budget())
+    refused_or_done(_native.row_masks, offsets, edges, first, classes, num_classes, begin, end, budget())
 
 
-rows_of_classes = st.lists(st.sets(st.integers(0, 30), max_size=20), max_size=12)
+# Of each family the level of each of its classes.
+families_of_classes = st.lists(st.dictionaries(st.integers(0, 30), st.integers(0, 3), max_size=20), max_size=12)
+
+
+def rows_of(families: list[dict[int, int]]) -> tuple[Any, Any, Any]:
+    """Families with as many rows as they have levels, and one at least; outcomes count from 5 on."""
+    offsets = offsets_of([len(family) for family in families]).astype(np.int32)
+    levels = [(number, family[number]) for family in families for number in sorted(family)]
+    edges = np.array([(number, place + 5, level) for place, (number, level) in enumerate(levels)], np.int32)
+    first = offsets_of([1 + max(family.values(), default=0) for family in families]).astype(np.int32)
+    return offsets, edges.reshape(-1, 3), first
+
+
+def written_out(families: list[dict[int, int]]) -> list[set[int]]:
+    """The classes of each row."""
+    return [
+        {number for number, own in family.items() if own <= level}
+        for family in families
+        for level in range(1 + max(family.values(), default=0))
+    ]
 
 
 @settings(max_examples=300, deadline=None)
-@given(rows_of_classes, st.integers(1, 2000))
-def test_combs_hold_every_row_and_nothing_else(rows: list[set[int]], num_classes: int) -> None:
-    kept = [sorted(number for number in row if number < num_classes) for row in rows]
-    offsets = offsets_of([len(row) for row in kept])
-    number = np.array([number for row in kept for number in row], np.int64)
-    outcome = np.arange(len(number)) + 5
-    base, table = _native.comb(offsets, number, outcome, num_classes, budget())
-    for row, classes in enumerate(kept):
-        entries = table[base[row] : base[row] + num_classes]
+@given(families_of_classes, st.integers(1, 2000))
+def test_combs_hold_every_row_and_nothing_else(families: list[dict[int, int]], num_classes: int) -> None:
+    kept = [{number: family[number] for number in family if number < num_classes} for family in families]
+    offsets, edges, first = rows_of(kept)
+    combs, table = _native.comb(offsets, edges, first, num_classes, budget())
+    family_of = np.repeat(np.arange(len(kept)), np.diff(first))
+    rows = written_out(kept)
+    assert len(combs) == len(rows)
+    for row, classes in enumerate(rows):
+        (base, begin), family = combs[row], family_of[row]
+        entries = table[base : base + num_classes]
+        assert begin == first[family]
         assert len(entries) == num_classes
-        assert np.flatnonzero(entries[:, 0] == row).tolist() == classes
-        assert entries[classes, 1].tolist() == outcome[offsets[row] : offsets[row + 1]].tolist()
+        found = np.flatnonzero((begin <= entries[:, 0]) & (entries[:, 0] <= row))
+        assert set(found.tolist()) == classes
+        own = edges[offsets[family] : offsets[family + 1]]
+        assert entries[found, 1].tolist() == own[np.isin(own[:, 0], found), 1].tolist()
 
 
 @settings(max_examples=300, deadline=None)
-@given(rows_of_classes, st.lists(st.integers(0, 30), max_size=40), st.integers(0, 50), st.integers(1, 5000))
+@given(families_of_classes, st.lists(st.integers(0, 30), max_size=40), st.integers(0, 50), st.integers(1, 5000))
 def test_masks_are_of_the_tokens_of_their_classes(
-    rows: list[set[int]], classes: list[int], begin: int, width: int
+    families: list[dict[int, int]], classes: list[int], begin: int, width: int
 ) -> None:
     token_class = np.array(classes, np.int32)
-    offsets = offsets_of([len(row) for row in rows])
-    number = np.array([number for row in rows for number in sorted(row)], np.int64)
-    arguments = offsets, number, np.zeros(len(number), np.int64), token_class, 31, begin, begin + width
+    arguments: Any = *rows_of(families), token_class, 31, begin, begin + width
     row_mask, masks, chunks, forced = _native.row_masks(*arguments, budget())
     assert not chunks[0].any()
     assert len({chunk.tobytes() for chunk in chunks}) == len(chunks)
+    rows = written_out(families)
+    assert len(row_mask) == len(rows)
     for row, own in enumerate(rows):
         words = np.ascontiguousarray(chunks[masks[row_mask[row]]]).reshape(-1)
         found = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")) + begin
@@ -109,13 +138,35 @@ def test_masks_are_of_the_tokens_of_their_classes(
         assert forced[row] == (-2 if not allowed else allowed[0] if len(allowed) == 1 else -1)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_masks_of_many_tokens(seed: int) -> None:
+    """Rows that are alike, so that masks begin as others, with a class of most tokens or none."""
+    random = np.random.default_rng(seed)
+    num_classes, num_tokens, width = 24, 9_000, 9_500
+    shares = random.dirichlet(np.full(num_classes, 0.1 if seed % 2 else 3.0))
+    token_class = random.choice(num_classes, num_tokens, p=shares).astype(np.int32)
+    alike = random.random((5, num_classes)) < 0.5
+    rows = [np.flatnonzero(alike[row % 5] ^ (random.random(num_classes) < 0.1)).tolist() for row in range(60)]
+    begin = 0 if seed % 3 else 1_000
+    arguments: Any = *rows_of([dict.fromkeys(row, 0) for row in rows]), token_class, num_classes, begin, width
+    row_mask, masks, chunks, _ = _native.row_masks(*arguments, budget())
+    assert len({chunk.tobytes() for chunk in chunks}) == len(chunks)
+    for row, own in enumerate(rows):
+        words = np.ascontiguousarray(chunks[masks[row_mask[row]]]).reshape(-1)
+        found = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")) + begin
+        expected = np.flatnonzero(np.isin(token_class, own) & (token_class > 0))
+        assert np.array_equal(found, expected[expected >= begin])
+
+
 def test_budgets_bound_what_is_made() -> None:
-    offsets = np.arange(0, 30_003, 3)
+    offsets, first = np.arange(0, 30_003, 3, dtype=np.int32), np.arange(10_001, dtype=np.int32)
     number = np.sort(np.random.default_rng(0).integers(0, 3000, (10_000, 3)), 1) + np.arange(3)
-    outcome, classes = np.zeros(30_000, np.int64), np.arange(3000, dtype=np.int32)
-    for call, arguments in ((_native.comb, (3003,)), (_native.row_masks, (classes, 3003, 0, 128_000))):
+    edges, classes = np.zeros((30_000, 3), np.int32), np.arange(3000, dtype=np.int32)
+    edges[:, 0] = number.reshape(-1)
+    calls: list[tuple[Any, Any]] = [(_native.comb, (3003,)), (_native.row_masks, (classes, 3003, 0, 128_000))]
+    for call, arguments in calls:
         with pytest.raises(LimitExceeded):
-            call(offsets, number.reshape(-1), outcome, *arguments, Budget(100_000, 5.0))
+            call(offsets, edges, first, *arguments, Budget(100_000, 5.0))
 
 
 # Memory and steps.
@@ -130,17 +181,18 @@ def block(num_tokens: int, num_rows: int, *, weighted: bool = False) -> np.ndarr
     head = np.zeros(FIELDS, np.int64)
     place = FIELDS + chunks.size
     mask_at = place + num_tokens + num_rows
-    combs = np.arange(num_rows) * 4
+    combs = np.stack([np.arange(num_rows) * 4, np.arange(num_rows)], 1)
     entries = np.array([(row if number % 2 else -1, 0) for row in range(num_rows) for number in range(4)])
     masks = np.array([FIELDS, FIELDS + CHUNK_WORDS])
     tables += [np.array([mask_at, *[mask_at + 1] * (num_rows - 1)]), masks, np.full(num_rows, -1), combs, entries]
-    tables += [np.zeros((1, 1)), np.array([[0, 0, 0, 2, 0, 0]]), [], [[-1, 0, 0, 0]] * 3, [], [2], [], [[1]], [], []]
+    tables += [np.zeros((1, 1)), np.array([[0, 0, 0, 2, 0, 0]]), [0]]
+    tables += [[], [[-1, 0, 0, 0]] * 3, [], [2], [], [[1]], [], []]
     # The first token costs 1.5 in every row but that where nothing is allowed.
     weights = np.array([[0, np.float32(1.5).view(np.int32)]])
     tables += [[], [], np.array([[0, 0], *[[0, 1]] * (num_rows - 1)]) if weighted else [], weights if weighted else []]
     for field, table in enumerate(tables):
         head[field], place = place, place + np.size(table)
-    numbers = {20: 0, 21: 1, NUM_CLASSES: 4, 23: 0, 24: 1, 25: 0, 26: 0, 27: 0, 28: 1, 29: 0, 30: int(weighted)}
+    numbers = {21: 0, 22: 1, NUM_CLASSES: 4, 24: 0, 25: 1, 26: 1, 30: 1, 32: int(weighted)}
     for field, value in numbers.items():
         head[field] = value
     return np.concatenate([head, chunks.view(np.int32).reshape(-1), *[np.ravel(table) for table in tables]]).astype(

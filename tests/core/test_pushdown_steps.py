@@ -108,7 +108,7 @@ def test_ways_satisfy_their_equations(machine: Machine) -> None:
     across, nodes, offsets = native.pop_distances(tables, budget())
     far = 1 << 29
     assert across.shape == (len(tables.child), len(nodes) + 1)
-    for node in range(len(tables.child)):
+    for node in range(tables.num_nodes):
         for symbol in range(machine.num_symbols):
             for column in range(offsets[symbol], offsets[symbol + 1]):
                 is_child = tables.child[node, symbol] == nodes[column]

@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from automata import LimitExceeded, compile_expr, equivalent
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from constraints import json_schema, json_schema_to_regex
 
 SCALARS: list[Any] = [None, True, 0, 1, "a", "b"]
@@ -169,6 +170,25 @@ def test_plain_objects_have_the_grammars_of_the_general_automata(order: str, mon
     assert found > 150
 
 
+def test_plain_arrays_have_the_grammars_of_the_general_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All bounds up to three, and items of their own at up to two places; states that no text reaches may differ."""
+    arrays = importlib.import_module("constraints.json_schema.containers.arrays")
+    plain, found = arrays.PlainArray.of, 0
+    items: list[Any] = [{"type": "null"}, False, {"type": "integer"}, {"enum": ["a", 1]}]
+    for low, high, first, rest in product(range(4), [None, 0, 1, 3], [[], items[1:2], items[2:], items[:2]], items):
+        bounds = {"minItems": low} if high is None else {"minItems": low, "maxItems": high}
+        schema = {"type": "array", **bounds, "prefixItems": first, "items": rest}
+        monkeypatch.setattr(arrays.PlainArray, "of", plain)
+        grammar = schema_grammar(schema)
+        monkeypatch.setattr(arrays.PlainArray, "of", lambda formula: None)
+        general = schema_grammar(schema)
+        assert (grammar is None) == (general is None), schema
+        if grammar is not None and general is not None:
+            assert equivalent(compile_visibly_pushdown(grammar), compile_visibly_pushdown(general)), schema
+            found += grammar == general
+    assert found > 100
+
+
 def test_a_recursive_schema_has_as_many_rules_as_it_has_kinds_of_brackets() -> None:
     tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
     grammar = schema_grammar({**tree, "additionalProperties": False})
@@ -221,20 +241,43 @@ def test_the_conflict_of_an_unsatisfiable_schema_is_named(schema: Any, message: 
     assert message in str(error.value)
 
 
-def test_a_reference_that_leads_to_itself_is_an_error() -> None:
-    with pytest.raises(SchemaError, match="leads back to itself"):
-        json_schema({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}})
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}, "/$defs/a"),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"type": "number", "$ref": "#/$defs/x"}}}, "/$defs/x"),
+        ({"type": "number", "$ref": "#"}, ""),
+        (
+            {"items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}]}}},
+            "/$defs/x",
+        ),
+        (
+            {"$dynamicRef": "#m", "$defs": {"x": {"$dynamicAnchor": "m", "type": "null", "$dynamicRef": "#m"}}},
+            "/$defs/x",
+        ),
+        ({"not": {"$ref": "#/$defs/x"}, "$defs": {"x": {"not": {"$ref": "#/$defs/x"}}}}, "/$defs/x"),
+    ],
+)
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_a_reference_that_leads_to_itself_is_an_error(schema: Any, place: str, order: Any) -> None:
+    with pytest.raises(SchemaError, match="leads back to itself") as error:
+        json_schema(schema, property_order=order)
+    assert error.value.pointer == place
 
 
 def test_what_cannot_be_held_is_an_error_or_left_out_and_listed() -> None:
-    schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}
+    tags = {"type": "array", "items": {"type": "string"}, "not": {"uniqueItems": True}}
+    schema = {"properties": {"tags": tags}}
     with pytest.raises(UnsupportedSchema) as error:
         json_schema(schema)
-    assert (error.value.pointer, error.value.keyword) == ("/properties/tags/uniqueItems", "uniqueItems")
-    made = json_schema(schema, unsupported="relax")
-    assert [(note.pointer, note.keyword) for note in made.dropped] == [("/properties/tags/uniqueItems", "uniqueItems")]
+    place = "/properties/tags/not/uniqueItems"
+    assert (error.value.pointer, error.value.keyword) == (place, "uniqueItems")
+    made = json_schema(
+        {"properties": {"tags": {**tags, "not": {"minItems": 3, "uniqueItems": True}}}}, unsupported="relax"
+    )
+    assert [(note.pointer, note.keyword) for note in made.dropped] == [(place, "uniqueItems")]
     assert accepts(made.to_visibly_pushdown(), b'{"tags": ["a", "a"]}')
-    assert not accepts(made.to_visibly_pushdown(), b'{"tags": [1]}')
+    assert not accepts(made.to_visibly_pushdown(), b'{"tags": ["a", "a", "a"]}')
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -276,3 +319,34 @@ def test_recursion_without_a_limit_is_no_regular_expression() -> None:
     for limits in ({}, {"max_object_depth": 2}, {"max_array_depth": 2}):
         with pytest.raises(SchemaError, match="recursive"):
             json_schema_to_regex(True, **limits)
+
+
+def array_of_few(rng: Random) -> dict[str, Any]:
+    """A schema of arrays whose items differ and have few values."""
+    values = [None, True, 1, 2, "a", "b", [1], [2, "a"]]
+    found: dict[str, Any] = {"type": "array", "uniqueItems": True, "items": {"enum": rng.sample(values, 4)}}
+    if rng.random() < 0.4:
+        found["prefixItems"] = [{"enum": rng.sample(values, 3)} for _ in range(rng.choice([1, 2]))]
+    if rng.random() < 0.4:
+        found["allOf"] = [{"items": rng.choice([{"type": "string"}, {"minimum": 2}, {"not": {"const": "a"}}])}]
+    if rng.random() < 0.4:
+        found["minItems"] = rng.choice([1, 2, 3])
+    if rng.random() < 0.4:
+        found["maxItems"] = rng.choice([1, 2, 3])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_arrays_of_different_items_of_few_values(seed: int) -> None:
+    rng = Random(seed)
+    schema = array_of_few(rng)
+    valid = Draft202012Validator(schema).is_valid
+    values = [None, True, 1, 2, "a", "b", [1], [2, "a"]]
+    arrays = [list(items) for size in range(4) for items in product(values, repeat=size)]
+    try:
+        automaton = json_schema(schema).to_automaton()
+    except UnsatisfiableSchema:
+        assert not any(map(valid, arrays))
+        return
+    for array in arrays:
+        assert automaton.accepts(json.dumps(array).encode()) == valid(array), (schema, array)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import tokenfst
-from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema, json_schema_to_regex
+from constraints.json_schema import JsonSchema
 from tokenfst import Vocabulary
 
 INTEGER: Any = {"type": "integer"}
@@ -132,9 +133,23 @@ def test_errors_of_deep_schemas_name_what_is_wrong() -> None:
     with pytest.raises(UnsupportedSchema) as refused:
         json_schema(nested(300, array, {"type": "integer", "multipleOf": 99991}))
     assert refused.value.pointer == "/items" * 300 + "/multipleOf"
-    # Values that must be different are remembered to a bounded depth.
     with pytest.raises(UnsupportedSchema, match="needs memory of all items"):
-        json_schema({"items": {"const": nested(300, lambda inner: [inner], 1)}, "uniqueItems": True, "type": "array"})
+        json_schema(nested(300, array, {"not": {"uniqueItems": True}}))
+
+
+def test_deep_items_are_remembered() -> None:
+    def constraint(depth: int) -> tuple[JsonSchema, str]:
+        only = {"const": nested(depth, lambda inner: [inner], 1)}
+        return json_schema({"items": only, "uniqueItems": True, "type": "array"}), "[" * depth + "1" + "]" * depth
+
+    unique, item = constraint(200)
+    assert unique.allows(f"[{item}]")
+    assert not unique.allows(f"[{item}, {item}]")
+    # That no second item can differ takes a look at each place in one: a limit ends what is too deep for that.
+    deeper, item = constraint(300)
+    assert deeper.allows(f"[{item}]")
+    with pytest.raises(LimitExceeded, match="more than 20,000 places"):
+        deeper.allows(f"[{item}, {item}]")
 
 
 def test_the_regular_expression_of_a_deep_schema() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -139,6 +140,18 @@ def test_a_name_that_utf8_cannot_encode_is_escaped() -> None:
     for spellings in ("plain", "all"):
         found = json_schema({"required": ["\ud800"], "type": "object"}, spellings=spellings).to_automaton()
         assert found.accepts(b'{"\\ud800":1}')
+
+
+@pytest.mark.parametrize("spellings", ["plain", "all"])
+@pytest.mark.parametrize("name", ["\x7f", "a\x7fb", "\x7f\u00e9", "\x7f\ud800", "\u00e9\udc00\x7f", "\U0001f600\ud83d"])
+def test_a_listed_name_is_spelled_as_python_and_javascript_write_it(name: str, spellings: Any) -> None:
+    """Halves of surrogate pairs are escaped by `JSON.stringify`, and by `json.dumps` with `ensure_ascii`."""
+    well_formed = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", json.dumps(name, ensure_ascii=False))
+    for schema in ({"properties": {name: {"type": "integer"}}, "additionalProperties": False}, {"const": {name: 1}}):
+        found = json_schema({"type": "object", **schema}, spellings=spellings).to_automaton()
+        for written in (json.dumps(name), well_formed):
+            assert found.accepts(f"{{{written}: 1}}".encode())
+            assert not found.accepts(f"{{{written}: true}}".encode())
 
 
 @pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])

@@ -15,18 +15,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import pytest
 from official_suite import DRAFTS, Case, Group, groups, remote
 from value_orders import orders
 
+import tokenfst
 from automata import LimitExceeded, Limits
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import json_schema
+from tokenfst import TokenAutomaton
+from tokenfst.unique_items.token_order import ALL_BYTES
 
 REFUSES_VALID: Final = "refuses valid"
 ACCEPTS_INVALID: Final = "accepts invalid"
@@ -41,10 +44,14 @@ MOST_STATES: Final = 300_000
 FILES: Final = [(draft, file) for draft in DRAFTS for file in dict.fromkeys(group.file for group in groups(draft))]
 
 
-class Compiled(NamedTuple):
-    """An automaton, or None where the schema admits nothing; and whether members may come in any order."""
+Automaton: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
-    automaton: ByteAutomaton | PushdownAutomaton | None
+
+class Compiled(NamedTuple):
+    """An automaton, over bytes or over tokens of one byte, or None where the schema admits nothing; and whether members
+    may come in any order."""
+
+    automaton: Automaton | None
     any_order: bool
 
 
@@ -70,9 +77,11 @@ def compiled(schema: Any, draft: str) -> Compiled:
         return Compiled(built(schema, draft, "schema"), False)
 
 
-def built(schema: Any, draft: str, property_order: str) -> ByteAutomaton | PushdownAutomaton:
+def built(schema: Any, draft: str, property_order: str) -> Automaton:
     named = isinstance(schema, dict) and "$schema" in schema
     constraint = json_schema(schema, draft="auto" if named else draft, property_order=property_order, resolver=remote)
+    if constraint.unique_arrays() is not None:
+        return tokenfst.compile(constraint, ALL_BYTES)
     return constraint.to_automaton(Work(Limits(states=MOST_STATES)))
 
 

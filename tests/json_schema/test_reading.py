@@ -29,6 +29,7 @@ from constraints.json_schema.formulas.statements import (
     OfKind,
     Pattern,
     StringIn,
+    TextLength,
     UniqueItems,
 )
 from constraints.json_schema.reading import read_schema
@@ -278,3 +279,19 @@ class TestUnevaluated:
             {"n3": 1, "p3": 2},
             {"n3": 1, "p4": 2},
         ) == [True, False]
+
+
+def test_equal_formulas_share_their_parts_once_compared() -> None:
+    def made(last: int) -> Formula:
+        found: Formula = TextLength(0, last)
+        for number in range(50):
+            found = conjunction([disjunction([found, TextLength(0, 100 + number)]), Pattern(str(number))])
+        return found
+
+    one, two, other = made(1), made(1), made(2)
+    before = two.fields
+    assert one == two
+    assert one != other
+    assert two.fields is one.fields
+    assert two.fields == before
+    assert one.fields[0].fields[0].fields is two.fields[0].fields[0].fields

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from automata import LimitExceeded, UnsupportedSchema
+from automata import LimitExceeded, Limits, UnsupportedSchema
 from constraints import json_schema
 
 
@@ -39,6 +39,42 @@ def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.Monke
     with pytest.raises(UnsupportedSchema, match="more than 1,000 cases") as refused:
         json_schema(schema)
     assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/anyOf", "anyOf")
+
+
+def tagged(tags: Iterable[Any]) -> dict[str, Any]:
+    """An array of objects of 40 kinds and more, each told apart by its tag."""
+    kinds = [
+        {"properties": {"tag": tag, "value": {"const": number}}, "required": ["tag", "value"]}
+        for number, tag in enumerate(tags)
+    ]
+    return {"items": {"type": "object", "oneOf": kinds}}
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_variants_that_patterns_tell_apart_are_no_more_cases_than_there_are_variants(order: Any) -> None:
+    schema = tagged({"type": "string", "pattern": f"^(list:)?of{number}(:[a-z]+)?$"} for number in range(40))
+    made = json_schema(schema, property_order=order)
+    assert made.allows('[{"tag": "list:of7:x", "value": 7}, {"tag": "of39", "value": 39}]')
+    assert not made.allows('[{"tag": "of7", "value": 8}]')
+
+
+def test_members_with_tagged_values_are_no_more_cases_than_there_are_tags() -> None:
+    """One member's value is of another kind in each variant, and the kinds have tags."""
+    kinds = [{"properties": {"kind": {"const": n}, "at": {"const": n}}, "required": ["kind"]} for n in range(40)]
+    schema = {
+        "anyOf": [{"properties": {"of": {"type": "object", **kind}, f"n{n}": {}}} for n, kind in enumerate(kinds)]
+    }
+    made = json_schema({"type": "object", "required": ["of"], **schema})
+    assert made.allows('{"of": {"kind": 7, "at": 7}}')
+    assert not made.allows('{"of": {"kind": 7, "at": 8}}')
+
+
+def test_variants_that_overlap_in_all_ways_are_refused_for_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("constraints.json_schema.containers.shannon"), "MAX_WORK", 20_000)
+    parts = [{"properties": {"x": {"multipleOf": n}, f"y{n}": {"const": n}}} for n in range(2, 30)]
+    with pytest.raises(UnsupportedSchema, match="too much work") as refused:
+        json_schema({"properties": {"x": {"type": "object", "oneOf": parts}}})
+    assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/oneOf", "oneOf")
 
 
 def test_the_count_that_cannot_be_written_out_is_named() -> None:
@@ -87,5 +123,31 @@ def test_where_any_order_is_not_cheap_what_is_required_may_come_first() -> None:
         assert either.accepts(text(names)), names
         assert not either.accepts(text(names, 2)), names
         assert listed.accepts(text(names)) == (names == by_alphabet)
-    for names in (required[:-1], (*required[:-1], "note", "zone"), (*required, "zone"), ("note", *required)):
+    for names in (required[:-1], (*required, "zone"), required[::-1]):
         assert not either.accepts(text(names)), names
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_where_time_runs_out_is_named(order: Any) -> None:
+    slow = {"type": "string", "pattern": r"^(?!.*://)(?=.{1,255}$)((.{1,63}\.){1,127}(?![0-9]*$)[a-z0-9-]+\.?)$"}
+    schema = {"properties": {"short": {"pattern": "^a$"}, "name": slow}}
+    with pytest.raises(LimitExceeded, match="at /properties/name/pattern, keyword 'pattern'") as passed:
+        json_schema(schema, property_order=order, limits=Limits(seconds=0.3))
+    assert passed.value.limit == "seconds"
+
+
+def test_plain_arrays_may_be_longer_than_those_with_variants() -> None:
+    """Ten thousand tokens, and as many by name, as lists of them ask for."""
+    item = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+    schema = {
+        "properties": {
+            "tokens": {"type": "array", "items": item, "minItems": 1, "maxItems": 10_000},
+            "by_name": {"type": "object", "additionalProperties": item, "minProperties": 1, "maxProperties": 10_000},
+        }
+    }
+    made = json_schema(schema, property_order="any-if-cheap").to_automaton()
+    items = [{"id": number} for number in range(10_001)]
+    assert made.accepts(json.dumps({"tokens": items[1:]}).encode())
+    assert not made.accepts(json.dumps({"tokens": items}).encode())
+    named = {str(number): {"id": number} for number in range(10_001)}
+    assert not made.accepts(json.dumps({"by_name": named}).encode())

@@ -15,6 +15,7 @@ loop with a check near the bounds on the host (not possible inside a graph on an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,12 +24,14 @@ import numpy.typing as npt
 
 from automata.arrays import IntArray
 from automata.counted import CountedByteAutomaton
+from automata.drawing import Drawing
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import FiniteCore
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted.classes import counted_classes
+from tokenfst.drawing import MAX_STATES, PictureCosts
 from tokenfst.finite.automaton import MAX_CACHED_MASKS, FiniteTokenAutomaton
 from tokenfst.finite.transitions import Counted
 from tokenfst.token_automaton import State
@@ -65,6 +68,27 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
         """The guarded edges between control states."""
         offsets, edges, max_register = self.core.transitions
         return Counted(max_register, self.num_classes, offsets, *np.ascontiguousarray(edges.T))
+
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: Iterable[int] | None = None,
+        costs: PictureCosts | None = None,
+    ) -> Drawing:
+        """Raise an error: the states with their counts are too many for a picture.
+
+        Raises:
+            LimitExceeded: always.
+        """
+        raise LimitExceeded(
+            f"a picture of {self.num_states:,} states, which hold counts, is refused: the limit is {MAX_STATES:,}"
+        )
+
+    def _picture(self) -> Drawing | None:
+        return None
 
     def _header(self) -> dict[str, str]:
         return super()._header() | {"kind": KIND}

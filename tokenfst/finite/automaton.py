@@ -12,6 +12,7 @@ immutable, and masks are kept in a bounded cache, so threads may share an automa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,7 @@ from automata.arrays import BoolArray, IntArray
 from automata.drawing import Drawing
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst
+from automata.view import View, first_look
 from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.drawing import ClassNames, PictureCosts, draw_transitions
 from tokenfst.files import Array
@@ -126,16 +128,29 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         sizes = f"{self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes"
         return f"<{type(self).__name__} of {sizes}>"
 
-    def draw(self, *, title: str | None = None, costs: PictureCosts | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: Iterable[int] | None = None,
+        costs: PictureCosts | None = None,
+    ) -> Drawing:
         """Return a picture; see `TokenAutomaton.draw`.
 
         Args:
-            title: the title of the picture.
+            title, around, radius, path: as of `TokenAutomaton.draw`.
             costs: what tokens cost, where they do.
         """
-        arcs = zip(*(column.tolist() for column in self.transitions.edges()), strict=True)
+        view = View(around, radius, () if path is None else tuple(self.states_along(path)))
         final, names = self.final.tolist(), ClassNames(self.vocabulary, self.token_class)
-        return draw_transitions(self.num_states, self.start, final, arcs, names, costs, title=title)
+        return draw_transitions(self.start, final, self.transitions.edges(), names, costs, title=title, view=view)
+
+    def _picture(self) -> Drawing | None:
+        source, _, target = self.transitions.edges()
+        around, radius = first_look(self.start, self.num_states, source, target)
+        return self.draw(around=around, radius=radius)
 
     def fst(self) -> Fst:
         """Return the acceptor over tokens; see `TokenAutomaton.fst`."""

@@ -10,6 +10,7 @@ immutable, and masks are kept in a bounded cache, so threads may share an automa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ from automata.arrays import IntArray
 from automata.drawing import Drawing
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.limits import DEFAULT_LIMITS
+from automata.view import MAX_SHOWN, View
 from tokenfst import _native
 from tokenfst._native import PushdownState, PushdownTables
 from tokenfst.drawing import ClassNames, draw_pushdown
@@ -121,7 +123,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         return cls(vocabulary, core, at_text_start=at_text_start, max_depth=max_depth, lacks_bytes=lacks_bytes)
 
     def __repr__(self) -> str:
-        sizes = f"{self.num_states:,} states, {self.num_classes:,} classes and {len(self.tables.child):,} nodes"
+        sizes = f"{self.num_states:,} states, {self.num_classes:,} classes and {self.tables.num_nodes:,} nodes"
         return f"<PushdownTokenAutomaton of {sizes}, {self.nbytes:,} bytes>"
 
     def within(self, max_depth: int | None) -> PushdownTokenAutomaton:
@@ -196,9 +198,30 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
 
     # Pictures and files
 
-    def draw(self, *, title: str | None = None) -> Drawing:
-        """Return a picture; see `TokenAutomaton.draw`."""
-        return draw_pushdown(self.tables, ClassNames(self.vocabulary, self.token_class), title=title)
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: Iterable[int] | None = None,
+    ) -> Drawing:
+        """Return a picture; see `TokenAutomaton.draw`.
+
+        Raises:
+            ValueError: as `TokenAutomaton.draw`; or the tokens of `path` can be read in several ways.
+        """
+        view = View(around, radius, () if path is None else self._passed(path))
+        return draw_pushdown(self.tables, ClassNames(self.vocabulary, self.token_class), title=title, view=view)
+
+    def _passed(self, tokens: Iterable[int]) -> tuple[int, ...]:
+        found = [[state for state, _ in each.tops] for each in self.states_along(tokens)]
+        if any(len(states) > 1 for states in found):
+            raise ValueError("there are several ways to read the tokens, and a path is one")
+        return tuple(states[0] for states in found)
+
+    def _picture(self) -> Drawing | None:
+        return self.draw() if self.num_states <= MAX_SHOWN else None
 
     def arrays(self) -> dict[str, Array]:
         """Return the tables by name; see `TokenAutomaton.arrays`."""

@@ -25,19 +25,21 @@ UNREACHABLE = 1 << 29
 
 
 class PushdownDistance(NamedTuple):
-    """Distances for H contexts, S symbols and M moves, in tokens.
+    """Distances for H contexts, S symbols and M moves with R kinds of distances, in tokens.
 
     Attributes:
         next: `[H, S]` int32, the context after a symbol is pushed; context 0 is that of the empty stack.
         cost: `[H, S]` int32, the cost of this symbol.
-        rest: `[H, M]` int32, the distance after a move onto a stack with this context, without the costs of its
-            symbols; at least `UNREACHABLE` if the end cannot be reached.
+        rest: `[H, R]` int32, the distance after a kind of move onto a stack with this context, without the costs of
+            its symbols; `UNREACHABLE` if the end cannot be reached.
+        rest_of: `[M]` int32, the column of each move in `rest`.
         first: the distance from the start.
     """
 
     next: IntArray
     cost: IntArray
     rest: IntArray
+    rest_of: IntArray
     first: int
 
 

@@ -11,11 +11,12 @@ selects one path from the root. It allows a class if some node of the path has a
     move          (pops, pushes, target): the number of symbols popped, the symbols pushed, and the next state
 
 The native core owns the tables (`native/tokenfst/pushdown/tables.h`) and checks those that are built from arrays. The
-arrays are read-only views. With Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves and P sequences
-of pushed symbols:
+arrays are read-only views, but for `child`: the core keeps children as lists, and writes the array out at each access.
+With Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves and P sequences of pushed symbols:
 
     num_states          Q; state Q - 1 is the end of the sequence, which only class END enters, and leaves to itself
     num_symbols         S
+    num_nodes           N
     num_classes         K, including NEVER (0) and END (1)
     start               the state of the empty text, with an empty stack
     child               `[N, S]` int32, the node after one more symbol, or -1 if no deeper node has an edge

@@ -25,6 +25,7 @@ import numpy as np
 from automata import expressions as ex
 from automata.arrays import int_rows
 from automata.compile.nfa import FIRST_LABEL
+from automata.drawing import shown
 from automata.errors import FstError, VocabularyError
 from automata.expressions import Acceptor, Expr, Label
 from automata.pushdown.automaton import PushdownAutomaton
@@ -61,6 +62,10 @@ class ByteDecoder:
 
     def __reduce__(self) -> tuple[object, ...]:
         return ByteDecoder, (self.tables,)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the transducer."""
+        return shown("detokenizer", "what the decoder does to the bytes of tokens") + self.tables._repr_html_()
 
     def spelled(self, constraint: Any) -> Expr:
         """Return the bytes that may be written for a constraint; names of tokens in it stay as they are.

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.drawing import shown
 from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
@@ -30,6 +31,10 @@ from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
 from tokenfst.vocabulary.text_start import TextStart
+
+# A notebook names this many tokens, of the first of them.
+_MAX_NAMED = 40
+_MAX_LOOKED_AT = 100_000
 
 
 class Vocabulary:
@@ -174,6 +179,15 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self):,} tokens, digest {self.digest[:12]}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the size, the tokens that end a text, and some that write something."""
+        ends = ", ".join(f"{self.names[token]} ({token})" for token in self.eos_ids) or "none"
+        writing = [token for token in islice(range(len(self)), _MAX_LOOKED_AT) if self.tokens[token]]
+        some = " ".join(self.names[token] for token in writing[:: max(1, len(writing) // _MAX_NAMED)][:_MAX_NAMED])
+        sizes = f"{len(self):,} tokens, the longest of {self.native.longest} bytes; end tokens: {ends}"
+        decoder = "" if self.detokenizer is None else self.detokenizer._repr_html_()
+        return shown("vocabulary", sizes) + shown("some of its tokens:", some) + decoder
 
     @cached_property
     def digest(self) -> str:

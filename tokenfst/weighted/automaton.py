@@ -275,7 +275,14 @@ class WeightedTokenAutomaton(TokenAutomaton):
         support = self.support._header()
         return support | own | {"support": support["kind"]}
 
-    def draw(self, *, title: str | None = None) -> Drawing:
+    def draw(
+        self,
+        *,
+        title: str | None = None,
+        around: int | None = None,
+        radius: int = 2,
+        path: Iterable[int] | None = None,
+    ) -> Drawing:
         """Return a picture of the complete automaton; see `TokenAutomaton.draw`."""
         complete = self.complete()
         assert isinstance(complete, WeightedTokenAutomaton)
@@ -288,7 +295,8 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
         ends = np.flatnonzero(support.final[:-1]).tolist() if not self.vocabulary.eos_ids else []
         of_ends = {state: from_units(self.table.end_cost(states[state])) for state in ends}
-        return support.draw(title=title, costs=PictureCosts(of_tokens, of_ends, self.initial_cost))
+        costs = PictureCosts(of_tokens, of_ends, self.initial_cost)
+        return support.draw(title=title, around=around, radius=radius, path=path, costs=costs)
 
     def _where(self, state: State) -> str:
         return self.support._where(state.state)

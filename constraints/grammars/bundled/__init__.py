@@ -6,6 +6,9 @@ GBNF otherwise. `bundled(name)` reads it as any other text of a grammar is read.
 The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right
 Way: Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
 compared. All have deterministic automata, C too, where a text often has several derivations.
+
+    BUNDLED             grammars of formats and of parts of languages
+    WHOLE_LANGUAGES     grammars of whole programs
 """
 
 from __future__ import annotations
@@ -37,10 +40,17 @@ BUNDLED: Mapping[str, str] = MappingProxyType(
         "yaml_flow": "YAML's flow subset: sequences and mappings in brackets, plain and quoted scalars",
     }
 )
+# Their automata have thousands of states: over tokens they are for masks on demand.
+WHOLE_LANGUAGES: Mapping[str, str] = MappingProxyType(
+    {
+        "python": "modules of Python 3.11: statements, blocks by indentation, lines joined in brackets, strings",
+        "rust": "source files of Rust, as the edition 2024 reads them: items, statements, expressions, types, macros",
+    }
+)
 
 
 def bundled(name: str) -> Grammar:
-    """Return the bundled grammar of this name, one of `BUNDLED`.
+    """Return the bundled grammar of this name, one of `BUNDLED` or `WHOLE_LANGUAGES`.
 
     Raises:
         ValueError: there is none of this name.
@@ -59,8 +69,9 @@ def source(name: str) -> str:
 
 
 def _read(name: str) -> tuple[str, str]:
-    if name not in BUNDLED:
-        raise ValueError(f"no bundled grammar is called {name!r}; there are {', '.join(BUNDLED)}")
+    if name not in BUNDLED and name not in WHOLE_LANGUAGES:
+        names = ", ".join([*BUNDLED, *WHOLE_LANGUAGES])
+        raise ValueError(f"no bundled grammar is called {name!r}; there are {names}")
     for suffix in _SYNTAX:
         file = files(__name__) / f"{name}{suffix}"
         if file.is_file():

@@ -9,7 +9,6 @@ In the order of what happens to a text:
     statements   symbols -> a document: definitions by name, imports, what is ignored
     literals     strings, regular expressions, ranges -> terminals
     terminals    bodies of terminals -> lexical rules
-    laziness     where words end that are to end early
     rules        bodies of rules and templates -> expressions that call rules and words by name
 
 The dialect, and how it differs from Lark and from llguidance, is in `docs/grammars.md`.

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from automata import expressions as ex
 from automata.errors import PatternError
 from automata.expressions import Expr
 from automata.expressions.extensions import substring_of
+from automata.pattern.ordered import ordered
 from automata.pattern.parser import Parser
 
 _STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -34,7 +37,6 @@ _QUANTIFIER = re.compile(
   | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]        # a set
   | \{[0-9]+\}                                     # an exact number leaves no choice
   | (?P<lazy>(?:[*+?]|\{[0-9]*,[0-9]*\})\?)
-  | (?P<greedy>[*+?]|\{[0-9]*,[0-9]*\})
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -59,7 +61,8 @@ class Terminal(NamedTuple):
         key: what makes two literals the same terminal: kind, text and flags; None for what is put together.
         num_flags: how many flags Lark would wrap around the pattern.
         escaped: how many characters more there are when the pattern is part of another one.
-        lazy, greedy: whether a lazy quantifier is in it, and one that is not.
+        lazy: whether a lazy quantifier is in it, so that where a word ends is a matter of preference.
+        ordered: makes the expression with the order in which things are tried, which only lazy terminals need.
     """
 
     expr: Expr
@@ -68,7 +71,12 @@ class Terminal(NamedTuple):
     num_flags: int = 0
     escaped: int = 0
     lazy: bool = False
-    greedy: bool = False
+    ordered: Callable[[], Expr] | None = None
+
+    @property
+    def in_order(self) -> Expr:
+        """The expression with the order in which things are tried."""
+        return self.expr if self.ordered is None else self.ordered()
 
     @property
     def is_string(self) -> bool:
@@ -146,11 +154,10 @@ def regexp(written: str) -> Terminal:
         expr = Parser(prefix + pattern).parse()
     except PatternError as error:
         raise LiteralMistake(error.reason, max(error.position - len(prefix), 0) + 1) from None
-    kinds = {found.lastgroup for found in _QUANTIFIER.finditer(pattern)}
+    lazy = any(found["lazy"] for found in _QUANTIFIER.finditer(pattern))
     length = len(_REPLACED.sub(".", pattern))
-    return Terminal(
-        expr, length, ("regexp", pattern, flags), len(flags), 0, lazy="lazy" in kinds, greedy="greedy" in kinds
-    )
+    in_order = partial(ordered, prefix + pattern)
+    return Terminal(expr, length, ("regexp", pattern, flags), len(flags), lazy=lazy, ordered=in_order)
 
 
 def character_range(first: str, last: str) -> Terminal:
@@ -187,7 +194,7 @@ def substrings(value: Any) -> Terminal:
         expr = _runs(content)
     else:
         raise LiteralMistake(f"%regex with {name!r} and a value of this kind is not supported")
-    return Terminal(expr, 0, ("substrings", json.dumps(value), ""), greedy=True)
+    return Terminal(expr, 0, ("substrings", json.dumps(value), ""))
 
 
 def _runs(chunks: list[str]) -> Expr:

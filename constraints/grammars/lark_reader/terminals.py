@@ -14,18 +14,23 @@ first in this order that matches at all. Here the longest match counts, and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NoReturn
 
 from automata import expressions as ex
 from automata.assertions import holds_assertion, matches_empty, simplified
-from automata.errors import GrammarError
+from automata.compile.compiler import compile_expr
+from automata.errors import ExpressionError, GrammarError
 from automata.expressions import Alternation, Concatenation, Expr, Literal
 from automata.expressions.extensions import token
+from automata.pattern.ordered import ordered
 from automata.pattern.parser import Parser
+from automata.preference import preferred
+from automata.preference.nodes import Choice, Loop
 from automata.pushdown.grammar import LexicalRule, Place
+from automata.queries import is_empty
 from constraints.grammars.lark_reader.common import COMMON
 from constraints.grammars.lark_reader.document import Body, Definition, Item, LarkDocument
-from constraints.grammars.lark_reader.laziness import begins_with_another, finds_shortest, shortest
 from constraints.grammars.lark_reader.literals import (
     LiteralMistake,
     Terminal,
@@ -34,7 +39,7 @@ from constraints.grammars.lark_reader.literals import (
     string,
     substrings,
 )
-from constraints.grammars.lark_reader.widths import max_width
+from constraints.grammars.lark_reader.widths import max_width, widths
 from constraints.grammars.line_index import LineIndex
 
 MAX_SIZE = 5_000_000
@@ -142,7 +147,7 @@ class Terminals:
             if ex.is_epsilon(words):
                 self.references[name] = ex.EPSILON
             else:
-                order = (priority, int(terminal.is_string), max_width(words), terminal.length)
+                order = (priority, int(terminal.is_string), max_width(_as_text(terminal.expr)), terminal.length)
                 called = self.called(name, LexicalRule(words, order), position)
                 self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
@@ -155,17 +160,24 @@ class Terminals:
 
     def words(self, name: str, terminal: Terminal, position: int) -> Expr:
         """Return the words of a terminal: its expression as a text of its own, with a certain end."""
-        expr = _as_text(terminal.expr)
-        if terminal.lazy and not terminal.greedy and finds_shortest(terminal.expr):
-            return shortest(expr)
-        if terminal.lazy and begins_with_another(expr):
-            raise self.lines.error(
-                f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "
-                'write what may not be in it, as in /"[^"]*"/',
-                position,
-                name,
-            )
-        return expr
+        if not terminal.lazy:
+            return _as_text(terminal.expr)
+        try:
+            return preferred(terminal.in_order)
+        except ExpressionError:
+            return self.words_without_order(name, terminal, position)
+
+    def words_without_order(self, name: str, terminal: Terminal, position: int) -> Expr:
+        """Return the words of a terminal with lazy quantifiers and with operations, among which there is no order."""
+        words = _as_text(terminal.expr)
+        if is_empty(compile_expr(ex.intersection(words, ex.concat(words, ex.ANY_CHAR, ex.ANY_TEXT)))):
+            return words
+        raise self.lines.error(
+            f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried, and operations "
+            'on languages have none: write what may not be in it, as in /"[^"]*"/',
+            position,
+            name,
+        )
 
     # Evaluation
 
@@ -269,7 +281,7 @@ def _as_text(expr: Expr) -> Expr:
 def common_terminal(name: str) -> Terminal:
     """Return a terminal of Lark's library."""
     pattern, length = COMMON[name]
-    return Terminal(Parser(pattern).parse(), length, lazy="*?" in pattern)
+    return Terminal(Parser(pattern).parse(), length, lazy="*?" in pattern, ordered=partial(ordered, pattern))
 
 
 # Combining terminals. Assertions see all of a word, but operands of & and ~ are texts of their own.
@@ -282,12 +294,24 @@ def _sequence(terminals: list[Terminal], item: Item) -> Terminal:
         terminals,
         ex.concat(*[terminal.expr for terminal in terminals]),
         sum(terminal.joined_length for terminal in terminals),
+        lambda: ex.concat(*[terminal.in_order for terminal in terminals]),
     )
 
 
 def _either(terminals: list[Terminal], item: Item) -> Terminal:
     length = sum(terminal.joined_length for terminal in terminals) + len(terminals) - 1 + len("(?:)")
-    return _joined(terminals, ex.alternation(*[terminal.expr for terminal in terminals]), length)
+    expr = ex.alternation(*[terminal.expr for terminal in terminals])
+    return _joined(terminals, expr, length, lambda: Choice(tuple([each.in_order for each in _tried(terminals)])))
+
+
+def _tried(terminals: list[Terminal]) -> list[Terminal]:
+    """Return alternatives in the order in which Lark puts them: those that can be longest first."""
+
+    def order(terminal: Terminal) -> tuple[int, int, int]:
+        low, high = widths(terminal.expr)
+        return -high, -low, -terminal.length
+
+    return sorted(terminals, key=order)
 
 
 def _both(terminals: list[Terminal], item: Item) -> Terminal:
@@ -308,13 +332,17 @@ def _repeat(terminals: list[Terminal], item: Item) -> Terminal:
     if bounds is None:
         bounds = f"{{{low}}}" if low == high else f"{{{low},{high}}}"
     expr = ex.repeat(terminal.expr, low, high)
-    joined = _joined(terminals, expr, terminal.joined_length + len("(?:)") + len(bounds))
-    return joined._replace(num_flags=terminal.num_flags, greedy=terminal.greedy or low != high)
+    joined = _joined(
+        terminals,
+        expr,
+        terminal.joined_length + len("(?:)") + len(bounds),
+        lambda: Loop(terminal.in_order, low, high, lazy=False),
+    )
+    return joined._replace(num_flags=terminal.num_flags)
 
 
-def _joined(terminals: list[Terminal], expr: Expr, length: int) -> Terminal:
-    lazy, greedy = any(terminal.lazy for terminal in terminals), any(terminal.greedy for terminal in terminals)
-    return Terminal(expr, length, lazy=lazy, greedy=greedy)
+def _joined(terminals: list[Terminal], expr: Expr, length: int, ordered: Callable[[], Expr] | None = None) -> Terminal:
+    return Terminal(expr, length, lazy=any(terminal.lazy for terminal in terminals), ordered=ordered)
 
 
 _COMBINERS: dict[str, Callable[[list[Terminal], Item], Terminal]] = {

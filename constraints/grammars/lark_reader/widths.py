@@ -1,4 +1,4 @@
-"""How long the longest word of a pattern may be, as far as its form tells."""
+"""How long the shortest and the longest word of a pattern may be, as far as its form tells."""
 
 from __future__ import annotations
 
@@ -22,39 +22,46 @@ UNBOUNDED = 2**31
 
 
 def max_width(expr: Expr) -> int:
-    """Return a bound on the number of characters, UNBOUNDED where there is none; without recursion."""
-    known: dict[Expr, int] = {}
+    """Return a bound on the number of characters, UNBOUNDED where there is none."""
+    return widths(expr)[1]
+
+
+def widths(expr: Expr) -> tuple[int, int]:
+    """Return bounds on the number of characters, the upper one UNBOUNDED where there is none; without recursion."""
+    known: dict[Expr, tuple[int, int]] = {}
     stack = [expr]
     while stack:
         node = stack[-1]
         missing = [part for part in node.operands() if part not in known]
         if missing:
             stack += missing
-        else:
-            known[stack.pop()] = min(_width(node, [known[part] for part in node.operands()]), UNBOUNDED)
+            continue
+        low, high = _widths(node, [known[part] for part in node.operands()])
+        known[stack.pop()] = min(low, UNBOUNDED), min(high, UNBOUNDED)
     return known[expr]
 
 
-def _width(node: Expr, operands: list[int]) -> int:
+def _widths(node: Expr, operands: list[tuple[int, int]]) -> tuple[int, int]:
+    lows, highs = [low for low, _ in operands], [high for _, high in operands]
     match node:
         case Literal(value):
-            return sum(byte & 0xC0 != 0x80 for byte in value)
+            return (sum(byte & 0xC0 != 0x80 for byte in value),) * 2
         case CharSet():
-            return 1
+            return 1, 1
         case Concatenation():
-            return sum(operands)
+            return sum(lows), sum(highs)
         case Alternation():
-            return max(operands, default=0)
-        case Repetition(_, _, high):
-            return operands[0] * high if high is not None else UNBOUNDED
+            return min(lows, default=0), max(highs, default=0)
+        case Repetition(_, low, high):
+            return lows[0] * low, highs[0] * high if high is not None else UNBOUNDED
         case Intersection():
-            return min(operands)
+            return max(lows), min(highs)
         case Difference():
             return operands[0]
         case Strings(values):
-            return max(len(value) for value in values)
+            return min(map(len, values)), max(map(len, values))
         case Substring(text):
-            return len(text)
+            return 0, len(text)
         case Complement() | Acceptor() | Transduction():
-            return UNBOUNDED
-    return 0
+            return 0, UNBOUNDED
+    return 0, 0

@@ -11,42 +11,40 @@ rules that exist, and equal sub-schemas share one.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from automata import expressions as ex
-from automata.errors import LimitExceeded
-from automata.expressions import Expr
-from automata.limits import spend
+from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
+from constraints.json_schema.building.containers import ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.marks import marks_at
-from constraints.json_schema.building.plans import Plans, after_quote
+from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
-from constraints.json_schema.containers.arrays import ArrayAutomaton
-from constraints.json_schema.containers.automaton import ContainerAutomaton, State, Vector
+from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
+from constraints.json_schema.containers.automaton import ContainerAutomaton, Plain, Vector
+from constraints.json_schema.containers.cheap import Allowance
+from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton
-from constraints.json_schema.containers.plain import PlainInAnyOrder, PlainInOrder
+from constraints.json_schema.containers.plain import PlainObject
 from constraints.json_schema.containers.shannon import ShannonExpansion
-from constraints.json_schema.formulas.connectives import FALSE, Formula, Never
+from constraints.json_schema.containers.supply import Supply
+from constraints.json_schema.formulas.connectives import FALSE, Formula, statements
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Kind, StringIn
-from constraints.json_schema.strings import Spellings, counted_language, plain_spellings
-from constraints.json_schema.strings.spelling import encodable
+from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
+from constraints.json_schema.strings import Spellings
 from constraints.recursion import Task, run
 from constraints.rewriting.liveness import is_empty
 
-# The most states of all container automata of a schema.
-MAX_STATES = 30_000
-# The same where properties come in any order if that is cheap.
-CHEAP_STATES = 1_500
+# The most states of all container automata of a schema, by their weight.
+MAX_STATES = 120_000
+# The same, and the most work on variants, where properties come in any order if that is cheap.
+CHEAP_STATES = 32_000
+CHEAP_WORK = 200_000
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]
-# The states that the values of several formulas lead to.
-_Ways: TypeAlias = Sequence[tuple[Formula, int]]
 
 _OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
 _CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
@@ -60,6 +58,8 @@ class SchemaGrammarBuilder:
         rules: the rules so far; the first is that of the whole text.
         keys: the kind and the formulas of each rule but the first.
         value_at_hand: a formula of the array or object whose rule is being built.
+        unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
+        needs_more: whether such an array may have to go on after an item, or an object after a member.
     """
 
     def __init__(
@@ -71,13 +71,19 @@ class SchemaGrammarBuilder:
         max_digits: int | None,
     ) -> None:
         self.restriction = restriction
-        self.expansion = ShannonExpansion(Outlines(restriction))
+        is_cheap = order == "any-if-cheap"
+        self.expansion = ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
         self.plans = Plans(restriction, spellings == "plain", max_digits)
         self.order = order
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
         self.keys: list[_RuleKey] = []
         self.value_at_hand: Formula = FALSE
+        self.unique: dict[int, UniqueItems] = {}
+        self.needs_more = False
+        # What is said first of arrays of which the same is said at several places.
+        self._same: dict[Vector, Vector] = {}
+        self.supply = Supply(restriction, self.expansion, max_digits)
         # The number of brackets that are open within the rule that is being built, as far as is known.
         self.depth = 0
         self._depths = [0]
@@ -89,7 +95,13 @@ class SchemaGrammarBuilder:
         self._needs: dict[int, Sequence[Formula]] = {}
         self._has_value: dict[Formula, bool] = {}
         self._num_states = 0
-        self._most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
+        self._most_states = CHEAP_STATES if is_cheap else MAX_STATES
+        self._allowance = Allowance()
+
+    @property
+    def plain(self) -> bool:
+        """Whether strings have only plain spellings."""
+        return self.plans.plain
 
     def grammar(self, root: Formula) -> VisiblyPushdownGrammar:
         """Return the grammar of the texts whose value satisfies a formula.
@@ -108,11 +120,13 @@ class SchemaGrammarBuilder:
             number = self._numbers[key]
             self.depth, self.value_at_hand = self._depths[number], self._callers[number - 1]
             self._build(number, *key)
+        if self.unique:
+            self._check_names()
         if self.habit == "default":
             self._indent()
         return VisiblyPushdownGrammar(tuple(self.rules))
 
-    def value(self, rule: VisiblyPushdownRule, source: int, ways: _Ways) -> None:
+    def value(self, rule: VisiblyPushdownRule, source: int, ways: Ways) -> None:
         """Add what reads a value from a state."""
         if len(ways) == 1:
             self._only_value(rule, source, *ways[0])
@@ -134,21 +148,28 @@ class SchemaGrammarBuilder:
 
     def _only_value(self, rule: VisiblyPushdownRule, source: int, formula: Formula, target: int) -> None:
         """Add what reads a value whose outcomes all lead to one state."""
-        plan, arcs = self.plans(formula), rule.arcs
-        if plan.calls is None:
-            kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
-            plan.calls = [(_OPENING[kind], self._number(kind, (plan.inside[kind],), formula)) for kind in kinds]
-        for language in plan.plain:
-            arcs.append((source, language, target))
-        if plan.text is not None and not plan.is_long:
-            arcs.append((source, plan.text, target))
-        for opening, number in plan.calls:
+        languages, calls = self.only_way(formula)
+        for language in languages:
+            rule.arcs.append((source, language, target))
+        for opening, number in calls:
             called = rule.state()
-            arcs.append((source, opening, called))
+            rule.arcs.append((source, opening, called))
             rule.calls.append(VisiblyPushdownCall(called, number, (target,)))
+
+    def only_way(self, formula: Formula) -> OnlyWay:
+        """Return how values are read that all lead to one state."""
+        plan = self.plans(formula)
+        if plan.only_way is None:
+            kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
+            calls = [(_OPENING[kind], self._number(kind, (plan.inside[kind],), formula)) for kind in kinds]
+            texts = [] if plan.text is None or plan.is_long else [plan.text]
+            plan.only_way = [*plan.plain, *texts], calls
+        return plan.only_way
 
     def _number(self, kind: Kind, vector: Vector, caller: Formula) -> int:
         """Return the number of a rule; a new one waits to be built."""
+        if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
+            vector = self._same.setdefault(without_places(vector), vector)
         key = kind, vector
         found = self._numbers.get(key)
         if found is None:
@@ -166,29 +187,75 @@ class SchemaGrammarBuilder:
         if kind is Kind.STRING:
             for way, formula in enumerate(vector):
                 end = rule.state()
-                rule.arcs.append((0, after_quote(formula, self.plans.plain), end))
+                rule.arcs.append((0, after_quote(formula, self.plain), end))
                 rule.ends.append((end, way))
             return
         automaton: ContainerAutomaton
         if kind is Kind.ARRAY:
-            automaton = ArrayAutomaton(vector, self.expansion)
+            automaton = array_automaton(vector, self.expansion)
+            if isinstance(automaton, PlainArray):
+                self._expect_states(2 * automaton.num_states - 1)
+            elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
+                self._remember(number, automaton, automaton.unique)
         else:
-            automaton = object_automaton(vector, self.restriction, self.expansion, self.order)
+            automaton = object_automaton(vector, self.restriction, self.expansion, self.order, self._allowance)
         if automaton.end(automaton.start) >= 0:
             self._needs[number] = ()
-        elif isinstance(automaton, PlainInOrder | PlainInAnyOrder):
-            self._needs[number] = automaton.members.needed
-        _ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
+        elif isinstance(automaton, PlainObject):
+            self._needs[number] = automaton.said.needed
+        if isinstance(automaton, Plain):
+            PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
+        else:
+            ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
-    def count_state(self) -> None:
+    def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
+        """Note that the items of a rule's array have to be remembered.
+
+        Raises:
+            UnsupportedSchema: the items may run out of values.
+        """
+        self.unique[number] = unique
+        self.needs_more = self.needs_more or self.supply.needs_more(automaton)
+        if self.supply.runs_out(automaton):
+            raise UnsupportedSchema(
+                "needs memory of all items, and more items than there may be different values for",
+                pointer=unique.pointer,
+                keyword="uniqueItems",
+            )
+
+    def _check_names(self) -> None:
+        """Look at objects that must have several members, whose names are remembered in the items of arrays.
+
+        Raises:
+            UnsupportedSchema: the names may run out.
+        """
+        for _, vector in filter(_counts_members, self.keys):
+            self.needs_more = True
+            if self.supply.names_run_out(object_automaton(vector, self.restriction, self.expansion, self.order)):
+                raise UnsupportedSchema(
+                    "needs memory of all items, and objects with more members than there may be names for",
+                    pointer=next(iter(self.unique.values())).pointer,
+                    keyword="uniqueItems",
+                )
+
+    def count_state(self, weight: int) -> None:
         """Count one more state of a container automaton.
 
         Raises:
             LimitExceeded: there are too many.
         """
-        self._num_states += 1
-        if self._num_states > self._most_states:
-            raise LimitExceeded(f"the schema's arrays and objects have more than {self._most_states:,} states")
+        self._num_states += weight
+        self._expect_states(0)
+
+    def _expect_states(self, more: int) -> None:
+        """Raise at once if there would be too many states with some more.
+
+        Raises:
+            LimitExceeded: there would be.
+        """
+        if self._num_states + more > self._most_states:
+            most = f"{self._most_states // ContainerBuilder.weight:,} states, or {self._most_states:,} of plain ones"
+            raise LimitExceeded(f"the schema's arrays and objects have more than {most}")
 
     def _indent(self) -> None:
         """Give each rule the whitespace for the largest number of brackets that may be open around it."""
@@ -227,96 +294,7 @@ class SchemaGrammarBuilder:
         return found
 
 
-class _ContainerBuilder:
-    """Builds one rule from a container automaton. Each state of the automaton is up to two of the rule: before the next
-    item or member, and after one, where a comma or the bracket comes."""
-
-    def __init__(
-        self, builder: SchemaGrammarBuilder, rule: VisiblyPushdownRule, automaton: ContainerAutomaton, bracket: str
-    ) -> None:
-        self.builder, self.rule, self.automaton = builder, rule, automaton
-        self.habit, self.plain = builder.habit, builder.plans.plain
-        self.marks = marks_at(builder.habit, builder.depth)
-        self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
-        self.before: dict[State, int] = {}
-        self.after: dict[State, int] = {}
-        self.waiting: list[tuple[State, bool]] = []
-        # The states in which the rule ends, by exit.
-        self.ends: dict[int, int] = {}
-
-    def build(self) -> None:
-        """Build the rule."""
-        start = self.automaton.start
-        self.join(0, self.marks.opened, self.at(start, after=False))
-        found = self.automaton.end(start)
-        if found >= 0:
-            self.rule.arcs.append((0, self.empty, self.ended(found)))
-        while self.waiting:
-            spend(100)
-            state, after = self.waiting.pop()
-            if after:
-                self.add_after(state)
-            else:
-                self.add_before(state)
-
-    def at(self, state: State, *, after: bool) -> int:
-        """Return the rule's state for a state of the automaton."""
-        known = self.after if after else self.before
-        found = known.get(state)
-        if found is None:
-            found = known[state] = self.rule.state()
-            self.waiting.append((state, after))
-            self.builder.count_state()
-        return found
-
-    def join(self, source: int, read: Expr, target: int) -> None:
-        """Add an arc, or an epsilon arc where nothing is read."""
-        if ex.is_epsilon(read):
-            self.rule.epsilon.append((source, target))
-        else:
-            self.rule.arcs.append((source, read, target))
-
-    def ended(self, number: int) -> int:
-        """Return the state in which the rule ends in an exit."""
-        if number not in self.ends:
-            self.ends[number] = self.rule.state()
-            self.rule.ends.append((self.ends[number], number))
-        return self.ends[number]
-
-    def add_before(self, state: State) -> None:
-        """Add the next item or member."""
-        source = self.before[state]
-        for name, outcomes in self.automaton.moves(state):
-            ways = [(value, self.at(target, after=True)) for value, target in outcomes if type(value) is not Never]
-            if ways:
-                self.builder.value(self.rule, source if name is None else self.named(source, name), ways)
-        for skipped in self.automaton.skips(state):
-            self.rule.epsilon.append((source, self.at(skipped, after=False)))
-
-    def named(self, source: int, name: str | Formula) -> int:
-        """Add the name of a member, and return the state where its value begins."""
-        arcs, target, plain = self.rule.arcs, self.rule.state(), self.plain
-        if isinstance(name, str) and (plain or not encodable([name])):
-            arcs.append((source, _named(name, self.habit), target))
-            return target
-        names = StringIn(frozenset([name])) if isinstance(name, str) else name
-        between = self.rule.state()
-        arcs.append((source, counted_language(names, plain=plain), between))
-        arcs.append((between, self.marks.colon, target))
-        return target
-
-    def add_after(self, state: State) -> None:
-        """Add what follows an item or member."""
-        source = self.after[state]
-        self.rule.arcs.append((source, self.marks.comma, self.at(state, after=False)))
-        found = self.automaton.end(state)
-        if found >= 0:
-            self.rule.arcs.append((source, self.close, self.ended(found)))
-
-
-@lru_cache(65_536)
-def _named(name: str, habit: Habit | Whitespace) -> Expr:
-    """Return the expression of a listed name, plainly spelled, and the colon."""
-    # Python's dictionaries may have names with halves of surrogate pairs, which have to be escaped.
-    spelled = plain_spellings([name]) if encodable([name]) else ex.literal(json.dumps(name))
-    return ex.concat(spelled, marks_at(habit, 1).colon)
+def _counts_members(key: _RuleKey) -> bool:
+    """Return whether a rule is of objects that must have two members of any names."""
+    found = (part for formula in key[1] for part in statements(formula)) if key[0] is Kind.OBJECT else ()
+    return any(isinstance(part, MemberCount) and part.low > 1 for part in found)

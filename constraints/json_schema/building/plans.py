@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.algebra.derivative import derivative
@@ -24,6 +25,9 @@ from constraints.json_schema.strings import counted_language
 # Strings with more states than this have a rule, and so are laid out once however often they occur.
 LONG_TEXT = 100
 
+# The languages of values, and the opening brackets of others, with the rules after them.
+OnlyWay: TypeAlias = tuple[list[ArcLanguage], list[tuple[Expr, int]]]
+
 
 @dataclass(slots=True)
 class Plan:
@@ -34,21 +38,21 @@ class Plan:
         text: the language of strings; None where there are none.
         inside: what is said of strings, arrays and objects, for the kinds that there may be.
         is_long: whether strings have a rule of their own.
-        calls: the opening brackets, and the rules after them, where all values lead to one state; None until then.
+        only_way: how values are read that all lead to one state; None until they do somewhere.
     """
 
     plain: list[ArcLanguage]
     text: ArcLanguage | None
     inside: dict[Kind, Formula]
     is_long: bool
-    calls: list[tuple[Expr, int]] | None = None
+    only_way: OnlyWay | None = None
 
 
 class Plans:
     """The plans of formulas, which are kept.
 
     Attributes:
-        number_at_hand: what is said of the number whose language is being made, if one is.
+        text_at_hand: what is said of the number or string whose language is being made, if one is.
     """
 
     def __init__(self, restriction: Restriction, plain: bool, max_digits: int | None) -> None:
@@ -62,7 +66,7 @@ class Plans:
         self.restriction = restriction
         self.plain = plain
         self.max_digits = max_digits
-        self.number_at_hand: Formula | None = None
+        self.text_at_hand: Formula | None = None
         self._plans: dict[Formula, Plan] = {}
 
     def __call__(self, formula: Formula) -> Plan:
@@ -75,7 +79,7 @@ class Plans:
     def _plan(self, formula: Formula) -> Plan:
         to, only = self.restriction, only_kind(formula)
         string = to.string(formula) if only in (None, Kind.STRING) else FALSE
-        text = None if type(string) is Never else counted_language(string, plain=self.plain)
+        text = None if type(string) is Never else self._string(string)
         array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
         found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
@@ -95,11 +99,18 @@ class Plans:
             plain += [ex.strings(words)] if words else []
         number = to.number(formula) if only in (None, Kind.NUMBER) else FALSE
         if type(number) is not Never:
-            self.number_at_hand = number
+            self.text_at_hand = number
             most = self.max_digits
             plain.append(number_language(number) if most is None else bounded_number_language(number, most))
-            self.number_at_hand = None
+            self.text_at_hand = None
         return plain
+
+    def _string(self, string: Formula) -> ArcLanguage:
+        """Return the language of strings."""
+        self.text_at_hand = string
+        found = counted_language(string, plain=self.plain)
+        self.text_at_hand = None
+        return found
 
 
 @lru_cache(1024)

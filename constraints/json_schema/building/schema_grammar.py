@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from automata.errors import LimitExceeded, UnsatisfiableSchema
+from typing import NamedTuple
+
+from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.building.whitespace import Habit, Whitespace
@@ -11,10 +13,42 @@ from constraints.json_schema.explaining.conflicts import conflict
 from constraints.json_schema.explaining.limits import too_large
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.formulas.statements import Kind, UniqueItems
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
 from constraints.rewriting.liveness import has_text
+from tokenfst.unique_items.language import UniqueArrays
+
+
+class SchemaGrammar(NamedTuple):
+    """What a schema says of its texts.
+
+    Attributes:
+        rules: the visibly pushdown grammar.
+        kinds: the kind of what each rule reads between two brackets or quotes; None for the whole text.
+        unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
+        needs_more: see `UniqueArrays`.
+    """
+
+    rules: VisiblyPushdownGrammar
+    kinds: tuple[Kind | None, ...]
+    unique: dict[int, UniqueItems]
+    needs_more: bool
+
+    def alone(self) -> VisiblyPushdownGrammar:
+        """Return the grammar, if it says all that the schema says.
+
+        Raises:
+            UnsupportedSchema: items have to be remembered.
+        """
+        if self.unique:
+            pointer = min(unique.pointer for unique in self.unique.values())
+            raise UnsupportedSchema("needs memory of all items", pointer=pointer, keyword="uniqueItems")
+        return self.rules
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the grammar with the arrays whose items have to be remembered; None where there are none."""
+        return UniqueArrays(self.rules, frozenset(self.unique), self.needs_more) if self.unique else None
 
 
 def schema_grammar(
@@ -23,11 +57,8 @@ def schema_grammar(
     order: PropertyOrder,
     spellings: Spellings,
     max_digits: int | None = None,
-) -> tuple[VisiblyPushdownGrammar, tuple[Kind | None, ...]]:
+) -> SchemaGrammar:
     """Build the visibly pushdown grammar of a schema.
-
-    Returns:
-        The grammar, and the kind of what each rule reads between two brackets or quotes; None for the whole text.
 
     Raises:
         UnsatisfiableSchema: the schema has no text; the message names the conflict.
@@ -40,10 +71,10 @@ def schema_grammar(
     try:
         grammar = builder.grammar(document.root)
     except LimitExceeded as error:
-        if order == "any-if-cheap" or error.limit == "seconds":
+        if order == "any-if-cheap" and error.limit != "seconds":
             raise
-        value = builder.value_at_hand if order == "schema" else None
-        raise too_large(error, document, builder.plans.number_at_hand, value) from None
+        value = None if order == "any" and error.limit != "seconds" else builder.value_at_hand
+        raise too_large(error, document, builder.plans.text_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
         builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
@@ -52,4 +83,5 @@ def schema_grammar(
     if not builder.has_value(document.root) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
-    return grammar, (None, *(kind for kind, _ in builder.keys))
+    kinds = (None, *(kind for kind, _ in builder.keys))
+    return SchemaGrammar(grammar, kinds, builder.unique, builder.needs_more)

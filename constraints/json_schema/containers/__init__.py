@@ -1,9 +1,11 @@
 """Containers: what stands between two brackets of a JSON text, as automata whose letters are items or members.
 
     automaton       ContainerAutomaton: states, moves by one item or member, and ends
-    arrays          ArrayAutomaton; `distinct` for `uniqueItems`
-    objects         object_automaton: the members in order, or in any order; `named`, `names`, `orders`, `plain` help
+    arrays          array_automaton: the items; `distinct` for `uniqueItems`, and `supply`, whether they may run out
+    objects         object_automaton: the members, `in_order` or `in_any_order`; `members`, `named`, `names`, `orders`,
+                    `plain` and `cheap` help
     shannon         which values of an item or member lead to which state
+    drawing         the automaton of an array as a picture
 
 A container is read for a vector of formulas at once, no two of which any value satisfies together; its end says which
 one holds. A state holds what is still required, one formula for each of the vector: derivatives as in Brzozowski

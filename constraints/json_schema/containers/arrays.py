@@ -1,4 +1,9 @@
-"""ArrayAutomaton: the items of an array, one after the other.
+"""The items of an array, one after the other.
+
+    array_automaton     the automaton of an array: the first of these that says all
+    PlainArray          items by their places, and how many there are; a state is the number of those so far
+    DifferentItems      the same, where all items differ and have few values; a state is the set of those that have come
+    ArrayAutomaton      everything else
 
 The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `ItemAt(i, S)` becomes `ItemAt(i - 1, S)`,
 `Contains` counts one less if the item satisfies its formula, and `ItemCount` one less in any case.
@@ -8,34 +13,212 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import inf
+from typing import NamedTuple
 
-from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
-from constraints.json_schema.containers.distinct import Distinct, Distinctness
+from constraints.json_schema.containers.automaton import Move, Outcome, Plain, State, Vector, holding
+from constraints.json_schema.containers.distinct import Distinct, Distinctness, remembered
 from constraints.json_schema.containers.shannon import Holds, ShannonExpansion, holds
 from constraints.json_schema.formulas.connectives import (
     TRUE,
+    Always,
     Formula,
+    Never,
     Substitution,
     conjunction,
     disjunction,
     negation,
+    parts_of,
     truth,
 )
+from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, bounded, one_less
+
+# The most places with items of their own in a plain array.
+_MOST_PLAIN = 64
+
+
+def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray | DifferentItems | ArrayAutomaton:
+    """Return the automaton of an array that is read for a vector of formulas about arrays.
+
+    Raises:
+        UnsupportedSchema: see `ArrayAutomaton`.
+    """
+    plain = PlainArray.of(vector[0]) if len(vector) == 1 else None
+    if plain is not None:
+        return plain
+    every = ArrayAutomaton(vector, expansion)
+    different = DifferentItems.of(every.vector[0], expansion.outlines) if len(vector) == 1 else None
+    return different or every
+
+
+class _Said(NamedTuple):
+    """What a conjunction of statements about arrays says: of the items, and the bounds of their number."""
+
+    items: list[ItemAt]
+    low: int
+    high: int | None
+    rest: list[Formula]
+
+    @property
+    def num_places(self) -> int:
+        """The number of places after which all items satisfy the same."""
+        return max((part.index + (type(part) is ItemAt) for part in self.items), default=0)
+
+    def at(self, place: int) -> Formula:
+        """Return what the item at a place satisfies."""
+        return conjunction([part.item for part in self.items if _is_about(part, place)])
+
+
+def _said(formula: Formula) -> _Said:
+    items, rest = list[ItemAt](), list[Formula]()
+    low, high = 0, inf
+    for part in parts_of(formula):
+        if isinstance(part, ItemCount):
+            low, high = max(low, part.low), min(high, inf if part.high is None else part.high)
+        elif isinstance(part, ItemAt):
+            items += [part] if part.item != TRUE else []
+        elif type(part) is not Always:
+            rest.append(part)
+    return _Said(items, low, None if high == inf else int(high), rest)
+
+
+class PlainArray(Plain):
+    """An array of which it is said what the items at some places satisfy, and how many there are.
+
+    Attributes:
+        low, high: the bounds of the number of items; `high` is None where there is none.
+        last: the state that is not left, unless the array is at its longest.
+    """
+
+    start: State = 0
+
+    def __init__(self, values: Sequence[Formula], low: int, high: int | None) -> None:
+        """Make the automaton.
+
+        Args:
+            values: what the item at each place satisfies, and every item after those.
+            low, high: the bounds of the number of items.
+        """
+        self.members = [(None, value) for value in values]
+        self.low, self.high = low, high
+        self.last = max(low, len(values) - 1) if high is None else high
+
+    @staticmethod
+    def of(formula: Formula) -> PlainArray | None:
+        """Return the automaton of a formula about arrays; None where it says more."""
+        said = _said(formula)
+        if said.rest or (said.high is not None and said.high < said.low) or len(said.items) > _MOST_PLAIN:
+            return None
+        places = said.num_places
+        if places > _MOST_PLAIN:
+            return None
+        return PlainArray([said.at(place) for place in range(places + 1)], said.low, said.high)
+
+    @property
+    def num_states(self) -> int:
+        """The number of states that may be reached."""
+        return 0 if any(type(value) is Never for _, value in self.members) else self.last + 1
+
+    def following(self, state: State) -> Sequence[tuple[int, State]]:
+        """Return the item at the place."""
+        assert isinstance(state, int)
+        number = min(state, len(self.members) - 1)
+        if state == self.high or type(self.members[number][1]) is Never:
+            return ()
+        return ((number, min(state + 1, self.last)),)
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return nothing: no item is skipped."""
+        return ()
+
+    def end(self, state: State) -> int:
+        """Return 0 if there are enough items, and -1 if not."""
+        assert isinstance(state, int)
+        return 0 if state >= self.low else -1
+
+
+def _is_about(part: ItemAt, place: int) -> bool:
+    """Return whether a statement is about the item at a place."""
+    return part.index <= place if type(part) is ItemsFrom else part.index == place
+
+
+class DifferentItems:
+    """An array of different values, of which there are few. A state is the set of the values that have come, as bits,
+    and so the number of items too."""
+
+    start: State = 0
+
+    def __init__(self, said: _Said, values: Sequence[Formula], outlines: Outlines) -> None:
+        """Make the automaton.
+
+        Args:
+            said: what else is said of the items, and the bounds of their number.
+            values: formulas that hold for one value each.
+            outlines: those of the schema.
+        """
+        self.said = said
+        self.values = values
+        self.outlines = outlines
+        self._at: dict[int, list[tuple[int, Formula]]] = {}
+
+    @staticmethod
+    def of(formula: Formula, outlines: Outlines) -> DifferentItems | None:
+        """Return the automaton of a formula about arrays; None where it says anything else."""
+        said = _said(formula)
+        if len(said.rest) != 1:
+            return None
+        (part,) = said.rest
+        return DifferentItems(said, part.values, outlines) if isinstance(part, Distinct) and not part.used else None
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return the only move: an item that has not come."""
+        assert isinstance(state, int)
+        place = state.bit_count()
+        if place == self.said.high:
+            return []
+        found = [Outcome(value, state | bit) for bit, value in self._possible(place) if not state & bit]
+        return [Move(None, found)] if found else []
+
+    def _possible(self, place: int) -> list[tuple[int, Formula]]:
+        """Return the values that the item at a place may have, each with its bit."""
+        place = min(place, self.said.num_places)
+        found = self._at.get(place)
+        if found is None:
+            item = self.said.at(place)
+            values = [(1 << number, conjunction([item, value])) for number, value in enumerate(self.values)]
+            found = self._at[place] = [each for each in values if not self.outlines(each[1]).is_empty]
+        return found
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return nothing: no item is skipped."""
+        return ()
+
+    def end(self, state: State) -> int:
+        """Return 0 if there are enough items, and -1 if not."""
+        assert isinstance(state, int)
+        return 0 if state.bit_count() >= self.said.low else -1
 
 
 class ArrayAutomaton:
-    """An array that is read for a vector of formulas about arrays; a state is the vector of what is still required."""
+    """An array that is read for a vector of formulas about arrays; a state is the vector of what is still required.
+
+    Attributes:
+        vector: the formulas at first.
+        unique: the statement that all items differ, where that takes a memory of them, which this automaton does not
+            have; else None.
+    """
 
     def __init__(self, vector: Vector, expansion: ShannonExpansion) -> None:
         """Make the automaton.
 
         Raises:
-            UnsupportedSchema: whether items are unique depends on too many values.
+            UnsupportedSchema: items must be unique in some arrays of the place and need not be in others.
         """
         self.expansion = expansion
-        resolved = Distinctness(expansion.outlines).resolved
-        self.start: State = Substitution(_simplified).all(map(resolved, vector))
+        vector, self.unique = remembered(vector, Distinctness(expansion.outlines))
+        self.vector: Vector = Substitution(_simplified).all(vector)
+        self.start: State = self.vector
 
     def moves(self, state: State) -> Sequence[Move]:
         """Return the only move: an item."""

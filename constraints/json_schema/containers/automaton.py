@@ -1,7 +1,12 @@
-"""ContainerAutomaton: the states of an array or object as it is read, its moves and its ends."""
+"""ContainerAutomaton: the states of an array or object as it is read, its moves and its ends.
+
+ContainerAutomaton      any of them
+Plain                   one whose items or members are the same in all states
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -43,6 +48,36 @@ class ContainerAutomaton(Protocol):
 
     def end(self, state: State) -> int:
         """Return the place of the formula that holds if nothing more comes; -1 if none does."""
+
+
+class Plain(ABC):
+    """An array or object that is read for one formula, and whose items or members do not depend on the state.
+
+    Attributes:
+        members: the items or members by number, each as the name of a `Move` and its value.
+    """
+
+    start: State
+    members: Sequence[tuple[str | Formula | None, Formula]]
+
+    @abstractmethod
+    def following(self, state: State) -> Sequence[tuple[int, State]]:
+        """Return the numbers of what may come next, and the state after each."""
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return what may come next; no two moves share a name."""
+        return [
+            Move(self.members[number][0], (Outcome(self.members[number][1], target),))
+            for number, target in self.following(state)
+        ]
+
+    @abstractmethod
+    def skips(self, state: State) -> Sequence[State]:
+        """Return the states whose moves may be made here as well."""
+
+    @abstractmethod
+    def end(self, state: State) -> int:
+        """Return 0 if nothing more need come, and -1 if something must."""
 
 
 def holding(satisfied: Sequence[bool]) -> int:

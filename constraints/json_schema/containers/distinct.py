@@ -1,12 +1,18 @@
 """Distinct: `uniqueItems`, where the items come from a finite set.
 
     Distinct(values, used)     all items from here on are different values of these, none of them used
-    Distinctness.resolved(F)   F with `Distinct` in place of `UniqueItems`, or without it
+    Distinctness.resolved(F)   F with `Distinct` in place of `UniqueItems`, or without it, where that says the same
+    remembered(V, ...)         formulas without `UniqueItems`, and the place of one that holds of all of their arrays
 
 Whether all items of an array differ depends on all of them, so in general no automaton of bounded size can tell. It can
 where there are few values: then a state is the set of those that have come. Where no two positions can hold equal
 values, as in a tuple of a number and a string, nothing has to be remembered. The values of the items are read off the
 statements beside `UniqueItems`: those in the same conjunction, and in the conjunctions around it.
+
+Any other array is read with a memory of its items (`tokenfst.unique_items`). That is possible if all arrays at its
+place must have different items: if no array satisfies the formulas with `UniqueItems` taken as false. Where some arrays
+of a place must and others need not, or must not, whoever reads the items cannot know yet which it is, so that is
+refused.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from itertools import combinations
 from math import comb
 
 from automata.errors import UnsupportedSchema
+from constraints.json_schema.containers.automaton import Vector
 from constraints.json_schema.containers.shannon import holds
 from constraints.json_schema.formulas.connectives import (
     FALSE,
@@ -24,10 +31,12 @@ from constraints.json_schema.formulas.connectives import (
     Never,
     Not,
     Or,
+    Substitution,
     conjunction,
     disjunction,
     field,
     negation,
+    statements,
 )
 from constraints.json_schema.formulas.finite import Value, equal_to, finite_values, item_at
 from constraints.json_schema.formulas.outlines import Outlines
@@ -38,6 +47,9 @@ from constraints.recursion import Task, run
 MAX_VALUES, MAX_SETS = 64, 4096
 # The most positions that are compared with each other.
 _MAX_POSITIONS = 32
+
+
+_ANYWHERE = UniqueItems("")
 
 
 class Distinct(Formula):
@@ -67,11 +79,7 @@ class Distinctness:
         self.outlines = outlines
 
     def resolved(self, formula: Formula) -> Formula:
-        """Return a formula about arrays without `UniqueItems`.
-
-        Raises:
-            UnsupportedSchema: whether items are unique depends on too many values.
-        """
+        """Return a formula about arrays without `UniqueItems`, but where that takes a memory of the items."""
         return run(self._resolved(formula, ()))
 
     def _resolved(self, formula: Formula, beside: tuple[Formula, ...]) -> Task[Formula]:
@@ -101,7 +109,7 @@ class Distinctness:
                 return Distinct(tuple(map(equal_to, sorted(values, key=repr))), frozenset())
         if longest is not None and longest <= _MAX_POSITIONS and self._all_differ(beside, longest):
             return TRUE
-        raise UnsupportedSchema("needs memory of all items", pointer=formula.pointer, keyword="uniqueItems")
+        return formula
 
     def _longest(self, beside: tuple[Formula, ...]) -> int | None:
         """Return the largest number of items, if it is known."""
@@ -127,3 +135,37 @@ class Distinctness:
         """Return whether no two positions can have the same value."""
         found = [self.outlines(item_at(beside, place)) for place in range(longest)]
         return all(one.meet(other).is_empty for one, other in combinations(found, 2))
+
+
+def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, UniqueItems | None]:
+    """Return formulas about arrays without `UniqueItems`, and such a statement if it holds of every array, and takes a
+    memory of the items.
+
+    Raises:
+        UnsupportedSchema: it takes a memory, and holds of some arrays and not of others.
+    """
+    resolved = tuple(map(distinctness.resolved, vector))
+    found = next((part for formula in resolved for part in statements(formula) if isinstance(part, UniqueItems)), None)
+    if found is None:
+        return resolved, None
+    # What is remembered of some arrays may be remembered of all.
+    for formulas in (resolved, vector):
+        if_true, if_false = _taken(formulas, TRUE), _taken(formulas, FALSE)
+        if all(type(formula) is Never for formula in if_false):
+            return if_true, found
+        if if_true == if_false:
+            return if_true, None
+    raise UnsupportedSchema(
+        "needs memory of all items, in some of the arrays that may stand here and not in others",
+        pointer=found.pointer,
+        keyword="uniqueItems",
+    )
+
+
+def without_places(vector: Vector) -> Vector:
+    """Return formulas in which `UniqueItems` is the same wherever the schema says so."""
+    return _taken(vector, _ANYWHERE)
+
+
+def _taken(vector: Vector, value: Formula) -> Vector:
+    return Substitution(lambda part: value if isinstance(part, UniqueItems) else part).all(vector)

@@ -25,6 +25,7 @@ from constraints.json_schema.formulas.connectives import (
     conjunction,
     field,
     negation,
+    parts_of,
 )
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import MemberCount, Members, StringIn, bounded
@@ -49,6 +50,9 @@ class Requirement(NamedTuple):
     values: tuple[Formula, ...]
     required: bool
 
+
+# The most statements of a variant that others are compared with.
+_ABSORBING = 4
 
 _Single = tuple[str, Formula, bool]
 
@@ -75,7 +79,7 @@ class Table:
         if isinstance(formula, And):
             return (yield from self._joined(formula.parts))
         if isinstance(formula, Or):
-            return negation((yield from self._joined(tuple(map(negation, formula.parts)))))
+            return negation((yield from self._joined(tuple(map(negation, _without_absorbed(formula.parts))))))
         if isinstance(formula, Not):
             return negation((yield self._prepared(formula.part)))
         if isinstance(formula, Members):
@@ -120,6 +124,20 @@ class Table:
             found = self.numbers[key] = Named(len(self.requirements))
             self.requirements.append(requirements)
         return found
+
+
+def _without_absorbed(variants: tuple[Formula, ...]) -> list[Formula]:
+    """Return variants without those that say all that another says and more: A or (A and B) is A.
+
+    Only the ones that say least are compared with all others."""
+    said = [frozenset([part for part in parts_of(variant) if not _is_idle(part)]) for variant in variants]
+    small = [parts for parts in said if len(parts) <= _ABSORBING]
+    return [variant for variant, parts in zip(variants, said, strict=True) if not any(other < parts for other in small)]
+
+
+def _is_idle(part: Formula) -> bool:
+    """Return whether a statement is true of every object."""
+    return type(part) is Members and type(part.value) is Always
 
 
 def _singles(formula: Formula) -> list[_Single]:

@@ -7,7 +7,11 @@ is left of the formulas, patterns mostly: each way in which these may be true or
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
+from automata.algebra.operations import intersection
+from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.connectives import (
     FALSE,
@@ -21,7 +25,8 @@ from constraints.json_schema.formulas.connectives import (
     negation,
 )
 from constraints.json_schema.formulas.statements import StringIn
-from constraints.json_schema.strings import string_is_empty, string_matches
+from constraints.json_schema.strings import string_matches
+from constraints.json_schema.strings.content import content
 
 MAX_CLASSES = 1_000
 
@@ -71,18 +76,35 @@ class Names:
         Raises:
             LimitExceeded: there are more than `MAX_CLASSES`.
         """
-        views = [view for view in dict.fromkeys(map(self.view, formulas)) if not isinstance(view, Always | Never)]
-        classes: list[tuple[list[Formula], list[Formula]]] = [([], [])]
-        for view in views:
-            split = []
-            for chosen, true in classes:
-                for literal, more in ((view, [view]), (negation(view), [])):
-                    if not string_is_empty(conjunction([self.unlisted, *chosen, literal])):
-                        split.append(([*chosen, literal], [*true, *more]))
-            classes = split
-            if len(classes) > MAX_CLASSES:
-                raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
-        return ((conjunction(chosen), frozenset([*true, TRUE])) for chosen, true in classes)
+        views = dict.fromkeys(map(self.view, formulas))
+        return iter(_classes(self.unlisted, tuple([view for view in views if not isinstance(view, Always | Never)])))
+
+
+class _Class(NamedTuple):
+    """Some names: which patterns or negations of patterns hold for them, and those of these that are patterns."""
+
+    chosen: list[Formula]
+    true: list[Formula]
+    names: ByteAutomaton
+
+
+@lru_cache(256)
+def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
+    """Return all ways in which some formulas can be true or false of a name that is not listed."""
+    if not views:
+        return [(TRUE, frozenset([TRUE]))]
+    classes = [_Class([], [], content(unlisted))]
+    for view in views:
+        split = []
+        for chosen, true, names in classes:
+            for literal, more in ((view, [view]), (negation(view), [])):
+                left = intersection(names, content(literal))
+                if not left.is_empty:
+                    split.append(_Class([*chosen, literal], [*true, *more], left))
+        classes = split
+        if len(classes) > MAX_CLASSES:
+            raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
+    return [(conjunction(chosen), frozenset([*true, TRUE])) for chosen, true, _ in classes]
 
 
 def _without_lists(names: Formula) -> Formula:

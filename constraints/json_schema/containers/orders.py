@@ -1,7 +1,7 @@
 """Orders: the order in which the listed names of an object come.
 
     tracks(vector)           one order for all formulas, or several where parts of the schema disagree
-    AnyOrder                 how many states any order may take
+    AnyOrder                 which names are remembered where any order may come
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
@@ -31,36 +31,33 @@ _Variant = tuple[tuple[str, ...], Formula]
 
 
 class AnyOrder(NamedTuple):
-    """How many states any order may take.
+    """Which names are remembered where any order may come.
 
     Attributes:
         once: up to this many names, each comes once at most; of more names, only those that must be remembered. None:
             each comes once however many there are.
-        moves: the most moves from all states, of which there is one for each set of remembered names.
+        names: the most names; None where states are counted instead (`cheap`).
     """
 
     once: int | None
-    moves: int
+    names: int | None
 
     def remembered(self, count: int, needed: int) -> int:
         """Return the names that are remembered, as bits, of `count` names of which the `needed` ones must be.
 
         Raises:
-            LimitExceeded: there are too many sets of them.
+            LimitExceeded: there are too many names.
         """
-        found = (1 << count) - 1 if self.once is None or count <= self.once else needed
-        if count << found.bit_count() > self.moves:
+        if self.names is not None and count > self.names:
             reason = f"an object with {count} listed names has too many orders for property_order='any', which"
-            raise LimitExceeded(f"{reason} takes {MAX_NAMES} at most; 'any-if-cheap' takes what is cheap")
-        return found
+            raise LimitExceeded(f"{reason} takes {self.names} at most; 'any-if-cheap' takes what is cheap")
+        return (1 << count) - 1 if self.once is None or count <= self.once else needed
 
 
-# The most names in any order: ten names of small objects take 17,000 states, and 0.4 GB and half a second with 128,000
-# tokens; eleven take twice the states, and four times the memory.
-MAX_NAMES: Final = 10
-ANY: Final = AnyOrder(None, MAX_NAMES << MAX_NAMES)
-# What is cheap.
-CHEAP: Final = AnyOrder(2, 400)
+# Ten names of small objects take 17,000 states, and 0.4 GB and half a second with 128,000 tokens; eleven take twice the
+# states, and four times the memory.
+ANY: Final = AnyOrder(None, 10)
+CHEAP: Final = AnyOrder(2, None)
 
 
 class Track:

@@ -1,7 +1,8 @@
 """Plain objects: one conjunction of statements about members, as most schemas of objects are.
 
     plain_members(F)     what is said of each name; None where F says more
-    PlainInAnyOrder      automata whose states are numbers alone: listed names come in any order,
+    PlainObject          automata whose states are numbers alone:
+    PlainInAnyOrder      listed names come in any order,
     PlainInOrder         in one,
     PlainInTwoOrders     or in one of two
 
@@ -14,9 +15,11 @@ find by derivatives, and come in the same order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
-from constraints.json_schema.containers.automaton import Move, Outcome, State
+from constraints.json_schema.containers.automaton import Plain, State
+from constraints.json_schema.containers.cheap import ALL, Turns, ordered
 from constraints.json_schema.containers.names import Names
 from constraints.json_schema.containers.orders import AnyOrder, texts_in
 from constraints.json_schema.formulas.connectives import (
@@ -127,37 +130,59 @@ class _Statements:
         return [(conjunction([names.unlisted, disjunction(classes)]), value) for value, classes in by_value.items()]
 
 
-class _Plain:
-    """What the automata have in common."""
+class PlainObject(Plain):
+    """What the automata have in common; the numbers of members with listed names come first.
 
-    def __init__(self, members: PlainMembers) -> None:
-        self.members = members
-        self.listed = list(zip(members.names, members.values, strict=True))
+    Attributes:
+        said: what is said of each name.
+        possible: the numbers of members with listed names that can be there.
+        others: those of members with other names.
+    """
+
+    def __init__(self, said: PlainMembers) -> None:
+        self.said = said
+        self.members = [*zip(said.names, said.values, strict=True), *said.others]
+        self.num_listed = len(said.names)
+        self.possible = [number for number, value in enumerate(said.values) if type(value) is not Never]
+        self.others = range(self.num_listed, len(self.members))
 
 
-class PlainInAnyOrder(_Plain):
-    """Listed names in any order; a state is which of them may still come, as bits. `objects.InAnyOrder` says more."""
+class PlainInAnyOrder(PlainObject):
+    """Listed names in any order, or in orders near to that of the schema or of `required`; a state is which of them may
+    still come, as bits. `objects.InAnyOrder` says more."""
 
-    def __init__(self, members: PlainMembers, bounds: AnyOrder) -> None:
-        """Make the automaton.
+    def __init__(self, said: PlainMembers, bounds: AnyOrder) -> None:
+        """Make the automaton of any order.
 
         Raises:
-            LimitExceeded: there are too many sets of names that must be remembered.
+            LimitExceeded: there are too many names.
         """
-        super().__init__(members)
-        self.remembered = bounds.remembered(len(members.names), members.required)
-        self.start: State = (1 << len(members.names)) - 1
+        super().__init__(said)
+        self.remembered = bounds.remembered(len(said.names), said.required)
+        self.bits = [(number, 1 << number, ~(1 << number & self.remembered)) for number in self.possible]
+        self.always = len(self.others) + sum([left == -1 for _, _, left in self.bits])
+        self.start: State = (1 << len(said.names)) - 1
+        self.turns = ALL
 
-    def moves(self, state: State) -> Sequence[Move]:
+    def near(self, turns: Turns) -> PlainInAnyOrder:
+        """Return the automaton of the orders that some turns allow."""
+        found = copy(self)
+        orders = dict.fromkeys((tuple(sorted(self.said.order)), self.said.order))
+        found.turns = turns._replace(orders=tuple(ordered([1 << at for at in each]) for each in orders))
+        return found
+
+    def following(self, state: State) -> Sequence[tuple[int, State]]:
         """Return any name that may still come, and other names."""
         assert isinstance(state, int)
-        moves = []
-        bit = 1
-        for name, value in self.listed:
-            if state & bit and type(value) is not Never:
-                moves.append(Move(name, (Outcome(value, state & ~(bit & self.remembered)),)))
-            bit <<= 1
-        return moves + [Move(names, (Outcome(value, state),)) for names, value in self.members.others]
+        found: list[tuple[int, State]] = [
+            (number, state & left)
+            for number, bit, left in self.bits
+            if state & bit and (state & left == state or self._allowed(state & left))
+        ]
+        return found + [(number, state) for number in self.others]
+
+    def _allowed(self, state: int) -> bool:
+        return self.turns.allow(self.remembered & ~state, self.remembered & state)
 
     def skips(self, state: State) -> Sequence[State]:
         """Return nothing: what has not come may still come."""
@@ -166,31 +191,30 @@ class PlainInAnyOrder(_Plain):
     def end(self, state: State) -> int:
         """Return 0 if all required names have come, and -1 if not."""
         assert isinstance(state, int)
-        return -1 if state & self.members.required else 0
+        return -1 if state & self.said.required else 0
 
 
-class PlainInOrder(_Plain):
+class PlainInOrder(PlainObject):
     """Listed names in one order; a state is the place of the next name."""
 
     start: State = 0
 
-    def moves(self, state: State) -> Sequence[Move]:
+    def following(self, state: State) -> Sequence[tuple[int, State]]:
         """Return the next name, or, after all of them, other names."""
         assert isinstance(state, int)
-        if state == len(self.listed):
-            return [Move(names, (Outcome(value, state),)) for names, value in self.members.others]
-        name, value = self.listed[state]
-        return [] if type(value) is Never else [Move(name, (Outcome(value, state + 1),))]
+        if state == self.num_listed:
+            return [(number, state) for number in self.others]
+        return [] if type(self.said.values[state]) is Never else [(state, state + 1)]
 
     def skips(self, state: State) -> Sequence[State]:
         """Return the state after the next name, if that may be left out."""
         assert isinstance(state, int)
-        return () if state == len(self.listed) or self.members.required >> state & 1 else (state + 1,)
+        return () if state == self.num_listed or self.said.required >> state & 1 else (state + 1,)
 
     def end(self, state: State) -> int:
         """Return 0 if no name to come is required, and -1 if one is."""
         assert isinstance(state, int)
-        return -1 if self.members.required >> state else 0
+        return -1 if self.said.required >> state else 0
 
 
 class PlainInTwoOrders(PlainInOrder):
@@ -198,24 +222,22 @@ class PlainInTwoOrders(PlainInOrder):
     other names in any order, which may then be repeated. Generated schemas often list names alphabetically, and require
     them in the order in which people write them. States after those of the first order are the places in the second."""
 
-    def __init__(self, members: PlainMembers) -> None:
-        super().__init__(members)
-        self.second = len(self.listed) + 1
-        self.needed = [self.listed[place] for place in members.order]
-        self.rest = [name for place, name in enumerate(self.listed) if not members.required >> place & 1]
+    def __init__(self, said: PlainMembers) -> None:
+        super().__init__(said)
+        self.second = self.num_listed + 1
+        self.needed = said.order
+        self.rest = [number for number in self.possible if not said.required >> number & 1]
 
-    def moves(self, state: State) -> Sequence[Move]:
+    def following(self, state: State) -> Sequence[tuple[int, State]]:
         """Return the next name, or, after all required ones, any other."""
         assert isinstance(state, int)
         place = state - self.second
         if place < 0:
-            return super().moves(state)
-        named = self.rest if place == len(self.needed) else [self.needed[place]]
-        target = min(state + 1, self.second + len(self.needed))
-        moves = [Move(name, (Outcome(value, target),)) for name, value in named if type(value) is not Never]
+            return super().following(state)
         if place == len(self.needed):
-            moves += [Move(names, (Outcome(value, target),)) for names, value in self.members.others]
-        return moves
+            return [(number, state) for number in (*self.rest, *self.others)]
+        needed = self.needed[place]
+        return [(needed, state + 1)] if type(self.said.values[needed]) is not Never else []
 
     def skips(self, state: State) -> Sequence[State]:
         """Return the state after the next name, if that may be left out; from the start, the second order too."""

@@ -11,7 +11,8 @@ there are fifty cases and not 2^50.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from automata.errors import LimitExceeded
 from automata.limits import spend
@@ -36,6 +37,10 @@ from constraints.recursion import Task, run
 
 # The most cases of one schema.
 MAX_BRANCHES = 30_000
+# The most parts of formulas that are looked at for them.
+MAX_WORK = 500_000
+# A case takes as long as so many parts.
+_CASE = 10
 # From this many statements on, those that a choice decides are looked for.
 _MANY = 4
 
@@ -65,11 +70,39 @@ class ShannonExpansion:
     Attributes:
         outlines: the outlines of the values' formulas.
         branches: the number of cases so far.
+        work: how many parts of formulas have been looked at.
+        most: the most of that.
     """
 
-    def __init__(self, outlines: Outlines) -> None:
+    def __init__(self, outlines: Outlines, most: int | None = None) -> None:
+        """Make the expansion of a schema, with so much work at most, or `MAX_WORK`."""
         self.outlines = outlines
-        self.branches = 0
+        self.branches = self.work = 0
+        self.most = MAX_WORK if most is None else most
+        self._known: dict[Vector, list[tuple[Formula, Vector]]] = {}
+
+    @contextmanager
+    def trial(self, most: int) -> Iterator[None]:
+        """Expand vectors with so much work at most, which does not count afterwards."""
+        before = self.branches, self.work, self.most
+        self.most = min(self.most, self.work + most)
+        try:
+            yield
+        finally:
+            self.branches, self.work, self.most = before
+
+    def replaced(self, vector: Vector, statement: Callable[[Formula], Formula]) -> Vector:
+        """Return a vector with its statements replaced, and count the work.
+
+        Raises:
+            LimitExceeded: there was too much.
+        """
+        substitution = Substitution(statement)
+        found = substitution.all(vector)
+        self.work += len(vector) + substitution.work
+        if self.work > self.most:
+            raise LimitExceeded("telling apart what variants say of members takes too much work")
+        return found
 
     def __call__(self, vector: Vector) -> list[tuple[Formula, Vector]]:
         """Return the residuals that are not FALSE throughout, each with the values that leave it.
@@ -77,6 +110,12 @@ class ShannonExpansion:
         Raises:
             LimitExceeded: there are more than `MAX_BRANCHES` cases, with those of earlier vectors.
         """
+        found = self._known.get(vector)
+        if found is None:
+            found = self._known[vector] = self._cases(vector)
+        return found
+
+    def _cases(self, vector: Vector) -> list[tuple[Formula, Vector]]:
         if len(vector) == 1 and (quick := _all_or_nothing(vector[0])) is not None:
             value, residual = quick
             return [] if type(residual) is Never or type(value) is Never else [(value, (residual,))]
@@ -92,6 +131,7 @@ class ShannonExpansion:
         """
         spend(20)
         self.branches += 1
+        self.work += _CASE
         if self.branches > MAX_BRANCHES:
             raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")
         if _is_dead(vector):
@@ -99,7 +139,7 @@ class ShannonExpansion:
         statement = next(filter(None, map(_first_holds, vector)), None)
         if statement is None:
             return {vector: TRUE}
-        without, given = _assigned(vector, {statement: FALSE}), _assigned(vector, {statement: TRUE})
+        without, given = self._assigned(vector, {statement: FALSE}), self._assigned(vector, {statement: TRUE})
         if _is_dead(given) and _is_dead(without):
             return {}
         inside, outside = self._meet(path, statement.value), self._meet(path, negation(statement.value))
@@ -107,7 +147,7 @@ class ShannonExpansion:
         if inside.is_empty or outside.is_empty:
             found = yield self._expanded(without if inside.is_empty else given, path)
             return found
-        first: dict[Vector, Formula] = yield self._expanded(self._decided(given, inside), inside)
+        first: dict[Vector, Formula] = yield self._expanded(self._decided(given, inside, statement.value), inside)
         second: dict[Vector, Formula] = yield self._expanded(without, outside)
         return {
             residual: _either(statement.value, first.get(residual, FALSE), second.get(residual, FALSE))
@@ -118,13 +158,23 @@ class ShannonExpansion:
         found = self.outlines(value)
         return found if path is None else path.meet(found)
 
-    def _decided(self, vector: Vector, path: Outline) -> Vector:
-        """Return the vector with the statements that no value of an outline satisfies taken as false."""
+    def _decided(self, vector: Vector, path: Outline, value: Formula) -> Vector:
+        """Return the vector for values that satisfy a formula and have an outline: statements that exclude either are
+        false."""
         found = dict.fromkeys(part for formula in vector for part in statements(formula) if isinstance(part, Holds))
         if len(found) < _MANY:
             return vector
-        false = [statement for statement in found if path.meet(self.outlines(statement.value)).is_empty]
-        return _assigned(vector, dict.fromkeys(false, FALSE)) if false else vector
+        outlines = self.outlines
+        false = [
+            statement
+            for statement in found
+            if path.meet(outlines(statement.value)).is_empty or outlines.exclude(value, statement.value)
+        ]
+        return self._assigned(vector, dict.fromkeys(false, FALSE)) if false else vector
+
+    def _assigned(self, vector: Vector, known: Mapping[Formula, Formula]) -> Vector:
+        """Return the vector with some statements taken as true or as false."""
+        return self.replaced(vector, lambda statement: known.get(statement, statement))
 
 
 def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:
@@ -148,11 +198,6 @@ def _first_holds(formula: Formula) -> Holds | None:
         if type(part) is Holds:
             return part
     return None
-
-
-def _assigned(vector: Vector, known: Mapping[Formula, Formula]) -> Vector:
-    """Return the vector with some statements taken as true or as false."""
-    return Substitution(lambda statement: known.get(statement, statement)).all(vector)
 
 
 def _is_dead(vector: Vector) -> bool:

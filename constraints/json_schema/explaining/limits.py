@@ -1,8 +1,9 @@
 """Limits: which keyword makes a schema too large.
 
-    too_large(error, document, number, value)    names the largest step or bound of the number, the largest count, or
-                                                 the keyword with most variants that the value must satisfy
-    largest_count(document)                      the keyword with the largest count
+    too_large(error, document, text, value)    names the largest step or bound of the number, the longest pattern of the
+                                               string, the largest count, or the keyword with most variants that the
+                                               value must satisfy
+    largest_count(document)                    the keyword with the largest count
 
 Where no keyword can be named, as for too many names in any order, the error stays as it is.
 """
@@ -19,6 +20,7 @@ from constraints.json_schema.formulas.statements import (
     MemberCount,
     Minimum,
     MultipleOf,
+    Pattern,
     Reference,
     TextLength,
 )
@@ -29,24 +31,28 @@ _LARGE = 1_000
 
 
 def too_large(
-    error: LimitExceeded, document: SchemaDocument, number: Formula | None, value: Formula | None
+    error: LimitExceeded, document: SchemaDocument, text: Formula | None, value: Formula | None
 ) -> LimitExceeded | UnsupportedSchema:
     """Return the error that names the keyword, or the error itself where there is none to name.
+
+    Time that has run out is no property of the schema: it stays a limit, and only says what was being built then.
 
     Args:
         error: the limit that was passed.
         document: the schema.
-        number: the formula of the number that was too large, if one was.
+        text: the formula of the number or string that was too large, if one was.
         value: the formula of the array or object that was too large, if its variants may be the reason.
     """
     pointer = (
-        _heaviest(document, _sizes(number))
-        if number is not None
-        else _count(document, ItemCount, MemberCount, Contains)
+        _heaviest(document, _sizes(text)) if text is not None else _count(document, ItemCount, MemberCount, Contains)
     )
     if pointer is None and value is not None:
         pointer = _heaviest(document, {part: len(part.parts) for part in _variants(document, value)})
-    return error if pointer is None else UnsupportedSchema(str(error), pointer=pointer, keyword=_keyword(pointer))
+    if pointer is None:
+        return error
+    if error.limit == "seconds":
+        return LimitExceeded(f"{error}; it was at {pointer}, keyword {_keyword(pointer)!r}", limit=error.limit)
+    return UnsupportedSchema(str(error), pointer=pointer, keyword=_keyword(pointer))
 
 
 def largest_count(document: SchemaDocument) -> tuple[str, str] | None:
@@ -92,10 +98,12 @@ def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
             yield part
 
 
-def _sizes(number: Formula) -> dict[Formula, int]:
-    """Return the bits of the steps and bounds in a formula about numbers."""
+def _sizes(text: Formula) -> dict[Formula, int]:
+    """Return the bits of the steps and bounds in a formula about numbers, and of the patterns in one about strings."""
     found: dict[Formula, int] = {}
-    for part in statements(number):
+    for part in statements(text):
+        if isinstance(part, Pattern):
+            found[part] = 8 * len(part.source)
         if isinstance(part, MultipleOf | Minimum):
             value = part.step if isinstance(part, MultipleOf) else part.bound
             found[part] = value.numerator.bit_length() + value.denominator.bit_length()

@@ -7,7 +7,8 @@
 
 A JSON Schema is a formula: `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas` are conjunctions, disjunctions
 and negations of what their schemas are. Formulas are immutable and compare by structure; their hashes are computed
-once. The order of parts is kept, since it is the order of the schema's properties.
+once. The order of parts is kept, since it is the order of the schema's properties. Formulas that have been found to be
+equal share their fields, so that comparing them again takes no time.
 
 Formulas are directed acyclic graphs of any depth: equal parts are shared, as by both alternatives of a `oneOf`. So the
 functions on them keep a work stack and look at each combination once:
@@ -62,6 +63,8 @@ class Formula:
         assert isinstance(other, Formula)
         if self._hash != other._hash:
             return False
+        if self.fields is other.fields:
+            return True
         return _equal(self, other) if self.nests else self.fields == other.fields
 
     def __repr__(self) -> str:
@@ -72,10 +75,10 @@ class Formula:
 
 
 def _equal(one: Formula, other: Formula) -> bool:
-    """Return whether two formulas of one type have equal fields; each pair of formulas in them is compared once."""
-    if len(one.fields) == len(other.fields) and all(map(operator.is_, one.fields, other.fields)):
-        return True
-    waiting, seen = [(one, other)], set()
+    """Return whether two formulas of one type have equal fields; each pair of formulas in them is compared once.
+
+    Those of equal formulas are shared from then on, so that comparing them again takes no time."""
+    waiting, seen = [(one, other)], {(id(one), id(other)): (one, other)}
     while waiting:
         one, other = waiting.pop()
         if len(one.fields) != len(other.fields):
@@ -88,9 +91,11 @@ def _equal(one: Formula, other: Formula) -> bool:
                     return False
             elif type(mine) is not type(theirs) or mine._hash != theirs._hash:
                 return False
-            elif (id(mine), id(theirs)) not in seen:
-                seen.add((id(mine), id(theirs)))
+            elif mine.fields is not theirs.fields and (id(mine), id(theirs)) not in seen:
+                seen[id(mine), id(theirs)] = mine, theirs
                 waiting.append((mine, theirs))
+    for one, other in seen.values():
+        object.__setattr__(other, "fields", one.fields)
     return True
 
 
@@ -174,15 +179,15 @@ def disjunction(parts: Iterable[Formula]) -> Formula:
 def _joined(
     parts: Iterable[Formula], kind: type[And] | type[Or], neutral: type[Formula], absorbing: Formula
 ) -> Formula:
+    found = [part for part in parts if type(part) is not neutral]
+    if len(found) == 1:
+        return found[0]
     kept: dict[Formula, None] = {}
     negated: set[Formula] = set()
     absorbs = type(absorbing)
     count = 4
-    for part in parts:
-        own = type(part)
-        if own is neutral:
-            continue
-        inners = part.fields if own is kind else (part,)
+    for part in found:
+        inners = part.fields if type(part) is kind else (part,)
         count += len(inners)
         for inner in inners:
             own = type(inner)
@@ -208,13 +213,15 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 def statements(formula: Formula) -> Iterator[Formula]:
     """Yield the statements of a formula from left to right, TRUE and FALSE included."""
-    waiting, seen = [formula], set()
+    waiting = [formula]
+    # By identity; they are kept, since equal formulas may come to share their parts meanwhile.
+    seen: dict[int, Formula] = {}
     while waiting:
         part = waiting.pop()
         if type(part) not in _CONNECTIVES:
             yield part
         elif id(part) not in seen:
-            seen.add(id(part))
+            seen[id(part)] = part
             waiting.extend(part.fields[::-1])
 
 
@@ -270,6 +277,11 @@ class Substitution:
     def __call__(self, formula: Formula) -> Formula:
         """Return a formula with its statements replaced."""
         return fold(formula, self._statement, _replaced, self._done)
+
+    @property
+    def work(self) -> int:
+        """How many parts of connectives have been looked at."""
+        return sum([len(formula.fields) for formula, _ in self._done.values()])
 
     def all(self, formulas: Iterable[Formula]) -> tuple[Formula, ...]:
         """Return several formulas with their statements replaced."""

@@ -17,12 +17,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from constraints.json_schema.formulas.connectives import Formula, Never, Not, parts_of
+from automata.errors import LimitExceeded, PatternError
+from constraints.json_schema.formulas.connectives import Formula, Never, Not, conjunction, parts_of
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Members, NumberIn, StringIn, required_name
+from constraints.json_schema.formulas.statements import Members, NumberIn, Pattern, StringIn, required_name
 from constraints.json_schema.numbers import number_matches
-from constraints.json_schema.strings import string_matches
+from constraints.json_schema.strings import string_is_empty, string_matches
 
+# The most pairs of strings whose patterns are compared.
+_MOST_COMPARED: Final = 4_000
 # The most objects within each other whose members are compared.
 _DEPTH: Final = 4
 
@@ -100,6 +103,7 @@ class Outlines:
         self.restriction = restriction
         self._outlines: dict[Formula, Outline] = {}
         self._tags: dict[Formula, _Tags] = {}
+        self._excluded: dict[tuple[Formula, Formula], bool] = {}
 
     def __call__(self, formula: Formula) -> Outline:
         """Return the outline of a formula; all values while it refers to a definition that is still being read."""
@@ -125,10 +129,33 @@ class Outlines:
     def exclude(self, one: Formula, other: Formula, depth: int = _DEPTH) -> bool:
         """Return whether no value can satisfy both formulas; if False, some value may."""
         found = self(one).meet(self(other))
-        if found.others != _OBJECT or found.numbers != _NOTHING or found.strings != _NOTHING:
-            return found.is_empty
+        if found.others not in (0, _OBJECT) or found.numbers != _NOTHING:
+            return False
+        if found.strings != _NOTHING and not (found.strings.excluded and self._patterns_exclude(one, other)):
+            return False
+        if not found.others:
+            return True
         tags = self._tags_of(one), self._tags_of(other)
         return any(self._cannot_have(name, *tags, depth) for name in tags[0].required | tags[1].required)
+
+    def _patterns_exclude(self, one: Formula, other: Formula) -> bool:
+        """Return whether no string matches the patterns of both formulas, as far as that has been looked at."""
+        known = self._excluded.get((one, other))
+        if known is None:
+            known = len(self._excluded) < _MOST_COMPARED and self._no_string(one, other)
+            self._excluded[one, other] = known
+        return known
+
+    def _no_string(self, one: Formula, other: Formula) -> bool:
+        try:
+            patterns = [_patterns(self.restriction.string(formula)) for formula in (one, other)]
+            return all(patterns) and string_is_empty(conjunction([*patterns[0], *patterns[1]]))
+        except (KeyError, PatternError):
+            return False
+        except LimitExceeded as error:
+            if error.limit == "seconds":
+                raise
+            return False
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
         """List, for each formula, the others that may hold for a value that it holds for, by index."""
@@ -162,6 +189,11 @@ class Outlines:
             except KeyError:
                 return _Tags()
         return found
+
+
+def _patterns(formula: Formula) -> list[Formula]:
+    """Return the patterns that a formula about strings asks for."""
+    return [part for part in parts_of(formula) if isinstance(part, Pattern)]
 
 
 def _is_of_texts(outline: Outline) -> bool:

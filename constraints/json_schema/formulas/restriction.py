@@ -156,7 +156,7 @@ class _ToKind:
     def _defined(self, key: Hashable) -> Task[Formula]:
         """Restrict the definition with a key."""
         if key in self.under_way:
-            raise SchemaError("a reference leads back to itself without any value between", pointer=str(key))
+            raise SchemaError("a reference leads back to itself without any value between", pointer=_place(key))
         self.under_way.add(key)
         try:
             definition = self.definitions[key]
@@ -164,6 +164,13 @@ class _ToKind:
             return (yield self._restricted(definition)) if found is None else found
         finally:
             self.under_way.discard(key)
+
+
+def _place(key: Hashable) -> str:
+    """Return where the definition with a key is: the first text in it, beside scopes and numbers of alternatives."""
+    while isinstance(key, tuple):
+        key = key[isinstance(key[0], int)]
+    return str(key)
 
 
 def only_kind(formula: Formula) -> Kind | None:

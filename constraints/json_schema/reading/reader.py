@@ -7,10 +7,11 @@ and few schemas have dynamic references, so scopes are kept only once one is met
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from automata.errors import SchemaError
+from automata.limits import charge
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Or, conjunction
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
@@ -116,20 +117,36 @@ class Reader:
     def note(self, site: Site, keyword: str, reason: str) -> None:
         self.notes[Note(site.at(keyword), keyword, reason)] = None
 
-    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Task[Formula]:
+    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Formula | Task[Formula]:
         site = self._site(schema, place, resource, scope)
         if site is None:
             return TRUE if schema else FALSE
+        # Of schemas within each other, places take memory with the square of the depth.
+        charge((1 + len(site.schema)) * len(place))
+        schema, handlers = site.schema, site.resource.dialect.handlers
+        keywords = schema if LATE.isdisjoint(schema) else sorted(schema, key=LATE.__contains__)
+        parts: list[Formula] = []
+        waiting = iter([keyword for keyword in keywords if keyword in handlers])
+        for keyword in waiting:
+            part = handlers[keyword](site, schema[keyword])
+            if not isinstance(part, Formula):
+                return self._read_on(site, keyword, part, waiting, parts)
+            parts.append(self.put(part, f"{place}/{keyword}"))
+        return self._all(parts)
+
+    def _read_on(
+        self, site: Site, keyword: str, part: Formula | Task[Formula], waiting: Iterator[str], parts: list[Formula]
+    ) -> Task[Formula]:
+        """Read a keyword with schemas in it, and those that wait, after the parts that have been read."""
+        parts.append(self.put((yield part), f"{site.place}/{keyword}"))
         handlers = site.resource.dialect.handlers
-        parts = []
-        for keyword in sorted(site.schema, key=LATE.__contains__):
-            handler = handlers.get(keyword)
-            if handler is not None:
-                part = handler(site, site.schema[keyword])
-                if not isinstance(part, Formula):
-                    part = yield part
-                parts.append(self.put(part, f"{place}/{keyword}"))
-        formula = conjunction(parts)
+        for keyword in waiting:
+            read: Formula = yield handlers[keyword](site, site.schema[keyword])
+            parts.append(self.put(read, f"{site.place}/{keyword}"))
+        return self._all(parts)
+
+    def _all(self, parts: list[Formula]) -> Formula:
+        formula = parts[0] if len(parts) == 1 else conjunction(parts)
         return self._same.setdefault(formula, formula)
 
     def _site(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Site | None:

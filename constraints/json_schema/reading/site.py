@@ -101,7 +101,7 @@ class Site:
         """Return the place of a keyword, or of a name or an index in its value."""
         return f"{self.place}/{keyword}" if name is None else f"{self.place}/{keyword}{step(name)}"
 
-    def below(self, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
+    def below(self, schema: Any, keyword: str, name: str | None = None) -> Formula | Task[Formula]:
         """Read the schema under a keyword, or under a name or an index in its value."""
         return self.reading.read(schema, self.at(keyword, name), self.resource, self.scope)
 
@@ -126,8 +126,8 @@ def shown(value: Any) -> str:
 class Reading(Protocol):
     """The reader, as handlers see it."""
 
-    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Task[Formula]:
-        """Read a schema."""
+    def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Formula | Task[Formula]:
+        """Read a schema: at once, or as a task where it has schemas in it."""
 
     def definition(self, target: Target, scope: Scope) -> Task[Formula]:
         """Read the target of a reference."""

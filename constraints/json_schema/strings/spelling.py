@@ -14,8 +14,9 @@ The native core adds the escapes to the automaton (`native/constraints/spelling.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
@@ -26,6 +27,10 @@ from constraints import _native
 
 # Which spellings of strings and names are allowed: the plain ones, or all that JSON has.
 Spellings: TypeAlias = Literal["plain", "all"]
+
+# As `json.dumps` with `ensure_ascii=False` and without, which makes an encoder for each call.
+_ENCODERS: Final = json.JSONEncoder(ensure_ascii=False).encode, json.JSONEncoder().encode
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def spelled(content: ByteAutomaton, *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
@@ -57,5 +62,14 @@ def encodable(texts: Iterable[str]) -> list[str]:
 def plain_spellings(texts: Iterable[str]) -> Expr:
     """Return two plain spellings of each of some strings, in quotes: as `json.dumps` writes it with `ensure_ascii`, and
     without. Strings that UTF-8 cannot encode are left out."""
-    kept = encodable(texts)
-    return ex.strings([json.dumps(text, ensure_ascii=ascii_only) for text in kept for ascii_only in (False, True)])
+    return ex.strings([text for kept in encodable(texts) for text in _plainly(kept)])
+
+
+def plain_name(name: str) -> Expr:
+    """Return the plain spellings of a listed name, in quotes. Halves of surrogate pairs, which a dictionary of Python
+    may have in its names, are escaped in both."""
+    return ex.strings([_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) for text in _plainly(name)])
+
+
+def _plainly(text: str) -> list[str]:
+    return [encode(text) for encode in _ENCODERS]

@@ -1,6 +1,9 @@
 #include "automata/pushdown/coaccessible.h"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
 
 #include "support/value_interner.h"
 
@@ -10,6 +13,8 @@ namespace {
 
 // The symbol of an empty stack.
 constexpr int32_t kBottom = -1;
+// How many searches a round may take.
+constexpr int kNumSearches = 6;
 // The popped symbol of a move that pops none.
 constexpr int32_t kNoSymbol = -2;
 
@@ -52,9 +57,10 @@ class LinkedLists {
   Vector<Link> links_;
 };
 
-class SearchRound {
+class Search {
  public:
-  SearchRound(const Moves& moves, const Vector<uint8_t>& is_possibly_dead, Budget& budget)
+  // `order` numbers the moves: what is found depends on the order in which they are read.
+  Search(const Moves& moves, const Vector<uint8_t>& is_possibly_dead, const Vector<int32_t>& order, Budget& budget)
       : moves_(moves),
         is_possibly_dead_(is_possibly_dead),
         num_states_(static_cast<int32_t>(moves.state_kind.size())),
@@ -70,7 +76,7 @@ class SearchRound {
         budget_(budget) {
     for (int32_t kind : moves.state_kind) add_state(kind);
     todo_.push_back({moves.end, kBottom, moves.end});
-    for (const Move& move : moves.moves) add(move);
+    for (int32_t number : order) add(moves.moves[number]);
   }
 
   void run() {
@@ -199,25 +205,48 @@ class SearchRound {
   Budget& budget_;
 };
 
+// Return whether each state is completed by none of the searches of a round.
+Vector<uint8_t> not_completed(const Moves& moves, const Vector<uint8_t>& is_possibly_dead, Budget& budget) {
+  const auto num_states = static_cast<int32_t>(moves.state_kind.size());
+  Vector<uint8_t> found(num_states, true, budget);
+  found[moves.end] = false;
+  Vector<int32_t> order(moves.moves.size(), 0, budget);
+  std::iota(order.begin(), order.end(), 0);
+  std::minstd_rand random;
+  for (int search_number = 0; search_number < kNumSearches; ++search_number) {
+    Search search(moves, is_possibly_dead, order, budget);
+    search.run();
+    bool some_new = false;
+    for (int32_t state = 0; state < num_states; ++state) {
+      found[state] = found[state] && !search.completes(state);
+      some_new |= found[state] && !is_possibly_dead[state];
+    }
+    budget.spend(8 * static_cast<int64_t>(num_states));
+    if (!some_new) break;
+    // The second search reads the moves backwards, the others at random.
+    if (search_number == 0) {
+      std::ranges::reverse(order);
+    } else {
+      for (size_t size = order.size(); size > 1; --size) std::swap(order[size - 1], order[random() % size]);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Vector<uint8_t> possibly_dead_states(const Moves& moves, Budget& budget) {
   const auto num_states = static_cast<int32_t>(moves.state_kind.size());
   Vector<uint8_t> is_possibly_dead(num_states, false, budget);
-  for (bool some_new = true; some_new;) {
-    SearchRound round(moves, is_possibly_dead, budget);
-    round.run();
-    some_new = false;
-    Vector<uint8_t> found(num_states, false, budget);
+  for (;;) {
+    Vector<uint8_t> found = not_completed(moves, is_possibly_dead, budget);
+    bool some_new = false;
     for (int32_t state = 0; state < num_states; ++state) {
-      found[state] = state != moves.end && !round.completes(state);
       some_new |= found[state] && !is_possibly_dead[state];
+      is_possibly_dead[state] |= found[state];
     }
-    budget.spend(8 * static_cast<int64_t>(num_states));
     if (!some_new) return found;
-    for (int32_t state = 0; state < num_states; ++state) is_possibly_dead[state] |= found[state];
   }
-  return is_possibly_dead;
 }
 
 }  // namespace automata

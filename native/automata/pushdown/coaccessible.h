@@ -5,10 +5,15 @@
 // completed.
 //
 // The states are found in rounds. Each round looks for texts that avoid the states excluded in earlier rounds; when a
-// round excludes no further state, its texts prove the condition for all others. A round keeps, for each state and
+// round excludes no further state, its texts prove the condition for all others. A search keeps, for each state and
 // symbol, the first text found, so it takes a small part of the time of saturating all configurations (pre* of
 // Bouajjani, Esparza & Maler, CONCUR 1997), which is needed for the excluded states only
 // (`automata/pushdown/prestar.py`).
+//
+// The first text may begin a list again that it could end, and then no text is found for what leads there. Another
+// search, which finds texts in another order, has such gaps elsewhere. So a round searches in several orders, and
+// excludes the states that none of them completes. To keep several texts at a time was rejected: a move that pushes
+// symbols has as many outcomes as the texts for these multiplied.
 //
 // A move that pops several symbols passes through an additional state after each symbol but the last. Such a state
 // counts once it can be completed whatever symbol lies under it.

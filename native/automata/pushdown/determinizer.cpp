@@ -9,7 +9,7 @@ namespace automata {
 namespace {
 
 // A grammar that exceeds these bounds is not deterministic.
-constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 10'000;
+constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 40'000;
 // Up to this many leaves are searched linearly for an equal one before they are hashed.
 constexpr size_t kFewLeaves = 16;
 

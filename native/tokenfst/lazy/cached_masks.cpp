@@ -13,8 +13,6 @@ constexpr size_t kMostFlips = 1 << 12;
 constexpr size_t kFewFlips = 64;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
 constexpr size_t kMostHot = 1 << 11;
-// The covers that tokens are sorted by.
-constexpr int32_t kCovers[] = {32, 16, 8};
 constexpr CharacterSet kNothing{};
 
 // Words that are kept elsewhere, and outlive every mask.
@@ -106,12 +104,12 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configurat
 // The mask of a text-like state, null if it takes a walk over all tokens.
 MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
-  if (text.target != at.state && text.target_loops) {
-    return differing(at, text.target, mask_of({text.target, at.top}));
-  }
-  if (!(text.set == kQuoted)) {
+  const bool leads_to_loop = text.target != at.state && text.target_loops;
+  const bool leads_to_quoted = leads_to_loop && context_.characters.text(text.target).set == kQuoted;
+  if (!leads_to_quoted && !(text.set == kQuoted)) {
     if (MaskPointer mask = covered(at)) return mask;
   }
+  if (leads_to_loop) return differing(at, text.target, mask_of({text.target, at.top}));
   const Text* known = text.set == kQuoted ? texts_.quoted() : texts_.find(text.set);
   if (!known) return nullptr;
   return text.target == at.state ? looping(*known, at) : chained(*known, at);
@@ -154,12 +152,17 @@ MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
 // of states may be allowed.
 MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
   chain_.assign(1, at.state);
-  const auto leads_on = [&](int32_t state) {
-    const TextLike& own = context_.characters.text(state);
-    return own.target != kDead && own.set.holds(text.set());
+  const auto next = [&] {
+    const size_t size = chain_.size();
+    const int32_t further = size < 2 ? kDead : context_.machine.one_further(chain_[size - 2], chain_.back());
+    if (further != kDead) return further;
+    const TextLike& own = context_.characters.text(chain_.back());
+    return own.set.holds(text.set()) ? own.target : kDead;
   };
-  while (static_cast<int32_t>(chain_.size()) <= text.longest() && leads_on(chain_.back())) {
-    chain_.push_back(context_.characters.text(chain_.back()).target);
+  while (static_cast<int32_t>(chain_.size()) <= text.longest()) {
+    const int32_t reached = next();
+    if (reached == kDead) break;
+    chain_.push_back(reached);
   }
   const auto length = static_cast<int32_t>(chain_.size()) - 1;
   if (length < text.longest() && !context_.characters.refuses(chain_.back(), text.set())) return nullptr;

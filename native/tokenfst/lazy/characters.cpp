@@ -1,6 +1,7 @@
 #include "tokenfst/lazy/characters.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tokenfst {
 
@@ -36,13 +37,18 @@ bool for_each_class(const ByteClasses& byte_class, int first, int last, Visit vi
   return true;
 }
 
+// The bytes that begin characters of different kinds.
+constexpr uint8_t kLeadsOfKinds[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
+
+bool has_kinds_after(int lead) { return std::ranges::find(kLeadsOfKinds, lead) != std::end(kLeadsOfKinds); }
+
 // The same for bytes that begin characters, each with what is pending after it.
 template <class Visit>
 bool for_each_lead(const ByteClasses& byte_class, Visit visit) {
   int32_t seen = -1, seen_pending = -1;
   for (int lead = kFirstLead; lead < kLeadEnd; ++lead) {
     if (byte_class[lead] == seen && kAfterLead[lead] == seen_pending) continue;
-    seen = byte_class[lead], seen_pending = kAfterLead[lead];
+    seen = has_kinds_after(lead) ? -1 : byte_class[lead], seen_pending = kAfterLead[lead];
     if (!visit(lead, kAfterLead[lead])) return false;
   }
   return true;
@@ -56,6 +62,7 @@ Characters::Note& Characters::note(int32_t state) {
 }
 
 bool Characters::rest_leads_to(int32_t state, Pending pending, int32_t target) {
+  if (!is_new(state, pending)) return true;
   budget_.spend(16);
   return for_each_class(machine_.byte_class(), kNextLow[pending], kNextHigh[pending], [&](int byte) {
     const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
@@ -64,11 +71,48 @@ bool Characters::rest_leads_to(int32_t state, Pending pending, int32_t target) {
   });
 }
 
-bool Characters::all_lead_to(int32_t state, int32_t target) {
-  return for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
-    const int32_t reached = machine_.row(state)[machine_.byte_class()[lead]];
-    return reached >= 0 && rest_leads_to(reached, pending, target);
-  });
+uint32_t Characters::kinds_that_lead_to(int32_t state, int32_t target) {
+  const auto reached_over = [&](int byte) { return machine_.row(state)[machine_.byte_class()[byte]]; };
+  const auto all_lead_there = [&](auto is_left_out) {
+    begin_search();
+    return for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
+      return reached_over(lead) >= 0 && (is_left_out(lead) || rest_leads_to(reached_over(lead), pending, target));
+    });
+  };
+  if (all_lead_there([](int) { return false; })) return support::kAllKinds;
+  if (!all_lead_there(has_kinds_after)) return 0;
+  uint32_t kinds = support::kAllKinds;
+  for (const uint8_t lead : kLeadsOfKinds) {
+    kinds &= kinds_that_lead_on(reached_over(lead), lead, target);
+    if (!(kinds & support::kOther)) return 0;
+  }
+  return kinds;
+}
+
+uint32_t Characters::kinds_that_lead_on(int32_t state, uint8_t lead, int32_t target) {
+  const ByteClasses& byte_class = machine_.byte_class();
+  uint32_t missing = 0;
+  const auto look = [&](int32_t from, auto kind_after) {
+    for (int byte = kNextLow[support::kOne]; byte <= kNextHigh[support::kOne]; ++byte) {
+      if (machine_.row(from)[byte_class[byte]] != target) missing |= kind_after(static_cast<uint8_t>(byte));
+    }
+  };
+  budget_.spend(64);
+  if (kAfterLead[lead] == support::kOne) {
+    look(state, [&](uint8_t next) { return support::kind_of(lead, next, 0); });
+    return support::kAllKinds & ~missing;
+  }
+  for (int next = kNextLow[kAfterLead[lead]]; next <= kNextHigh[kAfterLead[lead]]; ++next) {
+    const int32_t reached = machine_.row(state)[byte_class[next]];
+    if (reached < 0) return 0;
+    if (support::has_kinds(lead, static_cast<uint8_t>(next))) {
+      budget_.spend(64);
+      look(reached, [&](uint8_t third) { return support::kind_of(lead, static_cast<uint8_t>(next), third); });
+    } else if (!rest_leads_to(reached, support::kOne, target)) {
+      return 0;
+    }
+  }
+  return support::kAllKinds & ~missing;
 }
 
 const Loops& Characters::loops(int32_t state) {
@@ -78,7 +122,7 @@ const Loops& Characters::loops(int32_t state) {
       if (machine_.row(state)[column] != state) continue;
       for (int word = 0; word < 4; ++word) found.ascii[word] |= machine_.ascii(column).words[word];
     }
-    found.characters = all_lead_to(state, state) ? ~0u : 0u;
+    found.characters = kinds_that_lead_to(state, state);
     Note& own = note(state);
     own.loops = found, own.has_loops = true;
   }
@@ -101,7 +145,7 @@ TextLike Characters::find_text(int32_t state) {
     for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.ascii(column).words[word];
   }
   if (count < kTextBytes) return {};
-  found.set.beyond = all_lead_to(state, target) ? ~0u : 0u;
+  found.set.beyond = kinds_that_lead_to(state, target);
   found.target = target;
   found.target_loops = machine_.row(target)[widest] == target;
   return found;
@@ -116,6 +160,19 @@ const TextLike& Characters::text(int32_t state) {
   return notes_[state].text;
 }
 
+bool Characters::frees(int32_t state, const TrieNode& node) {
+  const bool is_plain = !node.high_below && !(node.ascii_below[0] & ~kQuoted.ascii[0]) &&
+                        !(node.ascii_below[1] & ~kQuoted.ascii[1]) && !(node.ascii_below[2] & ~kQuoted.ascii[2]) &&
+                        !(node.ascii_below[3] & ~kQuoted.ascii[3]);
+  if (!is_plain) return false;
+  if (!note(state).has_free) {
+    const bool is_free = machine_.is_free(state);
+    Note& own = note(state);
+    own.is_free = is_free, own.has_free = true;
+  }
+  return notes_[state].is_free;
+}
+
 bool Characters::refuses(int32_t state, const CharacterSet& set) {
   const auto row = machine_.row(state);
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
@@ -123,6 +180,14 @@ bool Characters::refuses(int32_t state, const CharacterSet& set) {
   }
   return !set.beyond || for_each_lead(machine_.byte_class(),
                                       [&](int lead, Pending) { return row[machine_.byte_class()[lead]] == kDead; });
+}
+
+void Characters::begin_search() {
+  search_ += kSearchStep;
+  if (search_ > INT32_MAX - 2 * kSearchStep) {
+    std::ranges::fill(met_, 0);
+    search_ = kSearchStep;
+  }
 }
 
 bool Characters::is_new(int32_t state, Pending pending) {
@@ -160,11 +225,7 @@ bool Characters::add_behind(int32_t state, const CharacterSet& set) {
 }
 
 int32_t Characters::cover(int32_t state, const CharacterSet& set) {
-  search_ += kSearchStep;
-  if (search_ > INT32_MAX - 2 * kSearchStep) {
-    std::ranges::fill(met_, 0);
-    search_ = kSearchStep;
-  }
+  begin_search();
   queue_.clear();
   add(state);
   size_t first = 0;

@@ -8,7 +8,7 @@ namespace tokenfst {
 
 Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& budget)
     : byte_class_(byte_class),
-      table_(0, num_classes, kUnknownEntry, budget),
+      table_(num_classes, kUnknownEntry, budget),
       ends_(budget),
       steps_(budget),
       symbols_(budget),
@@ -21,7 +21,7 @@ Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& bud
 }
 
 size_t Machine::num_bytes() const {
-  return 4 * (table_.values().size() + ends_.size() + symbols_.size()) + sizeof(StackStep) * steps_.size();
+  return table_.num_bytes() + 4 * (ends_.size() + symbols_.size()) + sizeof(StackStep) * steps_.size();
 }
 
 bool Machine::reads(uint8_t byte) const {
@@ -32,7 +32,7 @@ bool Machine::reads(uint8_t byte) const {
 }
 
 Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
-  if (table_[from.state][column] == kUnknownEntry) expand(from.state);
+  if (!table_.is_known(from.state)) expand(from.state);
   const int32_t does = table_[from.state][column];
   if (does >= kDead) return {does, from.top, from.free};
   stacks.drop_from(from.free);
@@ -73,9 +73,10 @@ FixedMachine::FixedMachine(const automata::ByteTables& automaton, Budget& budget
     : Machine(automaton.byte_class, automaton.num_classes, budget) {
   start_ = automaton.start;
   for (int32_t state = 0; state < automaton.num_states(); ++state) {
-    table_.add_row(kDead);
+    table_.add();
     std::copy_n(automaton.next.begin() + static_cast<std::ptrdiff_t>(state) * automaton.num_classes,
-                automaton.num_classes, table_[state].begin());
+                automaton.num_classes, table_.open().begin());
+    table_.keep(state);
     ends_.push_back(automaton.final[state] ? 0 : kDead);
   }
 }
@@ -97,8 +98,10 @@ FixedMachine::FixedMachine(const automata::PushdownTables& automaton, Budget& bu
     return entry_of(first);
   };
   for (int32_t state = 0; state < automaton.num_states; ++state) {
-    table_.add_row(kDead);
-    for (int32_t column = 0; column < automaton.num_classes; ++column) table_[state][column] = entry(state, column);
+    table_.add();
+    const std::span<int32_t> row = table_.open();
+    for (int32_t column = 0; column < automaton.num_classes; ++column) row[column] = entry(state, column);
+    table_.keep(state);
     ends_.push_back(entry(state, automaton.end_column()));
   }
 }

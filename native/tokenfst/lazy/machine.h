@@ -14,8 +14,8 @@
 
 #include "automata/byte_tables.h"
 #include "automata/pushdown/pushdown_tables.h"
-#include "support/matrix.h"
 #include "tokenfst/character_steps.h"
+#include "tokenfst/lazy/rows.h"
 
 namespace tokenfst {
 
@@ -64,7 +64,7 @@ class Machine {
 
   // The entries of a state, all of them known.
   std::span<const int32_t> row(int32_t state) {
-    if (table_[state][0] == kUnknownEntry) expand(state);
+    if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
   // The place that a class of bytes leads to; its `state` is kDead if there is none.
@@ -73,12 +73,22 @@ class Machine {
     if (does >= kDead) return {does, from.top, from.free};
     return stack_step(from, column, stacks, looked);
   }
+  // Whether a class of bytes is known to have the same effect in two states.
+  bool steps_alike(int32_t one, int32_t other, int32_t column) const {
+    const int32_t does = table_[one][column];
+    return does == table_[other][column] && does != kUnknownEntry;
+  }
   // Whether the text may end in a configuration.
   bool may_end(const Place& place, Stacks& stacks, Looked& looked);
   // A state that allows the same tokens of at most `longest` bytes as a state, and that many states share.
   virtual int32_t far_state(int32_t state, int32_t) { return state; }
   // Such a state with the same distances to the end as well.
   virtual int32_t alike(int32_t state, int32_t) { return state; }
+  // The state that characters lead to from `next` if they lead there from `state`, and the two differ only in a count;
+  // kDead if that is not known.
+  virtual int32_t one_further(int32_t, int32_t) { return kDead; }
+  // Whether all text of printable ASCII without quotes and backslashes can be read from a state; false if unknown.
+  virtual bool is_free(int32_t) { return false; }
   // Whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
 
@@ -95,8 +105,8 @@ class Machine {
 
   ByteClasses byte_class_;
   int32_t start_ = kDead;
-  support::Matrix<int32_t> table_;  // [Q, C]
-  Vector<int32_t> ends_;            // [Q], the same for the end of the text
+  Rows table_;            // [Q, C]
+  Vector<int32_t> ends_;  // [Q], the same for the end of the text
   Vector<StackStep> steps_;
   Vector<int32_t> symbols_;  // what steps pop and push
 

@@ -31,6 +31,8 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       arcs_(budget),
       inner_epsilon_(budget),
       coaccessible_(budget),
+      free_(budget),
+      next_text_(budget),
       edge_offsets_(budget),
       epsilon_offsets_(budget),
       epsilon_(budget),
@@ -44,7 +46,8 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       copies_(budget),
       counters_(budget),
       numbers_(copied(layout.numbers, budget)),
-      blocks_(budget) {
+      blocks_(budget),
+      block_of_page_(budget) {
   for (int32_t rule = 0; rule < layout.num_rules(); ++rule) {
     rule_of_exit_.insert(rule_of_exit_.end(), num_exits(rule), rule);
   }
@@ -93,6 +96,8 @@ void LazyNfa::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget
       const automata::Range& arc = arcs[a];
       if (coaccessible_[arc.target]) arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], arc.target});
     }
+    const auto own = std::span(arcs_).subspan(arc_offsets_.back());
+    if (!std::ranges::is_sorted(own, {}, &ClassArc::low)) std::ranges::sort(own, {}, &ClassArc::low);
     for (int32_t e : epsilon_rows[state]) {
       if (coaccessible_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
     }
@@ -210,8 +215,7 @@ void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
     }
     const auto number = static_cast<int32_t>(counters_.size());
     counters_.push_back(made);
-    for (int32_t units : {0, kBelow, kWithin}) blocks_.push_back({number, units, kNone});
-    block_size_ = std::max(block_size_, size);
+    for (int32_t units : {0, kBelow, kWithin}) add_block(number, units);
   }
 }
 
@@ -219,7 +223,7 @@ size_t LazyNfa::num_bytes() const {
   return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
               epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
-         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size();
+         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size();
 }
 
 }  // namespace tokenfst

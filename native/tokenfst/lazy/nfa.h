@@ -47,7 +47,7 @@ class LazyNfa {
   int32_t num_classes() const { return num_classes_; }
   // Without the states of blocks, and with those of the blocks made so far.
   int32_t num_fixed_states() const { return first_block_; }
-  int32_t num_states() const { return first_block_ + static_cast<int32_t>(blocks_.size()) * block_size_; }
+  int32_t num_states() const { return first_block_ + kPage * static_cast<int32_t>(block_of_page_.size()); }
   bool counts() const { return !counters_.empty(); }
   std::span<const int32_t> starts() const { return starts_; }
 
@@ -70,9 +70,16 @@ class LazyNfa {
     return targets_[calls_[call].first_target + exit_in_rule];
   }
 
+  // Whether all text of printable ASCII without quotes and backslashes can be read from a state inside a copy, as in a
+  // string that is any but some words. False if that takes more than one fragment.
+  bool is_free(int32_t state, Budget& budget);
+
   // A state that allows the same tokens of at most `longest` bytes as `state`, but whose number of units is left out if
   // no such token can tell it.
   int32_t far_state(int32_t state, int32_t longest) const;
+  // For a state that counts, and the same one a unit further: the same after two, if what may follow differs in nothing
+  // else since no bound is near; otherwise kNone. This may make a block.
+  int32_t one_further(int32_t state, int32_t next);
   // Whether a state that counts has already reached the least number of units, with no greatest number.
   bool misses_none(int32_t state) const;
 
@@ -102,6 +109,7 @@ class LazyNfa {
     int32_t counter;
     int32_t units;  // the number of units before it, or kBelow or kWithin
     int32_t next;   // the block after one more unit, kNone if there is none yet
+    int32_t first_state;
   };
   // A state of a block.
   struct Counted {
@@ -110,6 +118,8 @@ class LazyNfa {
   };
   // The blocks that each counter has from the beginning: for no unit, kBelow and kWithin.
   static constexpr int32_t kFixedBlocks = 3;
+  // Blocks have whole pages of states, so that the block of a state is found at once.
+  static constexpr int32_t kPage = 16;
 
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
   std::span<const ClassArc> fragment_arcs(int32_t state) const {
@@ -142,9 +152,13 @@ class LazyNfa {
   void copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const;
   void counted_arcs(int32_t state, Vector<ClassArc>& arcs);
   int32_t next_block(const Counted& at);
+  void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;
   // Returns whether the text can be completed after entering a state of a counter's fragment after `units` units.
   bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
+  void prepare_free();
+  // Returns whether a state of a fragment reads every class of such text; appends where it leads.
+  bool reads_text(int32_t state, Vector<int32_t>& targets) const;
 
   ByteClasses byte_class_{};
   int32_t num_classes_ = 0;
@@ -157,6 +171,11 @@ class LazyNfa {
   Vector<ClassArc> arcs_;
   Vector<int32_t> inner_epsilon_;
   Vector<uint8_t> coaccessible_;
+  // Whether states of fragments are free, as far as is known; and, by class, the first one from there on with such
+  // text.
+  enum class Free : uint8_t { kUnknown, kNo, kYes };
+  Vector<Free> free_;
+  Vector<int32_t> next_text_;
   // Outer states.
   Vector<int32_t> edge_offsets_, epsilon_offsets_, epsilon_;  // below 0, a counter: -1 - number
   Vector<Edge> edges_;
@@ -169,7 +188,8 @@ class LazyNfa {
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
-  int32_t first_block_ = 0, block_size_ = 1;
+  Vector<int32_t> block_of_page_;
+  int32_t first_block_ = 0;
 };
 
 }  // namespace tokenfst

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tokenfst/lazy/nfa.h"
+#include "tokenfst/lazy/texts.h"
 
 namespace tokenfst {
 
@@ -15,8 +16,9 @@ std::pair<int32_t, int32_t> LazyNfa::in_copy(int32_t state) const {
 }
 
 LazyNfa::Counted LazyNfa::counted(int32_t state) const {
-  const int32_t block = (state - first_block_) / block_size_;
-  return {counters_[blocks_[block].counter], blocks_[block].units, (state - first_block_) % block_size_, block};
+  const int32_t number = block_of_page_[(state - first_block_) / kPage];
+  const Block& block = blocks_[number];
+  return {counters_[block.counter], block.units, state - block.first_state, number};
 }
 
 bool LazyNfa::goes_on(const Counter& counter, int32_t units, int32_t inner) const {
@@ -53,7 +55,7 @@ void LazyNfa::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
     if (inner == 1) {
       target = at.counter.target;
     } else if (number(at.counter, inner).is_counted) {
-      target = first_block_ + next_block(at) * block_size_ + inner;
+      target = blocks_[next_block(at)].first_state + inner;
     }
     arcs.push_back({arc.low, arc.high, target});
   }
@@ -64,13 +66,21 @@ int32_t LazyNfa::next_block(const Counted& at) {
   const int32_t counter = blocks_[at.block].counter;
   if (at.counter.high == kNone && at.units + 1 >= at.counter.low) return kFixedBlocks * counter - kWithin;
   if (blocks_[at.block].next == kNone) {
-    if (num_states() > INT32_MAX - 2 * block_size_) {
-      throw support::LimitExceeded(support::Limit::kStates, INT32_MAX);
-    }
-    blocks_.push_back({counter, at.units + 1, kNone});
+    add_block(counter, at.units + 1);
     blocks_[at.block].next = static_cast<int32_t>(blocks_.size()) - 1;
   }
   return blocks_[at.block].next;
+}
+
+void LazyNfa::add_block(int32_t counter, int32_t units) {
+  const int32_t fragment = counters_[counter].fragment;
+  const int32_t size = first_of_fragment_[fragment + 1] - first_of_fragment_[fragment];
+  const int32_t pages = (size + kPage - 1) / kPage, first = num_states();
+  if (first > INT32_MAX - kPage * (pages + 1)) throw support::LimitExceeded(support::Limit::kStates, INT32_MAX);
+  support::reserve_more(blocks_, 1);
+  support::reserve_more(block_of_page_, pages);
+  block_of_page_.insert(block_of_page_.end(), pages, static_cast<int32_t>(blocks_.size()));
+  blocks_.push_back({counter, units, kNone, first});
 }
 
 void LazyNfa::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
@@ -98,7 +108,7 @@ int32_t LazyNfa::first_state(int32_t counter) const {
   const Counter& own = counters_[counter];
   const bool is_bounded = own.low > 0 || own.high != kNone;
   const int32_t block = kFixedBlocks * counter - (is_bounded ? 0 : kWithin);
-  return first_block_ + block * block_size_ + own.entry;
+  return blocks_[block].first_state + own.entry;
 }
 
 void LazyNfa::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const {
@@ -148,6 +158,54 @@ bool LazyNfa::is_kept(int32_t state) const {
   return !fragment_arcs(first_of_fragment_[copies_[copy].fragment] + inner).empty();
 }
 
+void LazyNfa::prepare_free() {
+  next_text_.assign(num_classes_ + 1, num_classes_);
+  for (int byte = 0; byte < 0x80; ++byte) {
+    if (kQuoted.begins(static_cast<uint8_t>(byte))) next_text_[byte_class_[byte]] = byte_class_[byte];
+  }
+  for (int32_t column = num_classes_; column-- > 0;) {
+    next_text_[column] = std::min(next_text_[column], next_text_[column + 1]);
+  }
+  free_.assign(coaccessible_.size(), Free::kUnknown);
+}
+
+bool LazyNfa::reads_text(int32_t state, Vector<int32_t>& targets) const {
+  int32_t open = next_text_[0];
+  for (const ClassArc& arc : fragment_arcs(state)) {
+    if (arc.low > open) return false;
+    if (next_text_[arc.low] <= arc.high) targets.push_back(arc.target);
+    if (arc.high >= open) open = next_text_[arc.high + 1];
+  }
+  return open == num_classes_;
+}
+
+bool LazyNfa::is_free(int32_t state, Budget& budget) {
+  if (state < chains_.back().first_state || state >= first_block_) return false;
+  const auto [copy, inner] = in_copy(state);
+  const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
+  if (free_.empty()) prepare_free();
+  if (free_[first] != Free::kUnknown) return free_[first] == Free::kYes;
+  // Taken to be free until some state that is reached is not; then none of those is said to be.
+  Vector<int32_t> reached(1, first, budget), targets(budget);
+  free_[first] = Free::kYes;
+  bool found = true;
+  for (size_t at = 0; at < reached.size() && found; ++at) {
+    targets.clear();
+    found = reads_text(reached[at], targets);
+    for (const int32_t target : targets) {
+      found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Free::kNo;
+      if (free_[target] != Free::kUnknown) continue;
+      free_[target] = Free::kYes;
+      reached.push_back(target);
+    }
+  }
+  if (!found) {
+    for (const int32_t each : reached) free_[each] = Free::kNo;
+  }
+  budget.spend(32 * static_cast<int64_t>(reached.size()));
+  return found;
+}
+
 int32_t LazyNfa::far_state(int32_t state, int32_t longest) const {
   if (state < first_block_) return state;
   const Counted at = counted(state);
@@ -160,7 +218,16 @@ int32_t LazyNfa::far_state(int32_t state, int32_t longest) const {
     far = kBelow;
   }
   const int32_t block = kFixedBlocks * blocks_[at.block].counter - far;
-  return first_block_ + block * block_size_ + at.inner;
+  return blocks_[block].first_state + at.inner;
+}
+
+int32_t LazyNfa::one_further(int32_t state, int32_t next) {
+  if (state < first_block_ || next < first_block_) return kNone;
+  const Counted at = counted(state), behind = counted(next);
+  if (at.units < 0 || blocks_[at.block].next != behind.block || behind.inner != at.inner) return kNone;
+  const int64_t most = int64_t{behind.units} + 1 + at.counter.slack;
+  if (at.units < at.counter.low || (at.counter.high != kNone && most > at.counter.high)) return kNone;
+  return blocks_[next_block(behind)].first_state + at.inner;
 }
 
 bool LazyNfa::misses_none(int32_t state) const {

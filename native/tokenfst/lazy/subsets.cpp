@@ -7,6 +7,13 @@ namespace tokenfst {
 
 using automata::kNone;
 
+namespace {
+
+// In a row that is another one but for some classes, there are at most this many.
+constexpr int64_t kMostDiffering = 8;
+
+}  // namespace
+
 SubsetMachine::SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget)
     : SubsetMachine(LazyNfa(layout, budget), budget) {}
 
@@ -23,7 +30,7 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       gathered_(budget),
       marks_(budget),
       targets_(budget),
-      row_(budget),
+      differs_(budget),
       arcs_(budget) {
   if (!nfa_.has_text()) return;
   for (int32_t start : nfa_.starts()) {
@@ -75,7 +82,7 @@ int32_t SubsetMachine::closed() {
   support::reserve_more(symbols_, 1);
   const int32_t rule = rule_called();
   support::reserve_more(returns_, rule == kNone ? 0 : nfa_.num_exits(rule));
-  table_.reserve_row();
+  table_.reserve_one();
   const auto [set, is_new] = sets_.close();
   if (is_new) add_set(set);
   return set;
@@ -101,7 +108,7 @@ int32_t SubsetMachine::rule_called() {
 }
 
 void SubsetMachine::add_set(int32_t set) {
-  table_.add_row(kUnknownEntry);
+  table_.add();
   ends_.push_back(kDead);
   returns_of_.push_back({0, 0});
   entries_.push_back(set);
@@ -139,38 +146,90 @@ int32_t SubsetMachine::set_behind(int32_t state) {
   return single_[state] = set;
 }
 
-void SubsetMachine::expand(int32_t set) {
-  arcs_.clear();
-  // By number: arcs may make blocks, but no sets.
-  for (int32_t state : sets_[set]) nfa_.arcs_of(state, arcs_);
-  budget_.spend(16 + 8 * static_cast<int64_t>(arcs_.size()));
-  row_.assign(num_classes(), kDead);
-  if (arcs_.size() == 1) {
-    std::fill(row_.begin() + arcs_[0].low, row_.begin() + arcs_[0].high + 1, entries_[set_behind(arcs_[0].target)]);
-  } else {
-    fill_row();
+// A member of a larger set that is also a set of its own whose row is known, kNone if there is none. Of several, the
+// one with the greatest number is likeliest to be a loop over text: states inside copies come last.
+int32_t SubsetMachine::member_with_row(int32_t set) const {
+  const std::span<const int32_t> members = sets_[set];
+  if (members.size() < 2) return kNone;
+  for (size_t at = members.size(); at-- > 0;) {
+    const auto state = static_cast<size_t>(members[at]);
+    if (state >= single_.size() || single_[state] == kDead) continue;
+    if (sets_[single_[state]].size() == 1 && table_.is_known(single_[state])) return members[at];
   }
-  std::ranges::copy(row_, table_[set].begin());
+  return kNone;
 }
 
-// From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state.
-void SubsetMachine::fill_row() {
+void SubsetMachine::expand(int32_t set) {
+  arcs_.clear();
+  const int32_t known = member_with_row(set);
+  // By number: arcs may make blocks, but no sets.
+  for (int32_t state : sets_[set]) {
+    if (state != known) nfa_.arcs_of(state, arcs_);
+  }
+  const size_t num_others = arcs_.size();
+  int64_t width = 0;
+  for (const ClassArc& arc : arcs_) width += arc.high - arc.low + 1;
+  if (known != kNone) nfa_.arcs_of(known, arcs_);
+  budget_.spend(16 + 8 * static_cast<int64_t>(arcs_.size()));
+  const std::span<int32_t> row = table_.open();
+  if (known != kNone && width <= kMostDiffering && num_others < arcs_.size() - num_others) {
+    fill_from(single_[known], num_others, row);
+  } else if (std::ranges::adjacent_find(arcs_, [](const ClassArc& one, const ClassArc& next) {
+               return one.high >= next.low;
+             }) == arcs_.end()) {
+    fill_apart(row);
+  } else {
+    fill_row(row);
+  }
+  table_.keep(set);
+}
+
+// From arcs of which no two read the same class, ascending.
+void SubsetMachine::fill_apart(std::span<int32_t> row) {
+  std::ranges::fill(row, kDead);
   for (const ClassArc& arc : arcs_) {
+    std::fill(row.begin() + arc.low, row.begin() + arc.high + 1, entries_[set_behind(arc.target)]);
+  }
+}
+
+// From the row of a set and the arcs of its state, which come last: only where other arcs begin does the row differ.
+// The names of an object's members stand beside a loop over all other names, and differ from it in one byte each.
+void SubsetMachine::fill_from(int32_t part, size_t num_others, std::span<int32_t> row) {
+  std::ranges::copy(table_[part], row.begin());
+  for (size_t arc = 0; arc < num_others; ++arc) {
+    for (int32_t column = arcs_[arc].low; column <= arcs_[arc].high; ++column) row[column] = entry_over(column);
+  }
+}
+
+// The entry for all arcs over a class.
+int32_t SubsetMachine::entry_over(int32_t column) {
+  begin_gathering();
+  for (const ClassArc& arc : arcs_) {
+    if (arc.low <= column && column <= arc.high) gather(arc.target);
+  }
+  return entries_[closed()];
+}
+
+// From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state; and
+// neighbours lead to the same set where no arc begins or ends between them.
+void SubsetMachine::fill_row(std::span<int32_t> row) {
+  std::ranges::fill(row, kDead);
+  differs_.assign(num_classes() + 1, false);
+  for (const ClassArc& arc : arcs_) {
+    differs_[arc.low] = differs_[arc.high + 1] = true;
     for (int32_t column = arc.low; column <= arc.high; ++column) {
-      row_[column] = row_[column] == kDead || row_[column] == arc.target ? arc.target : kMixed;
+      row[column] = row[column] == kDead || row[column] == arc.target ? arc.target : kMixed;
     }
   }
   for (int32_t column = 0; column < num_classes(); ++column) {
-    if (row_[column] == kDead) continue;
-    if (row_[column] != kMixed) {
-      row_[column] = entries_[set_behind(row_[column])];
-      continue;
+    if (row[column] == kDead) continue;
+    if (!differs_[column]) {
+      row[column] = row[column - 1];
+    } else if (row[column] != kMixed) {
+      row[column] = entries_[set_behind(row[column])];
+    } else {
+      row[column] = entry_over(column);
     }
-    begin_gathering();
-    for (const ClassArc& arc : arcs_) {
-      if (arc.low <= column && column <= arc.high) gather(arc.target);
-    }
-    row_[column] = entries_[closed()];
   }
 }
 
@@ -203,6 +262,24 @@ int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {
 int32_t SubsetMachine::alike(int32_t set, int32_t longest) {
   const auto misses_none = [&](int32_t state) { return nfa_.misses_none(state); };
   return std::ranges::all_of(sets_[set], misses_none) ? far_state(set, longest) : set;
+}
+
+int32_t SubsetMachine::one_further(int32_t set, int32_t next) {
+  const std::span<const int32_t> members = sets_[set], others = sets_[next];
+  if (members.empty() || members.size() != others.size()) return kDead;
+  // Those that count come last.
+  const size_t same = members.size() - 1;
+  if (!std::ranges::equal(members.first(same), others.first(same))) return kDead;
+  const int32_t further = nfa_.one_further(members.back(), others.back());
+  if (further == kNone) return kDead;
+  begin_gathering();
+  for (const int32_t state : others.first(same)) gather(state);
+  gather(further);
+  return closed();
+}
+
+bool SubsetMachine::is_free(int32_t set) {
+  return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state, budget_); });
 }
 
 size_t SubsetMachine::num_bytes() const {

@@ -13,6 +13,9 @@
 // every set is; if a rule could end in an exit that a caller does not accept, this would not be exact
 // (`LazyNfa::is_exact`).
 //
+// The names of an object's members stand beside the language of all others, so many sets differ from a set of one state
+// in one class of bytes; their rows are made from its row.
+//
 // A grammar in which two rules are called at one place, or in which something else can be read there, is refused
 // (std::invalid_argument). Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
@@ -39,6 +42,8 @@ class SubsetMachine : public Machine {
   // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
   // itself.
   int32_t alike(int32_t set, int32_t longest) override;
+  int32_t one_further(int32_t set, int32_t next) override;
+  bool is_free(int32_t set) override;
   size_t num_bytes() const override;
 
  private:
@@ -62,7 +67,11 @@ class SubsetMachine : public Machine {
   int32_t rule_called();
   // Adds the entry for entering a new set, with its row and its step.
   void add_set(int32_t set);
-  void fill_row();
+  int32_t member_with_row(int32_t set) const;
+  void fill_apart(std::span<int32_t> row);
+  void fill_from(int32_t part, size_t num_others, std::span<int32_t> row);
+  void fill_row(std::span<int32_t> row);
+  int32_t entry_over(int32_t column);
 
   LazyNfa nfa_;
   Budget& budget_;
@@ -73,7 +82,8 @@ class SubsetMachine : public Machine {
   Vector<int32_t> returns_;     // by exit: a set, kDead, or kUnknownEntry
   Vector<int32_t> single_;      // [N], the set of each single state with its closure, kDead if it was not made
   // Scratch.
-  Vector<int32_t> gathered_, marks_, targets_, row_;
+  Vector<int32_t> gathered_, marks_, targets_;
+  Vector<uint8_t> differs_;  // [C + 1], whether a class leads elsewhere than the one before it
   Vector<ClassArc> arcs_;
   int32_t stamp_ = 0;
 };

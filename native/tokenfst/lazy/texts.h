@@ -1,6 +1,6 @@
 // Texts: the parts of a vocabulary that many constraints treat alike, prepared once for all of them.
 //
-// Let S be a set of ASCII bytes, possibly with every character beyond ASCII. A state that loops on S, whatever its
+// Let S be a set of ASCII bytes, possibly with kinds of characters beyond ASCII. A state that loops on S, whatever its
 // stack is, allows every token over S; and the effect of a token that only begins with characters of S is that of its
 // *rest*, the part after the longest prefix over S. So for each set S that constraints have, the vocabulary keeps
 //
@@ -15,9 +15,11 @@
 // those of the tokens that are no longer than the chain, and there is a trie of rests for each number of characters
 // before them, walked from the state that this number of characters leads to.
 //
-// Sets are prepared when they are met for the third time, which takes some milliseconds each, except for the set of
-// quoted text. If very many tokens have a rest, as for a set without spaces, a walk over the rests is no shorter than
-// one over all tokens, and there is nothing to prepare.
+// Quoted text is prepared along with the vocabulary. Any other set is prepared when it is met for the third time, which
+// delays that mask, so it has to be short: one pass over the characters of all tokens (`lazy/token_characters.h`) finds
+// those over the set, and only the others, a few thousand, are looked at byte by byte and sorted. If very many tokens
+// have a rest, as for a set without spaces, a walk over the rests is no shorter than one over all tokens, and there is
+// nothing to prepare.
 //
 // All automata of a vocabulary share its TextLibrary, from any thread. There is no lock: a text is published once it is
 // made, and of two equal ones one is dropped.
@@ -30,30 +32,17 @@
 #include <span>
 #include <vector>
 
+#include "tokenfst/lazy/token_characters.h"
 #include "tokenfst/masks.h"
-#include "tokenfst/trie.h"
-#include "tokenfst/vocabulary.h"
 
 namespace tokenfst {
 
-// A set of characters: the ASCII bytes as bits, and whether it contains all characters beyond ASCII.
-struct CharacterSet {
-  uint32_t ascii[4] = {};
-  uint32_t beyond = 0;  // all bits or none
-
-  bool operator==(const CharacterSet&) const = default;
-  bool is_empty() const { return !(ascii[0] | ascii[1] | ascii[2] | ascii[3] | beyond); }
-  // Whether a character that begins with a byte is in the set.
-  bool begins(uint8_t byte) const { return byte < 0x80 ? support::has_bit(ascii, byte) : beyond != 0; }
-  bool holds(const CharacterSet& other) const {
-    return !((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1]) | (other.ascii[2] & ~ascii[2]) |
-             (other.ascii[3] & ~ascii[3]) | (other.beyond & ~beyond));
-  }
-};
-
 // The characters that JSON strings contain unescaped: printable ASCII without quotes and backslashes, and all beyond
 // ASCII.
-constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, ~0u};
+constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
+
+// The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
+constexpr int32_t kCovers[] = {16, 8};
 
 // A trie of some tokens, or of their rests.
 struct TokenTrie {
@@ -63,11 +52,12 @@ struct TokenTrie {
 
 class Text {
  public:
-  Text(const CharacterSet& set, const Vocabulary& vocabulary);
+  // The vocabulary and the characters of its tokens must outlive the text.
+  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters);
 
   const CharacterSet& set() const { return set_; }
-  // Whether there are few enough rests that walking over them saves anything.
-  bool is_short_cut() const;
+  // Whether there are few enough rests that walking over them saves anything; if not, there is nothing more.
+  bool is_short_cut() const { return is_short_cut_; }
   // The number of characters of the longest prefix of any token over the set.
   int32_t longest() const { return longest_; }
   // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
@@ -79,11 +69,10 @@ class Text {
   const TokenTrie& beyond(int32_t length) const;
 
  private:
-  // The part of a token that is over the set.
-  struct Cut {
-    int32_t size;    // in bytes; -1 for tokens that have no rest
-    int32_t length;  // in characters, including an incomplete last one if all of the token is over the set
-    bool is_whole;
+  // A token that begins with characters of the set and is not over it.
+  struct Rest {
+    int32_t token;
+    CharacterPrefix before;
   };
   // Made at the first call.
   template <class T>
@@ -91,14 +80,20 @@ class Text {
     std::once_flag once;
     std::unique_ptr<const T> value;
   };
-  Cut cut(std::span<const uint8_t> token) const;
+  std::span<const uint8_t> text_of(const Rest& rest) const {
+    return vocabulary_.token(rest.token).subspan(rest.before.size);
+  }
+  void sort_rests();
   template <class Chosen>
-  std::unique_ptr<const TokenTrie> trie_of(Chosen chosen, bool of_rests) const;
+  std::unique_ptr<const TokenTrie> trie_of_rests(Chosen chosen) const;
 
   const CharacterSet set_;
   const Vocabulary& vocabulary_;
-  std::vector<Cut> cuts_;  // by token
-  int32_t longest_ = 0, num_rests_ = 0;
+  const TokenCharacters& characters_;
+  Words over_;  // all tokens over the set
+  bool is_short_cut_ = true;
+  int32_t longest_ = 0;
+  std::vector<Rest> rests_by_text_;
   mutable Made<TokenTrie> rests_;
   mutable std::vector<Made<Words>> words_;                  // by length
   mutable std::vector<Made<TokenTrie>> rests_of_, beyond_;  // by length
@@ -106,7 +101,7 @@ class Text {
 
 class TextLibrary {
  public:
-  explicit TextLibrary(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  explicit TextLibrary(std::shared_ptr<const Vocabulary> vocabulary);
   ~TextLibrary();
   TextLibrary(const TextLibrary&) = delete;
   TextLibrary& operator=(const TextLibrary&) = delete;
@@ -115,7 +110,7 @@ class TextLibrary {
   // The text kept for a set; null if there is none, or if the set has not been met often enough.
   const Text* find(const CharacterSet& set);
   // The text kept for quoted text; null if it saves nothing.
-  const Text* quoted();
+  const Text* quoted() const { return quoted_.is_short_cut() ? &quoted_ : nullptr; }
 
  private:
   struct Entry {
@@ -127,9 +122,10 @@ class TextLibrary {
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
-  const Text* met(const CharacterSet& set, int times);
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
+  const TokenCharacters characters_;
+  const Text quoted_;
   std::atomic<Entry*> first_{nullptr};
   std::atomic<int> num_entries_{0};
 };

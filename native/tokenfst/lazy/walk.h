@@ -15,6 +15,9 @@
 
 namespace tokenfst {
 
+// Most walks go no deeper.
+constexpr size_t kUsualDepth = 16;
+
 template <class Walker>
 void walk_places(const Trie& trie, const typename Walker::Places& start, Walker& walker, Budget& budget) {
   struct Level {
@@ -26,6 +29,7 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
     return Level{nodes + node.children, nodes + node.children + node.num_children, places};
   };
   Vector<Level> path(budget);
+  path.reserve(kUsualDepth);
   Level at = children(trie.root(), start);
   int64_t visited = 0;
   for (;;) {
@@ -88,7 +92,7 @@ class AllowedWalk {
     return reached.state != kDead;
   }
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
-    return loops_below(context_, from, reached, node, whole_);
+    return loops_below(context_, from, reached, node, whole_) || context_.characters.frees(reached.state, node);
   }
   void found(int32_t first, int32_t end, const Place&) {
     tokens_.insert(tokens_.end(), token_of_rank_.begin() + first, token_of_rank_.begin() + end);
@@ -121,6 +125,11 @@ class DifferingWalk {
 
   bool step(const Places& from, uint8_t byte, bool, Places& reached) {
     const int32_t column = context_.machine.byte_class()[byte];
+    const bool both_read = from.one.state != kDead && from.other.state != kDead;
+    if (both_read && from.one.top == from.other.top &&
+        context_.machine.steps_alike(from.one.state, from.other.state, column)) {
+      return false;
+    }
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
     // The cells of one are written after those of the other.
@@ -143,7 +152,7 @@ class DifferingWalk {
   bool skips(int32_t state, const TrieNode& node) {
     if (state == kDead) return true;
     const Loops* loops = context_.characters.known_loops(state);
-    return loops && loops->cover(node, whole_ && node.byte < 0x80);
+    return (loops && loops->cover(node, whole_ && node.byte < 0x80)) || context_.characters.frees(state, node);
   }
 
   WalkContext& context_;

@@ -129,16 +129,18 @@ SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max
       std::move(tables), StackDistance::Capacity{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
 }
 
-// Arrays by context and symbol, by context and symbol, and by context and move; and the distance from the start.
+// Arrays by context and symbol, by context and symbol, by context and column, and by move; and the distance from the
+// start.
 using Table = nb::ndarray<nb::numpy, int32_t>;
 
-std::optional<std::tuple<Table, Table, Table, int32_t>> by_context(StackDistance& distance, int32_t max_contexts) {
+std::optional<std::tuple<Table, Table, Table, Table, int32_t>> by_context(StackDistance& distance,
+                                                                          int32_t max_contexts) {
   auto found = unlocked([&] { return distance.by_context(max_contexts); });
   if (!found) return std::nullopt;
   const auto rows = static_cast<size_t>(found->num_contexts);
-  const size_t symbols = found->next.size() / rows, moves = found->rest.size() / rows;
+  const size_t symbols = found->next.size() / rows, columns = found->rest.size() / rows;
   return std::tuple(owned(std::move(found->next), {rows, symbols}), owned(std::move(found->cost), {rows, symbols}),
-                    owned(std::move(found->rest), {rows, moves}), found->first);
+                    owned(std::move(found->rest), {rows, columns}), array(std::move(found->rest_of)), found->first);
 }
 
 // Automata.

@@ -119,8 +119,6 @@ void require_shapes(const PushdownTables& tables) {
   const auto num_nodes = static_cast<size_t>(tables.num_nodes());
   require(0 < tables.num_states && tables.num_states <= tables.num_nodes() && tables.num_symbols >= 0,
           "there are states, and a node for each");
-  require(tables.child.size() == num_nodes * static_cast<size_t>(tables.num_symbols),
-          "there is a child for each node and symbol");
   require_within(tables.start, 0, tables.num_states, "start");
   require(tables.num_classes >= kFirstClass && tables.max_configurations >= 1, "there are classes and configurations");
   require_offsets(tables.row_offsets, num_nodes, tables.edges.size(), "`row_offsets`");
@@ -128,7 +126,6 @@ void require_shapes(const PushdownTables& tables) {
   require_offsets(tables.outcome_offsets, num_outcomes, tables.moves.size(), "`outcome_offsets`");
   require_offsets(tables.push_offsets, num_pushes, tables.push_symbols.size(), "`push_offsets`");
   require(num_pushes > 0, "there is an empty sequence");
-  require_within(tables.child, kDead, tables.num_nodes(), "node");
   require_within(tables.push_symbols, 0, tables.num_symbols, "symbol");
   for (size_t outcome = 0; outcome < num_outcomes; ++outcome) {
     const int32_t count = tables.outcome_offsets[outcome + 1] - tables.outcome_offsets[outcome];
@@ -183,9 +180,16 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
   require(child.columns == static_cast<size_t>(std::max(num_symbols, 0)) && row_offsets.size() == child.rows + 1,
           "there are children and edges for each node");
   require(!outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
-  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {}, {},
+  require_within(child.values, kDead, static_cast<int64_t>(child.rows), "node");
+  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {0}, {}, {},
                         {},         {},          {},          {},    {}};
-  tables.child.assign(child.values.begin(), child.values.end());
+  for (size_t node = 0; node < child.rows; ++node) {
+    for (size_t symbol = 0; symbol < child.columns; ++symbol) {
+      const int32_t below = child[node][symbol];
+      if (below != kDead) tables.children.push_back({static_cast<int32_t>(symbol), below});
+    }
+    tables.child_offsets.push_back(static_cast<int32_t>(tables.children.size()));
+  }
   tables.row_offsets.assign(row_offsets.begin(), row_offsets.end());
   tables.outcome_offsets.assign(outcome_offsets.begin(), outcome_offsets.end());
   tables.push_offsets.assign(push_offsets.begin(), push_offsets.end());
@@ -216,6 +220,18 @@ auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t R
   };
 }
 
+// Return the children of nodes by symbol, `[N, S]`, kDead for none.
+auto child_grid(const PushdownTables& tables) {
+  const auto rows = static_cast<size_t>(tables.num_nodes()), columns = static_cast<size_t>(tables.num_symbols);
+  std::vector<int32_t> found(rows * columns, kDead);
+  for (size_t node = 0; node < rows; ++node) {
+    for (const auto& [symbol, below] : tables.children_of(static_cast<int32_t>(node))) {
+      found[node * columns + static_cast<size_t>(symbol)] = below;
+    }
+  }
+  return owned(std::move(found), {rows, columns});
+}
+
 auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int32_t> overflow, Budget& budget) {
   require(tables.num_states == effects.trees->num_states && tables.num_symbols == effects.trees->num_symbols,
           "the tables are of other effects");
@@ -232,7 +248,7 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
-    const PopDistances pop_distances(tables, budget, true);
+    const PopDistances pop_distances(tables, PopDistances::Landings::kNone, budget, true);
     for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
       for (const auto& popped : pop_distances.columns().of(symbol)) nodes.push_back(popped.kind);
       offsets.push_back(static_cast<int32_t>(nodes.size()));
@@ -303,13 +319,8 @@ void bind_pushdown_tables(nb::module_& m) {
       .def_ro("max_pops", &PushdownTables::max_pops)
       .def_ro("max_configurations", &PushdownTables::max_configurations)
       .def_prop_ro("nbytes", &PushdownTables::num_bytes)
-      .def_prop_ro("child",
-                   [](nb::handle_t<PushdownTables> self) {
-                     const PushdownTables& tables = tables_in(self);
-                     const std::array shape{static_cast<size_t>(tables.num_nodes()),
-                                            static_cast<size_t>(tables.num_symbols)};
-                     return view(tables.child.data(), {shape[0], shape[1]}, self);
-                   })
+      .def_prop_ro("num_nodes", &PushdownTables::num_nodes)
+      .def_prop_ro("child", &child_grid, nb::rv_policy::move)
       .def_prop_ro("row_offsets", &shown<&PushdownTables::row_offsets>)
       .def_prop_ro("edge_class", shown_column(&PushdownTables::edges, &Edge::number))
       .def_prop_ro("edge_outcome", shown_column(&PushdownTables::edges, &Edge::outcome))

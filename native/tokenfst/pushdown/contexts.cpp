@@ -25,6 +25,7 @@ class ContextNodes {
         roots_(budget),
         root_begins_(budget),
         below_(budget),
+        child_offsets_(1, 0, budget),
         children_(budget),
         offsets_(static_cast<size_t>(trees.num_symbols) + 1, 0, budget),
         by_symbol_(budget),
@@ -32,7 +33,10 @@ class ContextNodes {
 
   void find(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries) {
     add_roots(ends, entries);
-    for (int32_t node = 0; node < size(); ++node) add_children(node);
+    for (int32_t node = 0; node < size(); ++node) {
+      add_children(node);
+      child_offsets_.push_back(static_cast<int32_t>(children_.size()));
+    }
   }
 
   int32_t size() const { return trees_.num_states + below_.size(); }
@@ -44,7 +48,8 @@ class ContextNodes {
     }
     return below_[node - trees_.num_states].subspan(1);
   }
-  std::span<const int32_t> children() const { return children_; }
+  std::span<const int32_t> child_offsets() const { return child_offsets_; }
+  std::span<const PushdownTables::Child> children() const { return children_; }
 
  private:
   void add_roots(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries) {
@@ -63,7 +68,6 @@ class ContextNodes {
   }
 
   void add_children(int32_t node) {
-    children_.resize(children_.size() + trees_.num_symbols, kDead);
     if (sort_by_symbol(node) == 0) return;
     for (int32_t symbol = 0; symbol < trees_.num_symbols; ++symbol) {
       const int32_t begin = offsets_[symbol], end = offsets_[symbol + 1];
@@ -73,7 +77,7 @@ class ContextNodes {
       for (int32_t at = begin; at < end; ++at) below_.push(by_symbol_[at]);
       const auto [number, is_new] = below_.close();
       if (is_new) depth_.push_back(depth_[node] + 1);
-      children_[static_cast<size_t>(node) * trees_.num_symbols + symbol] = trees_.num_states + number;
+      children_.push_back({symbol, trees_.num_states + number});
       budget_.spend(end - begin);
     }
   }
@@ -107,7 +111,8 @@ class ContextNodes {
   Vector<Item> roots_;  // by state
   Vector<int64_t> root_begins_;
   Interner<Item> below_;  // the trees of a node, after its depth
-  Vector<int32_t> children_;
+  Vector<int32_t> child_offsets_;
+  Vector<PushdownTables::Child> children_;
   Vector<int32_t> offsets_;  // scratch of `add_children`
   Vector<Item> by_symbol_;
   Vector<int32_t> depth_;
@@ -248,15 +253,17 @@ PushdownTables context_tables(std::span<const TokenEffect> ends, std::span<const
                         .start = options.start,
                         .max_pops = nodes.depth(nodes.size() - 1),
                         .max_configurations = options.max_configurations,
-                        .child = {},
+                        .child_offsets = {},
+                        .children = {},
                         .row_offsets = {},
                         .edges = {},
                         .outcome_offsets = {},
                         .moves = {},
                         .push_offsets = {},
                         .push_symbols = {}};
-  budget.charge(4 * nodes.children().size());
-  tables.child.assign(nodes.children().begin(), nodes.children().end());
+  budget.charge(nodes.child_offsets().size_bytes() + nodes.children().size_bytes());
+  tables.child_offsets.assign(nodes.child_offsets().begin(), nodes.child_offsets().end());
+  tables.children.assign(nodes.children().begin(), nodes.children().end());
   add_edges(nodes, outcomes, tables, budget);
   add_moves(outcomes, trees, options, tables, budget);
   return tables;

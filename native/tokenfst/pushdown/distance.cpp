@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/interner.h"
+
 namespace tokenfst {
 
 namespace {
@@ -44,11 +46,40 @@ int32_t StackContexts::rest(int32_t context, int32_t push) const {
   return least;
 }
 
+namespace {
+
+// Add how many tokens follow each move, on stacks of all contexts. Equal columns are one.
+void add_rests(const StackContexts& contexts, ContextDistances& found, Budget& budget) {
+  const Pushes& pushes = contexts.pop_distances().pushes();
+  const size_t num_moves = contexts.pop_distances().tables().moves.size();
+  support::Interner<int32_t> columns(budget);
+  Vector<int32_t> column_of(pushes.size(), kUnknown, budget);
+  budget.charge(sizeof(int32_t) * num_moves);
+  found.rest_of.reserve(num_moves);
+  for (size_t move = 0; move < num_moves; ++move) {
+    const int32_t push = pushes.of_move(static_cast<int32_t>(move));
+    if (column_of[push] == kUnknown) {
+      for (int32_t context = 0; context < contexts.size(); ++context) {
+        columns.push(std::min(contexts.rest(context, push), kFar));
+      }
+      column_of[push] = columns.close().number;
+    }
+    found.rest_of.push_back(column_of[push]);
+  }
+  budget.charge(sizeof(int32_t) * static_cast<size_t>(columns.num_values()));
+  found.rest.reserve(static_cast<size_t>(columns.num_values()));
+  for (int32_t context = 0; context < contexts.size(); ++context) {
+    for (int32_t column = 0; column < columns.size(); ++column) found.rest.push_back(columns[column][context]);
+    budget.spend(columns.size());
+  }
+}
+
+}  // namespace
+
 std::optional<ContextDistances> context_distances(const PopDistances& pop_distances, int32_t max_contexts,
                                                   Budget& budget) {
   StackContexts contexts(pop_distances, budget);
   const auto num_symbols = pop_distances.tables().num_symbols;
-  const auto num_moves = static_cast<int32_t>(pop_distances.tables().moves.size());
   Vector<int32_t> next(budget), cost(budget);
   // Contexts are added during the loop.
   for (int32_t context = 0; context < contexts.size(); ++context) {
@@ -58,21 +89,13 @@ std::optional<ContextDistances> context_distances(const PopDistances& pop_distan
       next.push_back(above.number), cost.push_back(above.cost);
     }
   }
-  const size_t size = static_cast<size_t>(contexts.size()) * num_moves;
-  budget.charge(4 * (size + next.size() + cost.size()));
-  ContextDistances found{contexts.size(), {next.begin(), next.end()}, {cost.begin(), cost.end()}, {}, 0};
-  found.rest.reserve(size);
-  Vector<int32_t> by_push(pop_distances.pushes().size(), kUnknown, budget);
-  for (int32_t context = 0; context < contexts.size(); ++context) {
-    std::ranges::fill(by_push, kUnknown);
-    for (int32_t move = 0; move < num_moves; ++move) {
-      int32_t& rest = by_push[pop_distances.pushes().of_move(move)];
-      if (rest == kUnknown) rest = contexts.rest(context, pop_distances.pushes().of_move(move));
-      found.rest.push_back(rest);
-    }
-    budget.spend(num_moves + static_cast<int64_t>(by_push.size()) / 4);
-  }
-  found.first = contexts.distance(0, pop_distances.tables().start);
+  ContextDistances found{contexts.size(),
+                         support::charged_copy(next, budget),
+                         support::charged_copy(cost, budget),
+                         {},
+                         {},
+                         contexts.distance(0, pop_distances.tables().start)};
+  add_rests(contexts, found, budget);
   return found;
 }
 

@@ -38,7 +38,7 @@ class StackContexts {
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][pop_distances_.kinds().of(state)]; }
   size_t num_bytes() const;
   // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there
-  // is no way to the end.
+  // is no way to the end. Needs the landings of the pop distances.
   int32_t rest(int32_t context, int32_t push) const;
 
   static constexpr Context kNoEnd{0, kFar};
@@ -53,10 +53,11 @@ class StackContexts {
 
 struct ContextDistances {
   int32_t num_contexts;
-  std::vector<int32_t> next;  // [H, S], the context of a stack with one more symbol
-  std::vector<int32_t> cost;  // [H, S], how many tokens are counted for that symbol
-  std::vector<int32_t> rest;  // [H, M]
-  int32_t first;              // the number of tokens from the start
+  std::vector<int32_t> next;     // [H, S], the context of a stack with one more symbol
+  std::vector<int32_t> cost;     // [H, S], how many tokens are counted for that symbol
+  std::vector<int32_t> rest;     // [H, R], after each kind of move; kFar if there is no way to the end
+  std::vector<int32_t> rest_of;  // [M], the column of each move: many have the same rest on all stacks
+  int32_t first;                 // the number of tokens from the start
 };
 
 // Nothing if there are more contexts than `max_contexts`.

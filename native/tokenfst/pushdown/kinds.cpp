@@ -14,7 +14,8 @@ using support::Interner;
 Kinds::Kinds(const PushdownTables& tables, Budget& budget)
     : kind_of_(budget),
       nodes_(budget),
-      children_(tables.num_nodes(), tables.num_symbols, kDead, budget) {
+      offsets_(budget),
+      children_(budget) {
   for (int32_t node = 0; node < tables.num_nodes(); ++node) kind_of_.push_back(node), nodes_.push_back(node);
   find_children(tables, budget);
 }
@@ -22,7 +23,8 @@ Kinds::Kinds(const PushdownTables& tables, Budget& budget)
 Kinds::Kinds(const PushdownTables& tables, const PushSets& sets, Budget& budget)
     : kind_of_(tables.num_nodes(), kUnknown, budget),
       nodes_(budget),
-      children_(0, tables.num_symbols, kDead, budget) {
+      offsets_(budget),
+      children_(budget) {
   Interner<int32_t> known(budget);
   const auto close = [&](int32_t node) {
     const auto [number, is_new] = known.close();
@@ -30,7 +32,7 @@ Kinds::Kinds(const PushdownTables& tables, const PushSets& sets, Budget& budget)
     if (is_new) nodes_.push_back(node);
   };
   const Depths depths = depths_of(tables);
-  budget.spend(8 * static_cast<int64_t>(tables.child.size()) + 8 * int64_t{tables.num_nodes()});
+  budget.spend(8 * static_cast<int64_t>(tables.children.size()) + 8 * int64_t{tables.num_nodes()});
   // Nodes that no stack selects, and the end, differ from all others.
   for (int32_t node = 0; node < tables.num_nodes(); ++node) {
     if (depths.least[node] != kDead && node != tables.end_state()) continue;
@@ -40,25 +42,35 @@ Kinds::Kinds(const PushdownTables& tables, const PushSets& sets, Budget& budget)
   for (int32_t node : std::views::reverse(depths.order)) {
     if (kind_of_[node] != kUnknown) continue;
     known.push(sets.of(node));
-    for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
-      const int32_t child = tables.child_of(node, symbol);
-      if (child != kDead) known.push(symbol), known.push(kind_of_[child]);
-    }
+    const auto own = tables.children_of(node);
+    for (const auto& [symbol, child] : own) known.push(symbol), known.push(kind_of_[child]);
     close(node);
-    budget.spend(tables.num_symbols + 16);
+    budget.spend(4 * static_cast<int64_t>(own.size()) + 16);
   }
-  children_ = support::Matrix<int32_t>(nodes_.size(), tables.num_symbols, kDead, budget);
   find_children(tables, budget);
 }
 
 void Kinds::find_children(const PushdownTables& tables, Budget& budget) {
+  struct Popped {
+    int32_t symbol;
+    Child child;
+  };
+  Vector<Popped> all(budget);
   for (int32_t kind = 0; kind < size(); ++kind) {
-    for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
-      const int32_t child = tables.child_of(nodes_[kind], symbol);
-      if (child != kDead) children_[kind][symbol] = kind_of_[child];
-    }
-    budget.spend(tables.num_symbols + 1);
+    const auto own = tables.children_of(nodes_[kind]);
+    for (const auto& [symbol, child] : own) all.push_back({symbol, {kind, kind_of_[child]}});
+    budget.spend(static_cast<int64_t>(own.size()) + 1);
   }
+  auto groups = support::grouped(tables.num_symbols, all.size(), [&](size_t at) { return all[at].symbol; }, budget);
+  offsets_ = std::move(groups.offsets);
+  children_.reserve(all.size());
+  for (int32_t at : groups.order) children_.push_back(all[at].child);
+}
+
+int32_t Kinds::child(int32_t kind, int32_t symbol) const {
+  const auto own = children(symbol);
+  const auto found = std::ranges::lower_bound(own, kind, {}, &Child::kind);
+  return found != own.end() && found->kind == kind ? found->child : kDead;
 }
 
 Pushes::Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget) : longer_(budget), of_move_(budget) {
@@ -111,22 +123,17 @@ PopColumns::PopColumns(const Kinds& kinds, int32_t num_symbols, Budget& budget)
       popped_(budget) {
   Interner<int32_t> above(budget);  // the kinds above a column
   above.intern({});                 // for the end, which no symbol leads to
-  Vector<int32_t> own(budget);
+  Vector<Kinds::Child> own(budget);
   for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {
-    own.clear();
-    const auto child = [&](int32_t kind) { return kinds.child(kind, symbol); };
-    for (int32_t kind = 0; kind < kinds.size(); ++kind) {
-      if (child(kind) != kDead) own.push_back(kind);
-    }
-    std::ranges::stable_sort(own, {}, child);
+    own.assign(kinds.children(symbol).begin(), kinds.children(symbol).end());
+    std::ranges::stable_sort(own, {}, &Kinds::Child::child);
     for (size_t begin = 0, end = 0; begin < own.size(); begin = end) {
-      while (end < own.size() && child(own[end]) == child(own[begin])) ++end;
-      const int32_t column = above.intern(std::span(own).subspan(begin, end - begin)).number;
-      popped_.push_back({column, child(own[begin])});
+      for (; end < own.size() && own[end].child == own[begin].child; ++end) above.push(own[end].kind);
+      popped_.push_back({above.close().number, own[begin].child});
     }
     std::ranges::sort(popped_.begin() + offsets_.back(), popped_.end(), {}, &Popped::column);
     offsets_.push_back(static_cast<int32_t>(popped_.size()));
-    budget.spend(kinds.size() + 16 * static_cast<int64_t>(own.size()));
+    budget.spend(1 + 16 * static_cast<int64_t>(own.size()));
   }
   size_ = above.size();
 }

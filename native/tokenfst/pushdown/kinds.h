@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <span>
 
-#include "support/matrix.h"
 #include "support/value_interner.h"
 #include "tokenfst/pushdown/tables.h"
 #include "tokenfst/pushdown/trees.h"
@@ -35,15 +34,23 @@ class Kinds {
   int32_t of(int32_t node) const { return kind_of_[node]; }
   // Return one node of each kind.
   std::span<const int32_t> nodes() const { return nodes_; }
+  // Return the kinds from which a symbol can be popped, ascending, each with the kind that this leads to.
+  struct Child {
+    int32_t kind, child;
+  };
+  std::span<const Child> children(int32_t symbol) const {
+    return {children_.data() + offsets_[symbol], children_.data() + offsets_[symbol + 1]};
+  }
   // Return the kind with one more symbol popped, or kDead.
-  int32_t child(int32_t kind, int32_t symbol) const { return children_[kind][symbol]; }
+  int32_t child(int32_t kind, int32_t symbol) const;
 
  private:
   void find_children(const PushdownTables& tables, Budget& budget);
 
-  Vector<int32_t> kind_of_;            // [N]
-  Vector<int32_t> nodes_;              // [kinds]
-  support::Matrix<int32_t> children_;  // [kinds, S]
+  Vector<int32_t> kind_of_;  // [N]
+  Vector<int32_t> nodes_;    // [kinds]
+  Vector<int32_t> offsets_;  // [S + 1]
+  Vector<Child> children_;   // by symbol
 };
 
 // Pushes without duplicates: a kind, or another push with one more symbol under it. So each part of a push of several

@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <span>
 
-#include "support/matrix.h"
 #include "tokenfst/distance_vectors.h"
 #include "tokenfst/pushdown/kinds.h"
 #include "tokenfst/pushdown/tables.h"
@@ -32,9 +31,16 @@ class PopDistances {
   struct Landing {
     int32_t kind, cost;
   };
+  // The fewest tokens from the kinds of a push set to a column, at least one.
+  struct Crossing {
+    int32_t push_set, cost;
+  };
+
+  // Landings are for distances after moves (`StackContexts::rest`), and may be more than all else.
+  enum class Landings { kNone, kAll };
 
   // With `by_node` every node is a separate kind.
-  PopDistances(const PushdownTables& tables, Budget& budget, bool by_node = false);
+  PopDistances(const PushdownTables& tables, Landings landings, Budget& budget, bool by_node = false);
 
   const PushdownTables& tables() const { return tables_; }
   const Kinds& kinds() const { return kinds_; }
@@ -42,17 +48,22 @@ class PopDistances {
   const Pushes& pushes() const { return pushes_; }
   // Return the fewest tokens from nodes of a kind over a symbol, kFar if there is no way; and to the end.
   int32_t across(int32_t kind, int32_t symbol, const PopColumns::Popped& popped) const {
-    return kinds_.child(kind, symbol) == popped.kind ? 0 : lowest_[popped.column][push_set_of_[kind]];
+    return kinds_.child(kind, symbol) == popped.kind ? 0 : lowest(popped.column, push_set_of_[kind]);
   }
   int32_t to_end(int32_t kind) const {
-    return kind == kinds_.of(tables_.end_state()) ? 0 : lowest_[PopColumns::kEndColumn][push_set_of_[kind]];
+    return kind == kinds_.of(tables_.end_state()) ? 0 : lowest(PopColumns::kEndColumn, push_set_of_[kind]);
   }
-  // Return where a push lands.
+  // Return where a push lands, if landings are kept.
   std::span<const Landing> landings(int32_t push) const {
     return {landings_.data() + landing_offsets_[push], landings_.data() + landing_offsets_[push + 1]};
   }
 
-  int32_t num_push_sets() const { return static_cast<int32_t>(lowest_.columns()); }
+  int32_t num_push_sets() const { return num_push_sets_; }
+  int32_t push_set_of(int32_t kind) const { return push_set_of_[kind]; }
+  // Return the push sets from which a column can be reached with a token, ascending.
+  std::span<const Crossing> crossings(int32_t column) const {
+    return {crossings_.data() + crossing_offsets_[column], crossings_.data() + crossing_offsets_[column + 1]};
+  }
   // How far the end is from nodes of each kind with a symbol on a stack, whose distances are `vector`. `by_push_set` is
   // scratch space for one number for each push set.
   void onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
@@ -60,13 +71,17 @@ class PopDistances {
 
  private:
   static Kinds found_kinds(const PushdownTables& tables, bool by_node, Budget& budget);
+  int32_t lowest(int32_t column, int32_t push_set) const;
 
   const PushdownTables& tables_;
   Kinds kinds_;
   Pushes pushes_;
   PopColumns columns_;
-  Vector<int32_t> push_set_of_;      // [kinds]
-  support::Matrix<int32_t> lowest_;  // [column, push set], the fewest tokens, at least one
+  int32_t num_push_sets_;
+  Vector<int32_t> push_set_of_;  // [kinds]
+  // The columns of most push sets are few, so they are kept by column, without those that cannot be reached.
+  Vector<int32_t> crossing_offsets_;  // [columns + 1]
+  Vector<Crossing> crossings_;
   Vector<int32_t> landing_offsets_;  // [pushes + 1]
   Vector<Landing> landings_;
 };

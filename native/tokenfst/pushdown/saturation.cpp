@@ -1,23 +1,11 @@
 #include "tokenfst/pushdown/saturation.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "support/bits.h"
+
 namespace tokenfst {
-
-namespace {
-
-constexpr int32_t kBits = 64;
-
-size_t words_of(int32_t columns) { return (static_cast<size_t>(columns) + kBits - 1) / kBits; }
-
-template <class Visit>
-void for_each_bit(uint64_t word, Visit visit) {
-  for (; word; word &= word - 1) visit(std::countr_zero(word));
-}
-
-}  // namespace
 
 Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes,
                        const PushSets& sets, int32_t num_symbols, Budget& budget)
@@ -32,31 +20,43 @@ Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& column
       is_left_behind_(pushes.size(), false, budget),
       word_offsets_(budget),
       column_words_(budget),
-      zeros_(kinds.size(), words_of(columns.size()), 0, budget),
-      lowest_(columns.size(), sets.size(), kFar, budget),
-      levels_(budget),
-      fresh_(budget),
-      block_of_set_(sets.size(), kDead, budget),
+      first_in_word_(budget),
+      zero_offsets_(budget),
+      zeros_(budget),
+      fresh_(1, Fresh{0, kDead, 0}, budget),
+      fresh_words_(budget),
+      first_fresh_(sets.size(), kDead, budget),
+      last_fresh_(sets.size(), kDead, budget),
+      landed_(budget),
+      landed_ends_(budget),
+      groups_(budget),
+      due_(1, kDead, budget),
+      idle_(sets.size(), kDead, budget),
       landed_offsets_(budget),
       has_landed_(budget),
       has_ended_(pushes.size(), false, budget),
-      known_(sets.size(), words_of(columns.size()), 0, budget),
-      new_known_(sets.size(), words_of(columns.size()), 0, budget),
-      way_(pushes.size(), words_of(columns.size()), 0, budget),
-      new_way_(pushes.size(), words_of(columns.size()), 0, budget),
+      known_(sets.size(), support::words_for(columns.size()), 0, budget),
+      new_known_(sets.size(), support::words_for(columns.size()), 0, budget),
+      way_(pushes.size(), support::words_for(columns.size()), 0, budget),
+      new_way_(pushes.size(), support::words_for(columns.size()), 0, budget),
       changed_pushes_(budget),
       changed_sets_(budget),
       ending_(budget),
       is_changed_(pushes.size(), false, budget),
-      is_set_changed_(sets.size(), false, budget) {}
+      is_set_changed_(sets.size(), false, budget),
+      changed_words_(budget),
+      group_ends_(sets.size(), 0, budget),
+      ungrouped_(budget) {}
 
 void Saturation::run() {
   find_words();
   find_pushes();
   find_zeros();
   land_at_targets();
-  for (int32_t distance = 0; distance <= last_fresh_ + last_landed_; ++distance) {
+  // Distances at which something is due are added during the loop.
+  for (int32_t distance = 0; distance < static_cast<int32_t>(due_.size()); ++distance) {
     meet(distance);
+    group_landed(distance);
     add_fresh(distance);
   }
 }
@@ -68,9 +68,10 @@ void Saturation::find_words() {
     for (size_t place = 0; place < own.size(); ++place) {
       const int32_t word = own[place].column / kBits;
       if (place == 0 || own[place - 1].column / kBits != word) {
-        column_words_.push_back({word, 0, static_cast<int32_t>(place)});
+        column_words_.push_back({word, 0});
+        first_in_word_.push_back(static_cast<int32_t>(place));
       }
-      column_words_.back().mask |= uint64_t{1} << own[place].column % kBits;
+      column_words_.back().bits |= uint32_t{1} << own[place].column % kBits;
     }
     word_offsets_.push_back(static_cast<int32_t>(column_words_.size()));
     budget_.spend(static_cast<int64_t>(own.size()) + 1);
@@ -96,79 +97,92 @@ void Saturation::find_pushes() {
 }
 
 void Saturation::find_zeros() {
+  struct Zero {
+    int32_t kind, column;
+    auto operator<=>(const Zero&) const = default;
+  };
+  Vector<Zero> all(budget_);
   Vector<int32_t> column_of(kinds_.size(), kDead, budget_);
   for (int32_t symbol = 0; symbol < num_symbols_; ++symbol) {
     for (const PopColumns::Popped& popped : columns_.of(symbol)) column_of[popped.kind] = popped.column;
-    for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
-      const int32_t child = kinds_.child(kind, symbol);
-      if (child != kDead) zeros_[kind][column_of[child] / kBits] |= uint64_t{1} << column_of[child] % kBits;
-    }
-    budget_.spend(2 * int64_t{kinds_.size()});
+    for (const auto& [kind, child] : kinds_.children(symbol)) all.push_back({kind, column_of[child]});
+    budget_.spend(16 * static_cast<int64_t>(kinds_.children(symbol).size()) + 1);
   }
-  zeros_[end_][0] |= uint64_t{1} << PopColumns::kEndColumn;
-}
-
-Saturation::DistanceLevel& Saturation::level(int32_t distance) {
-  while (static_cast<int32_t>(levels_.size()) <= distance) levels_.emplace_back(budget_);
-  return levels_[distance];
+  all.push_back({end_, PopColumns::kEndColumn});
+  std::ranges::sort(all);
+  auto zero = all.begin();
+  for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
+    zero_offsets_.push_back(static_cast<int32_t>(zeros_.size()));
+    for (; zero != all.end() && zero->kind == kind; ++zero) {
+      const int32_t word = zero->column / kBits;
+      if (zero_offsets_.back() == static_cast<int32_t>(zeros_.size()) || zeros_.back().word != word)
+        zeros_.push_back({word, 0});
+      zeros_.back().bits |= uint32_t{1} << zero->column % kBits;
+    }
+  }
+  zero_offsets_.push_back(static_cast<int32_t>(zeros_.size()));
+  budget_.spend(kinds_.size());
 }
 
 void Saturation::land_at_targets() {
-  for (int32_t push : longer_[pushes_.size()]) level(0).landed.push_back({push, ~pushes_[push].before});
+  for (int32_t push : longer_[pushes_.size()]) landed_.push_back({push, ~pushes_[push].before});
 }
 
 // Land a push of one more symbol where columns of that symbol lead; return the amount of work.
-int64_t Saturation::land(int32_t push, std::span<const uint64_t> columns, int32_t distance) {
+int64_t Saturation::land(int32_t push, ColumnSpan columns) {
   const int32_t symbol = pushes_[push].symbol;
-  uint64_t* has_landed = has_landed_.data() + landed_offsets_[push];
-  int64_t found = 0;
-  for (int32_t at = word_offsets_[symbol]; at < word_offsets_[symbol + 1]; ++at, ++has_landed) {
-    const ColumnWord& word = column_words_[at];
-    const uint64_t fresh = columns[word.word] & word.mask & ~*has_landed;
-    *has_landed |= fresh;
-    for_each_bit(fresh, [&](int bit) {
-      const int32_t place = word.first + std::popcount(word.mask & ((uint64_t{1} << bit) - 1));
-      levels_[distance].landed.push_back({push, columns_.of(symbol)[place].kind});
-      ++found;
-    });
+  const ColumnSpan own =
+      ColumnSpan(column_words_).subspan(word_offsets_[symbol], word_offsets_[symbol + 1] - word_offsets_[symbol]);
+  uint32_t* has_landed = has_landed_.data() + landed_offsets_[push];
+  const size_t before = landed_.size();
+  auto at = own.begin();
+  for (const auto& [word, bits] : columns) {
+    at = std::ranges::lower_bound(at, own.end(), word, {}, &ColumnWord::word);
+    if (at == own.end()) break;
+    if (at->word != word) continue;
+    const auto place = static_cast<size_t>(at - own.begin());
+    const uint32_t fresh = bits & at->bits & ~has_landed[place];
+    has_landed[place] |= fresh;
+    const int32_t first = first_in_word_[word_offsets_[symbol] + place];
+    for (uint32_t left = fresh; left; left &= left - 1) {
+      const uint32_t below = (left & -left) - 1;
+      landed_.push_back({push, columns_.of(symbol)[first + std::popcount(at->bits & below)].kind});
+    }
   }
-  if (found) last_landed_ = std::max(last_landed_, distance);
-  return 4 * found + word_offsets_[symbol + 1] - word_offsets_[symbol];
+  return 4 * static_cast<int64_t>(landed_.size() - before + columns.size());
 }
 
 void Saturation::meet(int32_t distance) {
-  level(distance);
-  const size_t words = zeros_.columns();
-  for (int32_t after = 0; after < distance; ++after) {
-    const DistanceLevel& fresh = levels_[distance - after];
-    if (fresh.sets.empty() || levels_[after].landed.empty()) continue;
-    for (size_t at = 0; at < fresh.sets.size(); ++at) block_of_set_[fresh.sets[at]] = static_cast<int32_t>(at);
-    // By number, since levels may move; no landing is added to this level.
-    for (size_t at = 0; at < levels_[after].landed.size(); ++at) {
-      const Landed landed = levels_[after].landed[at];
-      const int32_t block = block_of_set_[push_sets_.of(landed.kind)];
-      if (block != kDead)
-        go_on(landed, std::span(fresh_).subspan(levels_[distance - after].first_bits + block * words, words), distance);
-    }
-    for (int32_t set : levels_[distance - after].sets) block_of_set_[set] = kDead;
-    budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].sets.size()));
+  // What lands during the loops lands at this distance; groups wait for later ones.
+  const size_t begin = distance ? landed_ends_.back() : 0;
+  for (int32_t group = due_[distance]; group != kDead;) {
+    Group& own = groups_[group];
+    own.last_met = own.last_met == kDead ? first_fresh_[set_of(own)] : fresh_[own.last_met].next;
+    for (size_t at = own.begin; at < own.end; ++at) go_on(landed_[at].push, columns_at(own.last_met));
+    const int32_t next = own.next;
+    wait(group);
+    group = next;
   }
-  // Landings are added during the loop.
-  for (size_t at = 0; at < levels_[distance].landed.size(); ++at) {
-    const Landed landed = levels_[distance].landed[at];
-    go_on(landed, zeros_[landed.kind], distance);
+  for (size_t at = begin; at < landed_.size(); ++at) {
+    const auto [push, kind] = landed_[at];
+    go_on(push, ColumnSpan(zeros_).subspan(zero_offsets_[kind], zero_offsets_[kind + 1] - zero_offsets_[kind]));
   }
 }
 
-void Saturation::go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance) {
-  int64_t steps = 4;
-  for (int32_t longer : longer_[landed.push]) steps += land(longer, columns, distance);
-  if (columns[0] >> PopColumns::kEndColumn & 1) end(landed.push);
-  if (is_left_behind_[landed.push]) {
-    const auto way = new_way_[landed.push];
-    for (size_t word = 0; word < columns.size(); ++word) way[word] |= columns[word];
-    change(landed.push);
-    steps += static_cast<int64_t>(columns.size()) / 2;
+void Saturation::go_on(int32_t push, ColumnSpan columns) {
+  if (columns.empty()) return budget_.spend(1);
+  int64_t steps = 4 + static_cast<int64_t>(columns.size());
+  for (int32_t longer : longer_[push]) steps += land(longer, columns);
+  if (columns[0].word == 0 && columns[0].bits >> PopColumns::kEndColumn & 1) end(push);
+  if (is_left_behind_[push]) {
+    const auto way = way_[push], found = new_way_[push];
+    uint32_t any = 0;
+    for (const auto& [word, bits] : columns) {
+      const uint32_t fresh = bits & ~way[word];
+      found[word] |= fresh;
+      any |= fresh;
+    }
+    if (any) change(push);
   }
   budget_.spend(steps);
 }
@@ -186,7 +200,7 @@ void Saturation::end(int32_t push) {
     ending_.pop_back();
     if (std::exchange(has_ended_[last], true)) continue;
     if (is_left_behind_[last]) {
-      new_way_[last][0] |= uint64_t{1} << PopColumns::kEndColumn;
+      new_way_[last][0] |= uint32_t{1} << PopColumns::kEndColumn;
       change(last);
     }
     for (int32_t longer : longer_[last]) ending_.push_back(longer);
@@ -194,49 +208,98 @@ void Saturation::end(int32_t push) {
   }
 }
 
+void Saturation::group_landed(int32_t distance) {
+  const size_t begin = distance ? landed_ends_.back() : 0;
+  ungrouped_.assign(landed_.begin() + static_cast<ptrdiff_t>(begin), landed_.end());
+  changed_sets_.clear();
+  for (const Landed& landed : ungrouped_) {
+    const int32_t set = push_sets_.of(landed.kind);
+    if (group_ends_[set]++ == 0) changed_sets_.push_back(set);
+  }
+  size_t end = begin;
+  for (int32_t set : changed_sets_) {
+    groups_.push_back({end, end + group_ends_[set], distance, kDead, kDead});
+    end += std::exchange(group_ends_[set], end);
+  }
+  for (const Landed& landed : ungrouped_) landed_[group_ends_[push_sets_.of(landed.kind)]++] = landed;
+  for (int32_t set : changed_sets_) group_ends_[set] = 0;
+  for (size_t group = groups_.size() - changed_sets_.size(); group < groups_.size(); ++group)
+    wait(static_cast<int32_t>(group));
+  landed_ends_.push_back(landed_.size());
+  budget_.spend(8 * static_cast<int64_t>(landed_.size() - begin) + 1);
+  changed_sets_.clear();
+}
+
+void Saturation::wait(int32_t group) {
+  Group& own = groups_[group];
+  const int32_t set = set_of(own);
+  const int32_t fresh = own.last_met == kDead ? first_fresh_[set] : fresh_[own.last_met].next;
+  if (fresh == kDead) {
+    own.next = std::exchange(idle_[set], group);
+    return;
+  }
+  const auto distance = static_cast<size_t>(own.distance + fresh_[fresh].distance);
+  if (due_.size() <= distance) due_.resize(distance + 1, kDead);
+  own.next = std::exchange(due_[distance], group);
+}
+
 void Saturation::add_fresh(int32_t distance) {
-  const size_t words = zeros_.columns();
   for (int32_t push : changed_pushes_) {
-    is_changed_[push] = false;
-    const auto way = way_[push], found = new_way_[push];
-    uint64_t any = 0;
-    for (size_t word = 0; word < words; ++word) {
-      found[word] &= ~way[word];
-      way[word] |= found[word];
-      any |= found[word];
-    }
-    const auto sets = any ? push_sets_.with(push) : std::span<const int32_t>();
+    find_changed_words(push);
+    const auto sets = push_sets_.with(push);
     for (int32_t set : sets) {
-      const auto known = new_known_[set];
-      for (size_t word = 0; word < words; ++word) known[word] |= found[word];
-      if (!std::exchange(is_set_changed_[set], true)) changed_sets_.push_back(set);
+      const auto known = known_[set], found = new_known_[set];
+      uint32_t any = 0;
+      for (const auto& [word, bits] : changed_words_) {
+        const uint32_t fresh = bits & ~known[word];
+        found[word] |= fresh;
+        any |= fresh;
+      }
+      if (any && !std::exchange(is_set_changed_[set], true)) changed_sets_.push_back(set);
     }
-    budget_.spend(static_cast<int64_t>(words / 4 + 1) * static_cast<int64_t>(2 + sets.size()));
-    std::ranges::fill(found, 0);
+    budget_.spend(2 * static_cast<int64_t>(changed_words_.size() + 1) * static_cast<int64_t>(sets.size()));
   }
   changed_pushes_.clear();
-  level(distance + 1).first_bits = fresh_.size();
   for (int32_t set : changed_sets_) add_set(set, distance + 1);
   changed_sets_.clear();
 }
 
+// Find the new columns of a way.
+void Saturation::find_changed_words(int32_t push) {
+  is_changed_[push] = false;
+  changed_words_.clear();
+  const auto way = way_[push], found = new_way_[push];
+  for (size_t word = 0; word < way.size(); ++word) {
+    if (!found[word]) continue;
+    const uint32_t fresh = std::exchange(found[word], 0) & ~way[word];
+    way[word] |= fresh;
+    if (fresh) changed_words_.push_back({static_cast<int32_t>(word), fresh});
+  }
+  budget_.spend(static_cast<int64_t>(way.size()) / 4 + 1);
+}
+
+// Make the new columns of a push set fresh, and let groups meet them.
 void Saturation::add_set(int32_t set, int32_t distance) {
   is_set_changed_[set] = false;
   const auto known = known_[set], found = new_known_[set];
-  uint64_t any = 0;
   for (size_t word = 0; word < known.size(); ++word) {
-    found[word] &= ~known[word];
-    known[word] |= found[word];
-    any |= found[word];
-    for_each_bit(found[word], [&](int bit) { lowest_[word * kBits + bit][set] = distance; });
-    budget_.spend(2 + 2 * std::popcount(found[word]));
+    if (!found[word]) continue;
+    const uint32_t bits = std::exchange(found[word], 0);
+    known[word] |= bits;
+    fresh_words_.push_back({static_cast<int32_t>(word), bits});
   }
-  if (any) {
-    fresh_.insert(fresh_.end(), found.begin(), found.end());
-    levels_[distance].sets.push_back(set);
-    last_fresh_ = distance;
+  const auto fresh = static_cast<int32_t>(fresh_.size()) - 1;
+  fresh_.back() = {distance, kDead, fresh_.back().first};
+  fresh_.push_back({0, kDead, fresh_words_.size()});
+  const int32_t before = std::exchange(last_fresh_[set], fresh);
+  (before == kDead ? first_fresh_[set] : fresh_[before].next) = fresh;
+  budget_.spend(static_cast<int64_t>(known.size()) / 4 + 4);
+  for (int32_t group = std::exchange(idle_[set], kDead); group != kDead;) {
+    const int32_t next = groups_[group].next;
+    wait(group);
+    group = next;
+    budget_.spend(2);
   }
-  std::ranges::fill(found, 0);
 }
 
 }  // namespace tokenfst

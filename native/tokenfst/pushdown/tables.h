@@ -23,6 +23,9 @@
 namespace tokenfst {
 
 struct PushdownTables {
+  struct Child {
+    int32_t symbol, node;  // one more symbol popped, and the node below
+  };
   struct Edge {
     int32_t number;  // the class
     int32_t outcome;
@@ -36,7 +39,8 @@ struct PushdownTables {
   int32_t start;                         // with an empty stack
   int32_t max_pops;                      // the depth of the deepest node
   int32_t max_configurations;            // 1 if the automaton is deterministic, otherwise how many are carried
-  std::vector<int32_t> child;            // [N, S], kDead if no deeper node has an edge
+  std::vector<int32_t> child_offsets;    // [N + 1]
+  std::vector<Child> children;           // by symbol within a node; none where no deeper node has an edge
   std::vector<int32_t> row_offsets;      // [N + 1]
   std::vector<Edge> edges;               // [E]
   std::vector<int32_t> outcome_offsets;  // [O + 1]; each outcome has a move
@@ -47,9 +51,11 @@ struct PushdownTables {
   int32_t num_nodes() const { return static_cast<int32_t>(row_offsets.size()) - 1; }
   int32_t num_outcomes() const { return static_cast<int32_t>(outcome_offsets.size()) - 1; }
   int32_t end_state() const { return num_states - 1; }
-  int32_t child_of(int32_t node, int32_t symbol) const {
-    return child[static_cast<size_t>(node) * num_symbols + symbol];
+  std::span<const Child> children_of(int32_t node) const {
+    return {children.data() + child_offsets[node], children.data() + child_offsets[node + 1]};
   }
+  // Return the node with one more symbol popped, or kDead.
+  int32_t child_of(int32_t node, int32_t symbol) const;
   std::span<const Edge> edges_of(int32_t node) const {
     return {edges.data() + row_offsets[node], edges.data() + row_offsets[node + 1]};
   }

@@ -25,7 +25,8 @@ class LiveSets {
         sets_(budget),
         above_(0, pop_distances.tables().num_symbols, kUnknown, budget),
         pairs_(budget),
-        below_(budget) {}
+        below_(budget),
+        is_crossing_(budget) {}
 
   // Return the kinds that are coaccessible with the empty stack.
   int32_t first() {
@@ -64,14 +65,22 @@ class LiveSets {
   size_t num_symbols() const { return static_cast<size_t>(pop_distances_.tables().num_symbols); }
 
   void find_above(int32_t set, int32_t symbol) {
-    const auto own = pop_distances_.columns().of(symbol);
-    for (int32_t kind = 0; kind < pop_distances_.kinds().size(); ++kind) {
-      const bool is_live = std::ranges::any_of(own, [&](const PopColumns::Popped& popped) {
-        return contains(set, popped.kind) && pop_distances_.across(kind, symbol, popped) < kFar;
-      });
-      if (is_live) sets_.push(kind);
-      budget_.spend(2 * static_cast<int64_t>(own.size()) + 1);
+    const Kinds& kinds = pop_distances_.kinds();
+    is_crossing_.assign(pop_distances_.num_push_sets(), false);
+    for (const PopColumns::Popped& popped : pop_distances_.columns().of(symbol)) {
+      if (!contains(set, popped.kind)) continue;
+      const auto crossings = pop_distances_.crossings(popped.column);
+      for (const PopDistances::Crossing& crossing : crossings) is_crossing_[crossing.push_set] = true;
+      budget_.spend(static_cast<int64_t>(crossings.size()) + 8);
     }
+    const auto children = kinds.children(symbol);
+    auto child = children.begin();
+    for (int32_t kind = 0; kind < kinds.size(); ++kind) {
+      bool is_live = is_crossing_[pop_distances_.push_set_of(kind)];
+      if (child != children.end() && child->kind == kind) is_live = contains(set, (child++)->child) || is_live;
+      if (is_live) sets_.push(kind);
+    }
+    budget_.spend(kinds.size() + 8 * static_cast<int64_t>(children.size()));
   }
   int32_t close() {
     const auto [number, is_new] = sets_.close();
@@ -88,6 +97,7 @@ class LiveSets {
   support::Matrix<int32_t> above_;  // [sets, S]
   support::ValueInterner<SetAndSymbol> pairs_;
   Vector<Vector<int32_t>> below_;  // [sets x S]
+  Vector<uint8_t> is_crossing_;    // [push sets], scratch space
 };
 
 // One path through the tree of a state's effect.
@@ -292,7 +302,7 @@ Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::
   find_distinct(effects, distinct, budget);
   Vector<uint8_t> is_overflow(tables.num_states, false, budget);
   for (int32_t state : overflow) is_overflow[state] = true;
-  const PopDistances pop_distances(tables, budget);
+  const PopDistances pop_distances(tables, PopDistances::Landings::kNone, budget);
   ReachabilitySearch search(*effects.trees, pop_distances, distinct.moves, distinct.paths, budget);
   const Trim result = search.run(pop_distances, is_overflow);
   if (result != Trim::kDone) return {result, {}};
@@ -313,9 +323,7 @@ std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budg
   const Depths depths = depths_of(tables);
   for (const int32_t node : std::views::reverse(depths.order)) {
     const auto own = classes[node];
-    for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
-      const int32_t child = tables.child_of(node, symbol);
-      if (child == kDead) continue;
+    for (const auto& [symbol, child] : tables.children_of(node)) {
       std::ranges::transform(own, classes[child], own.begin(), std::bit_or());
       budget.spend(static_cast<int64_t>(own.size()) / 4 + 1);
     }
@@ -323,7 +331,7 @@ std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budg
       if (support::has_bit(own, static_cast<uint32_t>(edge.number))) return edge.number;
       support::set_bit(own, static_cast<uint32_t>(edge.number));
     }
-    budget.spend(tables.num_symbols + static_cast<int64_t>(tables.edges_of(node).size()));
+    budget.spend(1 + static_cast<int64_t>(tables.edges_of(node).size()));
   }
   return std::nullopt;
 }

@@ -65,12 +65,11 @@ def _value_in(values: Iterable[Any]) -> Task[Formula]:
     booleans: set[bool] = set()
     others: list[Formula] = []
     for value in values:
-        number = fraction(value)
         if isinstance(value, str):
             texts[value] = None
         elif isinstance(value, bool):
             booleans.add(value)
-        elif number is not None:
+        elif (number := fraction(value)) is not None:
             numbers.add(number)
         else:
             others.append((yield _compound(value)))

@@ -1,0 +1,68 @@
+"""What a walk keeps of one way to read a text: a part that is read next, and what follows it.
+
+    Frame    a part of an expression that is to be read, or is being read, and the frame after it
+    Opened   a rule that was called at one place of the text, and all who called it there
+
+Frames are linked from the inside out and shared between ways, so a way costs one frame for each part that it enters. A
+rule that is called at one place is opened once, whoever calls it, as in Earley's algorithm ("An efficient context-free
+parsing algorithm", Communications of the ACM 13, 1970); so left recursion comes to an end, and ambiguity is not copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from automata.byte_automaton import ByteAutomaton
+from automata.expressions import Expr
+
+# What a frame says is to be done.
+EXPR: Final = 0  # read an expression
+READ: Final = 1  # go on in a leaf's automaton, from state `number`
+PARTS: Final = 2  # read the parts of a concatenation from part `number` on
+LOOP: Final = 3  # one more time of a repetition has been read: the `number`-th
+SPAN: Final = 4  # a part of a pattern has been read
+RETURN: Final = 5  # a rule has been read
+END: Final = 6  # the text may end
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A part of a way.
+
+    Attributes:
+        kind: one of the kinds above.
+        next: the frame after this one; None for the last of a rule or of the text.
+        opened: the rule that the part stands in; None outside of grammars.
+        expr: the expression, if the kind has one.
+        number: see the kinds.
+        since: where the time of a repetition began.
+        automaton: that of a leaf.
+    """
+
+    kind: int
+    next: Frame | None
+    opened: Opened | None
+    expr: Expr | None = None
+    number: int = 0
+    since: int = 0
+    automaton: ByteAutomaton | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A rule that was called at one place of the text.
+
+    Attributes:
+        name: the rule.
+        begin: where.
+        is_word: whether it is a lexical rule.
+        callers: the frames after each call.
+        is_empty: whether it has been read without a byte.
+    """
+
+    name: str
+    begin: int
+    is_word: bool
+    callers: list[Frame] = field(default_factory=list)
+    is_empty: bool = False

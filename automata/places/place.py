@@ -1,0 +1,30 @@
+"""Place: a part of an expression or a grammar at which a text goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part that can read the next byte of a text.
+
+    Attributes:
+        expected: the bytes that it reads next.
+        part: the part, as it is written in the pattern, or printed.
+        span: where it begins and ends in the pattern, in characters; None where the constraint is no pattern.
+        count: how many times it has been read, where it is a repetition.
+        rest: what is left of a text that has been begun; of a repetition, what is left of this time.
+        rules: the rules that are open, from the start of the grammar to the one that the part stands in.
+        word: the lexical rule that the part belongs to.
+        begun: how many bytes of the word have been read.
+    """
+
+    expected: frozenset[int]
+    part: str
+    span: tuple[int, int] | None = None
+    count: int | None = None
+    rest: bytes = b""
+    rules: tuple[str, ...] = ()
+    word: str | None = None
+    begun: int = 0

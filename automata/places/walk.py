@@ -1,0 +1,391 @@
+"""Walk: reads a text through an expression or a grammar, all ways to read it side by side.
+
+    walk_through     an expression, a pattern or a grammar -> Walk
+    Walk.read        one more byte; False where no way reads it; `read_label` for a label
+    Walk.places      where the ways stand: the parts that read next
+
+Leaves, which are whatever has no parts of its own to stand in, are read by their automata. The count of a repetition
+is a number in the way. Words are read as a lexer reads them (`automata.pushdown.grammar`): the longest match, lazy
+words first, then priority.
+
+A walk reads at least what the language allows, and may read more: assertions are taken for nothing, a lexer's choice is
+not taken back where it leads to no end, and in a grammar with `ambiguity="parallel"` words are not chosen among at all.
+So the caller says which bytes may come next (`places(allowed)`), and places that read none of them are left out.
+
+Rejected: derivatives of expressions (they lose where a part came from); marks in the automata (which are minimized, and
+serve masks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt
+from automata.compile.compiler import compile_expr
+from automata.errors import WeightedLanguage
+from automata.expressions import (
+    EPSILON,
+    Alternation,
+    Call,
+    Concatenation,
+    Expr,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+    Weighted,
+    alternation,
+    repeat,
+)
+from automata.limits import spend
+from automata.places.frames import END, EXPR, LOOP, PARTS, READ, RETURN, SPAN, Frame, Opened
+from automata.places.place import Place
+from automata.places.spans import Spanned, spanned_pattern
+from automata.pushdown.grammar import Grammar
+from automata.pushdown.layout import words_by_priority
+from automata.weighted import compile_weighted
+
+# An ignored word is called by its name and this, since no other ignored words follow it by themselves.
+_IGNORED = " (ignored)"
+# What a frame takes, in steps of the budget.
+_FRAME_STEPS = 10
+
+
+def walk_through(constraint: str | Expr | Grammar) -> Walk:
+    """Return the walk through a constraint, before the first byte.
+
+    Args:
+        constraint: a pattern in Python's dialect, an expression or a grammar.
+
+    Raises:
+        PatternError: it is not a pattern.
+        LimitExceeded: there are more ways than the current compilation has time for.
+    """
+    if isinstance(constraint, Grammar):
+        return Walk(Call(constraint.start), constraint, None)
+    pattern = constraint if isinstance(constraint, str) else None
+    return Walk(spanned_pattern(constraint) if isinstance(constraint, str) else constraint, None, pattern)
+
+
+class Walk:
+    """The ways to read a text, as far as it has been read.
+
+    Attributes:
+        position: the number of bytes read.
+        may_end: whether the text may end here, as far as the ways know.
+        labels: the labels that may come next, each with what follows it.
+    """
+
+    def __init__(self, whole: Expr, grammar: Grammar | None, pattern: str | None) -> None:
+        """Start before the first byte.
+
+        Args:
+            whole: the expression of whole texts.
+            grammar: the rules that it calls.
+            pattern: where the spans of its parts are.
+        """
+        self.position = 0
+        self._grammar, self._pattern = grammar, pattern
+        self._chooses_words = grammar is not None and grammar.ambiguity == "error"
+        self._order = _priorities(grammar)
+        names = dict.fromkeys(grammar.ignored) if grammar else ()
+        ignored = repeat(alternation(*[Call(name + _IGNORED) for name in names]), 0) if names else EPSILON
+        self._ignored = ignored
+        self._leaves: dict[int, tuple[Expr, ByteAutomaton]] = {}
+        self._next_bytes: dict[tuple[int, int], frozenset[int]] = {}
+        self._begin()
+        end = Frame(END, None, None)
+        self._push(Frame(EXPR, self._frame(EXPR, end, None, whole), None, ignored))
+        self._close()
+
+    def read(self, byte: int) -> bool:
+        """Read a byte; return whether some way goes on."""
+        moved: list[tuple[Frame, int]] = []
+        for frame in self._reading:
+            assert frame.automaton is not None
+            state = frame.automaton.step(frame.number, bytes([byte]))
+            if state >= 0:
+                moved.append((frame, state))
+        inside = [pair for pair in moved if self._is_begun(pair[0])] if self._chooses_words else []
+        self.position += 1
+        self._begin()
+        for frame, state in inside or moved:
+            self._enter(frame, state)
+        self._close()
+        return bool(moved)
+
+    def read_label(self, names: frozenset[str]) -> bool:
+        """Read a symbol that stands for some labels; return whether some way goes on."""
+        after = [frame for name in names for frame in self.labels.get(name, ())]
+        self.position += 1
+        self._begin()
+        for frame in after:
+            self._push(frame)
+        self._close()
+        return bool(after)
+
+    def places(self, allowed: frozenset[int] | None = None) -> tuple[Place, ...]:
+        """Return the parts that read next, each once, in the order in which they stand in the constraint.
+
+        Args:
+            allowed: the bytes that may come next; None for all that the ways read.
+        """
+        reads = [(frame, self._bytes_from(frame)) for frame in self._reading]
+        if self._chooses_words:
+            begun = frozenset[int]().union(*[own for frame, own in reads if self._is_begun(frame)])
+            reads = [(frame, own if self._is_begun(frame) else own - begun) for frame, own in reads]
+        found: dict[Place, frozenset[int]] = {}
+        for frame, own in reads:
+            expected = own if allowed is None else own & allowed
+            if expected:
+                place = self._place(frame)
+                found[place] = found.get(place, frozenset()) | expected
+        return tuple(replace(place, expected=expected) for place, expected in found.items())
+
+    # Ways
+
+    def _begin(self) -> None:
+        """Forget what belonged to the position before."""
+        self.may_end = False
+        self.labels: dict[str, list[Frame]] = {}
+        self._known: dict[tuple[int, ...], Frame] = {}
+        self._seen: set[Frame] = set()
+        self._waiting: list[Frame] = []
+        self._reading: list[Frame] = []
+        self._opened: dict[str, Opened] = {}
+        self._words: list[Opened] = []
+
+    def _frame(
+        self, kind: int, next_: Frame | None, opened: Opened | None, expr: Expr | None, number: int = 0
+    ) -> Frame:
+        """Return a frame; equal ones of one position are one."""
+        key = (kind, id(next_), id(opened), id(expr), number)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Frame(kind, next_, opened, expr, number, self.position)
+        return found
+
+    def _push(self, frame: Frame) -> None:
+        if frame not in self._seen:
+            self._seen.add(frame)
+            self._waiting.append(frame)
+
+    def _close(self) -> None:
+        """Follow all ways to the leaves that read next, words last."""
+        self._drain()
+        if self._words:
+            chosen = self._words
+            if self._chooses_words:
+                best = min(self._order[_plain(word.name)] for word in chosen)
+                chosen = [word for word in chosen if self._order[_plain(word.name)] == best]
+                if best[0] == 0:
+                    self._reading = [frame for frame in self._reading if not self._is_begun(frame)]
+            for word in chosen:
+                self._resume(word)
+            self._drain()
+
+    def _drain(self) -> None:
+        while self._waiting:
+            spend(_FRAME_STEPS)
+            frame = self._waiting.pop()
+            if frame.kind == EXPR:
+                self._open(frame)
+            elif frame.kind == PARTS:
+                self._parts(frame)
+            elif frame.kind == LOOP:
+                self._again(frame)
+            elif frame.kind == RETURN:
+                self._return(frame)
+            elif frame.kind == END:
+                self.may_end = True
+            else:
+                assert frame.next is not None
+                self._push(frame.next)
+
+    def _open(self, frame: Frame) -> None:
+        """Begin to read an expression."""
+        expr, after, opened = frame.expr, frame.next, frame.opened
+        assert after is not None
+        match expr:
+            case Spanned(inner):
+                self._push(self._frame(EXPR, self._frame(SPAN, after, opened, expr), opened, inner))
+            case Weighted(inner, _, _):
+                self._push(self._frame(EXPR, after, opened, inner))
+            case Concatenation():
+                self._parts(self._frame(PARTS, after, opened, expr))
+            case Alternation(parts):
+                for part in parts[::-1]:
+                    self._push(self._frame(EXPR, after, opened, part))
+            case Repetition(_, low, high):
+                if low == 0:
+                    self._push(after)
+                if high != 0:
+                    self._time(frame, 1)
+            case Call(name):
+                self._call(name, after)
+            case Label(name):
+                self.labels.setdefault(name, []).append(after)
+            case Lookahead() | Lookbehind():
+                self._push(after)
+            case _:
+                assert expr is not None
+                self._leaf(expr, after, opened)
+
+    def _parts(self, frame: Frame) -> None:
+        """Read the next part of a concatenation."""
+        assert isinstance(frame.expr, Concatenation)
+        assert frame.next is not None
+        parts, at = frame.expr.parts, frame.number
+        if at == len(parts):
+            self._push(frame.next)
+        else:
+            after = self._frame(PARTS, frame.next, frame.opened, frame.expr, at + 1)
+            self._push(self._frame(EXPR, after, frame.opened, parts[at]))
+
+    def _time(self, frame: Frame, number: int) -> None:
+        """Begin the `number`-th time of a repetition."""
+        assert isinstance(frame.expr, Repetition)
+        if frame.expr.high is None:
+            number = min(number, frame.expr.low + 1)  # more are not told apart
+        after = self._frame(LOOP, frame.next, frame.opened, frame.expr, number)
+        self._push(self._frame(EXPR, after, frame.opened, frame.expr.inner))
+
+    def _again(self, frame: Frame) -> None:
+        """Go on after one time of a repetition. Where it read nothing, those that are missing read nothing either."""
+        assert isinstance(frame.expr, Repetition)
+        assert frame.next is not None
+        is_empty = frame.since == self.position
+        if is_empty or frame.number >= frame.expr.low:
+            self._push(frame.next)
+        if not is_empty and (frame.expr.high is None or frame.number < frame.expr.high):
+            self._time(frame, frame.number + 1)
+
+    def _leaf(self, expr: Expr, after: Frame, opened: Opened | None) -> None:
+        """Begin to read a leaf by its automaton."""
+        known = self._leaves.get(id(expr))
+        if known is None:
+            try:
+                automaton = compile_expr(expr)
+            except WeightedLanguage:
+                automaton = compile_weighted(expr).support
+            known = self._leaves[id(expr)] = expr, automaton
+        if not known[1].is_empty:
+            frame = self._frame(READ, after, opened, expr, known[1].start)
+            frame.automaton = known[1]
+            self._arrive(frame)
+
+    def _enter(self, frame: Frame, state: int) -> None:
+        """Go on in a leaf from a state."""
+        after = self._frame(READ, frame.next, frame.opened, frame.expr, state)
+        after.automaton, after.since = frame.automaton, frame.since
+        self._arrive(after)
+
+    def _arrive(self, frame: Frame) -> None:
+        assert frame.automaton is not None
+        assert frame.next is not None
+        if frame not in self._seen:
+            self._seen.add(frame)
+            self._reading.append(frame)
+            if frame.automaton.final[frame.number]:
+                self._push(frame.next)
+
+    # Rules
+
+    def _call(self, name: str, after: Frame) -> None:
+        """Call a rule; it is opened once at each place of the text."""
+        opened = self._opened.get(name)
+        if opened is None:
+            assert self._grammar is not None
+            lexical = self._grammar.lexical.get(_plain(name))
+            body = self._grammar.rules[name] if lexical is None else lexical.expr
+            opened = self._opened[name] = Opened(name, self.position, lexical is not None)
+            self._push(self._frame(EXPR, Frame(RETURN, None, opened), opened, body))
+        if after not in opened.callers:
+            opened.callers.append(after)
+            if opened.is_empty:
+                self._push(after)
+
+    def _return(self, frame: Frame) -> None:
+        """Go on after a rule; words wait until it is known which of them ends here. No word is empty."""
+        opened = frame.opened
+        assert opened is not None
+        if not opened.is_word:
+            opened.is_empty = opened.is_empty or opened.begin == self.position
+            self._resume(opened)
+        elif opened.begin < self.position:
+            self._words.append(opened)
+
+    def _resume(self, opened: Opened) -> None:
+        for after in opened.callers:
+            if opened.is_word and not opened.name.endswith(_IGNORED):
+                self._push(self._frame(EXPR, after, after.opened, self._ignored))
+            else:
+                self._push(after)
+
+    def _is_begun(self, frame: Frame) -> bool:
+        """Return whether a way stands inside of a word."""
+        return frame.opened is not None and frame.opened.is_word and frame.opened.begin < self.position
+
+    # Places
+
+    def _bytes_from(self, frame: Frame) -> frozenset[int]:
+        """Return the bytes that a leaf reads next."""
+        automaton, state = frame.automaton, frame.number
+        assert automaton is not None
+        key = id(automaton), state
+        if key not in self._next_bytes:
+            found = (byte for byte in range(256) if automaton.step(state, bytes([byte])) >= 0)
+            self._next_bytes[key] = frozenset(found)
+        return self._next_bytes[key]
+
+    def _place(self, frame: Frame) -> Place:
+        """Return where a way stands, without what it reads: the leaf, or the repetition of the leaf."""
+        expr, span, above = frame.expr, frame.next, frame.next
+        done = self.position - frame.since
+        rest = expr.value[done:] if isinstance(expr, Literal) and done else b""
+        while span is not None and span.kind != SPAN:
+            span = span.next
+        if above is not None and above is span:
+            above = above.next
+        count = None
+        if above is not None and above.kind == LOOP:
+            expr, count = above.expr, above.number - 1
+            span = above.next if above.next is not None and above.next.kind == SPAN else span
+        assert expr is not None
+        rules, word, begun = self._rules(frame)
+        if self._pattern is not None and span is not None and isinstance(span.expr, Spanned):
+            where = span.expr.start, span.expr.end
+            return Place(frozenset(), self._pattern[slice(*where)], where, count, rest, rules, word, begun)
+        return Place(frozenset(), excerpt(expr), None, count, rest, rules, word, begun)
+
+    def _rules(self, frame: Frame) -> tuple[tuple[str, ...], str | None, int]:
+        """Return the open rules of a way (the shortest chain), the word that it reads, and how much of that is read."""
+        if frame.opened is None:
+            return (), None, 0
+        inner = frame.opened
+        known = {id(inner)}
+        waiting: list[tuple[Opened, tuple[str, ...]]] = [(inner, () if inner.is_word else (inner.name,))]
+        for opened, names in waiting:
+            for caller in opened.callers:
+                outer = caller.opened
+                if outer is None:
+                    word = _plain(inner.name) if inner.is_word else None
+                    return names, word, self.position - inner.begin if inner.is_word else 0
+                if id(outer) not in known:
+                    known.add(id(outer))
+                    waiting.append((outer, (outer.name, *names)))
+        raise AssertionError("every rule was called from the start")
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix(_IGNORED)
+
+
+def _priorities(grammar: Grammar | None) -> dict[str, tuple[int, int]]:
+    """Return the order in which words are preferred, lazy ones first, each with 0 if it is lazy."""
+    if grammar is None:
+        return {}
+    names = words_by_priority(grammar)
+    return {name: (0 if grammar.lexical[name].lazy else 1, place) for place, name in enumerate(names)}

@@ -1,0 +1,85 @@
+"""Expressions whose alternatives and repetitions have an order: what an engine with backtracking tries first.
+
+    Choice(parts)                    any one of the parts, the first one first
+    Loop(inner, low, high, lazy)     between `low` and `high` times: as often as possible first, or as seldom (`lazy`)
+    unordered(expr)                  the same without an order
+
+They stand beside the nodes of `automata.expressions.nodes` in one expression, and mean something only to
+`automata.preference.preferred`: their language as a set of texts is that of `unordered`.
+
+Rejected: an order in `Alternation` and `Repetition` themselves, whose normal form merges what an order tells apart, and
+which nearly always describe a set.
+"""
+
+from __future__ import annotations
+
+from automata import expressions as ex
+from automata.expressions import Alternation, Concatenation, Expr, Lookahead, Lookbehind, Repetition
+
+_set = object.__setattr__
+
+
+class Choice(Expr):
+    """Any one of the parts; earlier ones are preferred."""
+
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
+
+class Loop(Expr):
+    """`inner` between `low` and `high` times; `high` None is no bound. More are preferred, or fewer if it is lazy."""
+
+    __slots__ = ("high", "inner", "lazy", "low")
+    __match_args__ = ("inner", "low", "high", "lazy")
+    inner: Expr
+    low: int
+    high: int | None
+    lazy: bool
+
+    def __init__(self, inner: Expr, low: int, high: int | None, lazy: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "low", low)
+        _set(self, "high", high)
+        _set(self, "lazy", lazy)
+        _set(self, "size", inner.size * max(low if high is None else high, 1))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+def unordered(expr: Expr) -> Expr:
+    """Return the language of an expression as a set of texts, without recursion."""
+    known: dict[int, Expr] = {}  # by identity, which takes no hashing
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if id(part) not in known]
+        if missing:
+            stack += missing
+        else:
+            known[id(stack.pop())] = _unordered(node, [known[id(part)] for part in node.operands()])
+    return known[id(expr)]
+
+
+def _unordered(node: Expr, parts: list[Expr]) -> Expr:
+    match node:
+        case Choice() | Alternation():
+            return ex.alternation(*parts)
+        case Loop(_, low, high, _) | Repetition(_, low, high):
+            return ex.repeat(parts[0], low, high)
+        case Concatenation():
+            return ex.concat(*parts)
+        case Lookahead():
+            return ex.lookahead(parts[0], negated=node.negated)
+        case Lookbehind():
+            return ex.lookbehind(parts[0], negated=node.negated)
+        case _:
+            return node

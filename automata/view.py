@@ -1,0 +1,128 @@
+"""View: what a picture shows of an automaton: all of it, or a neighborhood; and a path that is lit.
+
+    View          the wishes: around which state, how far, and the states that a text passes
+    Part          what follows from them for one automaton: the states to draw, and how many are behind each
+    first_look    the neighborhood of the start that fits the eye, for a notebook
+
+A neighborhood is of arcs in either direction: what leads to a state explains it as much as what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# A notebook shows this many states.
+MAX_SHOWN = 40
+
+_States = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of an automaton that is drawn.
+
+    Attributes:
+        states: the states to draw, ascending.
+        after, before: of states to draw, how many that are left out an arc leads to, or comes from.
+        lit: the states on the path.
+        lit_arcs: the arcs on the path.
+    """
+
+    states: Sequence[int]
+    after: Mapping[int, int] = field(default_factory=dict)
+    before: Mapping[int, int] = field(default_factory=dict)
+    lit: frozenset[int] = frozenset()
+    lit_arcs: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no state is left out that an arc connects to one that is drawn."""
+        return not self.after and not self.before
+
+
+@dataclass(frozen=True)
+class View:
+    """What to show of an automaton.
+
+    Attributes:
+        around: the state in the middle; None for the whole automaton.
+        radius: the greatest number of arcs, in either direction, from there to a state that is drawn.
+        path: the states that a text passes, in order.
+    """
+
+    around: int | None = None
+    radius: int = 2
+    path: tuple[int, ...] = ()
+
+    def part(self, num_states: int, source: _States, target: _States) -> Part:
+        """Return the part of an automaton that is shown.
+
+        Args:
+            num_states: Q.
+            source, target: `[E]` each, the arcs; several between two states count once.
+
+        Raises:
+            ValueError: there is no state `around`, or the radius is negative.
+        """
+        lit, lit_arcs = frozenset(self.path), frozenset(pairwise(self.path))
+        if self.around is None:
+            return Part(range(num_states), lit=lit, lit_arcs=lit_arcs)
+        if not 0 <= self.around < num_states:
+            raise ValueError(f"there is no state {self.around}: states are numbers from 0 to {num_states - 1}")
+        if self.radius < 0:
+            raise ValueError(f"the radius is a number of arcs, not {self.radius}")
+        drawn = np.zeros(num_states, np.bool_)
+        drawn[self.around] = True
+        for _ in range(self.radius):
+            _grow(drawn, source, target)
+        return Part(
+            np.flatnonzero(drawn).tolist(),
+            _counts(source, target, drawn),
+            _counts(target, source, drawn),
+            lit,
+            lit_arcs,
+        )
+
+
+def _grow(drawn: npt.NDArray[np.bool_], source: _States, target: _States) -> None:
+    """Add the states that an arc connects with a state that is drawn already, in place."""
+    after, before = target[drawn[source]], source[drawn[target]]
+    drawn[after], drawn[before] = True, True
+
+
+def _counts(near: _States, far: _States, drawn: npt.NDArray[np.bool_]) -> dict[int, int]:
+    """Return how many states that are not drawn each drawn state has an arc with."""
+    outward = drawn[near] & ~drawn[far]
+    pairs = np.unique(np.stack([near[outward], far[outward]]), axis=1)
+    states, counts = np.unique(pairs[0], return_counts=True)
+    return dict(zip(states.tolist(), counts.tolist(), strict=True))
+
+
+def first_look(start: int, num_states: int, source: _States, target: _States) -> tuple[int | None, int]:
+    """Return `around` and `radius` for a picture that nobody has asked for.
+
+    All of a small automaton; of a larger one the start, and as much around it as fits `MAX_SHOWN` states.
+
+    Args:
+        start: the state in the middle.
+        num_states, source, target: as of `View.part`.
+    """
+    if num_states <= MAX_SHOWN:
+        return None, 0
+    drawn, radius = np.zeros(num_states, np.bool_), 0
+    drawn[start] = True
+    while True:
+        before = int(drawn.sum())
+        _grow(drawn, source, target)
+        if drawn.sum() > MAX_SHOWN or drawn.sum() == before:
+            return start, radius
+        radius += 1
+
+
+WHOLE = View()

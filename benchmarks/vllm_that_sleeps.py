@@ -1,0 +1,19 @@
+"""The command `vllm`, with processes that sleep while they wait for each other.
+
+vLLM's workers and the loop of its engine wait for messages by spinning, for up to a second. On a machine with few
+cores they starve the front end and the client, so a benchmark measures the scheduler. Processes that vLLM spawns
+import this file too.
+"""
+
+import sys
+import time
+from functools import partial
+
+from vllm.distributed.device_communicators import shm_broadcast
+
+shm_broadcast.sched_yield = partial(time.sleep, 0.0002)
+
+if __name__ == "__main__":
+    from vllm.entrypoints.cli.main import main
+
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""Layout: what the grammar of a schema is made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.reading.document import SchemaDocument
+from constraints.json_schema.strings import Spellings
+
+
+class Layout(NamedTuple):
+    """What the grammar of a schema is made of.
+
+    Attributes:
+        document: the schema, as it was read.
+        whitespace, order, spellings, max_digits: as for `json_schema`.
+    """
+
+    document: SchemaDocument
+    whitespace: Habit | Whitespace
+    order: PropertyOrder
+    spellings: Spellings
+    max_digits: int | None = None

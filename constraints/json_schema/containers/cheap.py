@@ -1,0 +1,166 @@
+"""Cheap: as many orders of an object's members as take few states.
+
+    Turns        which orders may come, if not all: no more than some names are ahead of their turn
+    Allowance    what a schema may still spend on orders; makes the automaton with the most orders that are cheap
+
+Any order takes a state for each set of the names that are remembered. A name is *ahead of its turn* if it has come and
+one that stands before it in the order has not. There are few sets in which at most k names are ahead: with k = 0 the
+prefixes of the order, with k = 1 about half the square of the number of names. So k says how much of a permutation is
+taken, from names in order, between which all that are not remembered may come, to any order. There may be two orders,
+that in which the schema lists names and that in which it requires them; a set will do if it is near to either. How many
+sets there are is known beforehand, so that orders that could not be cheap are seldom looked at.
+
+Rejected: a set of bits beside the automaton, as `tokenfst.unique_items` has values (exact for all orders, but such rows
+are followed on the host); a rule for each set made when a text first reaches it (the native automata are complete
+before the first mask); each order in an automaton of its own (their union is determinized to pairs of states).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+
+from automata.errors import LimitExceeded
+from constraints.json_schema.containers.automaton import ContainerAutomaton, State
+
+# The most ways to go on from all states of an object that has no variants, and of one that has.
+MOVES: Final = 400
+VARIANT_MOVES: Final = 800
+# As many are always taken.
+FEW: Final = 100
+FEW_WORK: Final = 2_000
+# The most of a schema, with those that were looked at in vain.
+ALL_MOVES: Final = 3_000
+ALL_WORK: Final = 40_000
+# How many names may be ahead of their turn.
+_AHEAD: Final = (0, 1, 2, 3, None)
+
+
+# Names in order: the bit of each, and the bits of all that come after it.
+Order: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Turns(NamedTuple):
+    """Which sets of names may have come.
+
+    Attributes:
+        ahead: the most names that may be ahead of their turn; None for any number.
+        orders: the orders of the names.
+    """
+
+    ahead: int | None
+    orders: tuple[Order, ...] = ()
+
+    def allow(self, come: int, waiting: int) -> bool:
+        """Return whether few enough names have come ahead of others that are still waiting, in one of the orders."""
+        if self.ahead is None:
+            return True
+        for order in self.orders:
+            ahead = 0
+            for bit, after in order:
+                if bit & waiting:
+                    ahead = (come & after).bit_count()
+                    break
+            if ahead <= self.ahead:
+                return True
+        return False
+
+    def first(self, waiting: int) -> int:
+        """Return the name whose turn it is, in the first order."""
+        return next(bit for bit, _ in self.orders[0] if bit & waiting)
+
+    def num_sets(self, names: int) -> int:
+        """Return how many sets of some names may have come, counted in each order."""
+        if self.ahead is None:
+            return 1 << names
+        most = range(self.ahead + 1)
+        return len(self.orders) * (1 + sum(comb(after, ahead) for after in range(names) for ahead in most))
+
+
+ALL: Final = Turns(None)
+
+
+def ordered(bits: Sequence[int]) -> Order:
+    """Return an order of names, given by their bits."""
+    after, found = 0, []
+    for bit in reversed(bits):
+        found.append((bit, after))
+        after |= bit
+    return tuple(reversed(found))
+
+
+class InTurns(ContainerAutomaton, Protocol):
+    """An object whose names come in orders that can be chosen; any order at first.
+
+    Attributes:
+        turns: the orders.
+        remembered: the names of which it is remembered whether they have come, as bits.
+        always: how many members may come next whatever has come.
+    """
+
+    turns: Turns
+    remembered: int
+    always: int
+
+    def near(self, turns: Turns) -> Self:
+        """Return the automaton of the orders that some turns allow, whatever their `orders`."""
+
+
+_A = TypeVar("_A", bound=InTurns)
+
+
+class Allowance:
+    """What may still be spent on the orders of a schema's objects.
+
+    Attributes:
+        left: the ways to go on from the states of all of them.
+        counted: those of the automaton that was looked at last.
+        work: see `ShannonExpansion`.
+    """
+
+    def __init__(self) -> None:
+        self.left = ALL_MOVES
+        self.counted = 0
+        self.work = ALL_WORK
+
+    def best(self, every: _A, most: int) -> _A | None:
+        """Return the automaton with the most orders that is cheap, as far as any is.
+
+        Args:
+            every: the automaton of any order.
+            most: the most ways to go on from all of its states.
+        """
+        if self.is_cheap(every, FEW):
+            return every
+        best: _A | None = None
+        # The ways to go on after each set of names: as many as after those of fewer orders, or more.
+        ways: float = every.always
+        for ahead in _AHEAD:
+            found = every.near(Turns(ahead))
+            num_sets = found.turns.num_sets(every.remembered.bit_count())
+            if num_sets * ways > most * len(found.turns.orders) or not self.is_cheap(found, most):
+                break
+            best, ways = found, self.counted / num_sets
+        return best
+
+    def is_cheap(self, automaton: ContainerAutomaton, most: int) -> bool:
+        """Return whether an automaton has few ways to go on; its moves are known afterwards."""
+        count, most = 0, most if most <= FEW else min(most, self.left)
+        seen: set[State] = {automaton.start}
+        waiting = [automaton.start]
+        try:
+            while waiting and count < most:
+                for _, outcomes in automaton.moves(waiting.pop()):
+                    count += len(outcomes)
+                    for _, target in outcomes:
+                        if target not in seen:
+                            seen.add(target)
+                            waiting.append(target)
+        except LimitExceeded as error:
+            if error.limit:
+                raise
+            return False
+        finally:
+            self.counted, self.left = count, max(0, self.left - count)
+        return not waiting and count <= most

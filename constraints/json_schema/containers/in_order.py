@@ -1,0 +1,146 @@
+"""Objects whose listed names come in order; names that are not listed come after all that are.
+
+InOrder       all formulas list their names in one order: a state is what is still required and a place in the order
+InOrders      parts of the schema list names in different orders: a state has a place in each order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
+from constraints.json_schema.containers.members import MemberDerivatives, is_dead
+from constraints.json_schema.containers.orders import Track
+from constraints.json_schema.containers.shannon import ShannonExpansion
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+)
+from constraints.json_schema.formulas.restriction import Restriction
+
+
+class InOrder:
+    """Listed names in one order; a state is the vector of what is required and the place of the next name."""
+
+    def __init__(self, track: Track, restriction: Restriction, expansion: ShannonExpansion) -> None:
+        self.track = track
+        self.members = MemberDerivatives(track.names, restriction, expansion)
+        self.expansion = expansion
+        self.start: State = (self.members.prepared(track.vector), 0)
+
+    def remaining(self, place: int) -> int:
+        """Return the names from a place on."""
+        return self.members.all >> place << place
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return the next name, or, after all of them, other names."""
+        vector, place = _at(state)
+        names = self.track.names
+        if place == len(names):
+            return self.members.others(vector, lambda residual: (residual, place))
+        name, remaining = names[place], self.remaining(place + 1)
+        found = self.expansion(self.members.read(vector, name, remaining))
+        return [Move(name, [Outcome(value, (residual, place + 1)) for value, residual in found])] if found else []
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return the state after the next name, if that may be left out."""
+        vector, place = _at(state)
+        if place == len(self.track.names):
+            return ()
+        remaining = self.remaining(place + 1)
+        left = self.members.skipped(vector, 1 << place, remaining)
+        return () if is_dead(left) else ((left, place + 1),)
+
+    def end(self, state: State) -> int:
+        """Return the place of the formula that holds for the object that ends here."""
+        vector, place = _at(state)
+        return holding(self.members.holding(vector, self.remaining(place)))
+
+
+def _at(state: State) -> tuple[Vector, int]:
+    assert isinstance(state, tuple)
+    vector, place = state
+    return vector, place
+
+
+class InOrders:
+    """Names in several orders, each with formulas of its own; a state is a place in each order, and the vectors of what
+    is required in each, one after the other."""
+
+    def __init__(self, found: Sequence[Track], restriction: Restriction, expansion: ShannonExpansion) -> None:
+        self.tracks = found
+        self.width = len(found[0].vector)
+        self.members = MemberDerivatives(found[0].names, restriction, expansion)
+        self.expansion = expansion
+        # By order and place: the names from there on.
+        self.from_place = [self._masks(track) for track in found]
+        vector = tuple(formula for track in found for formula in self.members.prepared(track.vector))
+        self.start: State = (vector, (0,) * len(found))
+
+    def _masks(self, track: Track) -> list[int]:
+        masks = [0]
+        for name in reversed(track.names):
+            masks.append(masks[-1] | self.members.bit[name])
+        return masks[::-1]
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return any name that is ahead in some order, and other names."""
+        vector, places = _in_orders(state)
+        moves = []
+        for name in self.members.bit:
+            targets = [track.place[name] for track in self.tracks]
+            if all(target < place for target, place in zip(targets, places, strict=True)):
+                continue
+            passed = self._passed(vector, places, targets)
+            after = [target + 1 for target in targets]
+            read: Vector = ()
+            for number, place in enumerate(after):
+                read += self.members.read(self._own(passed, number), name, self.from_place[number][place])
+            found = self.expansion(read)
+            if found:
+                moves.append(Move(name, [Outcome(value, self._state(residual, after)) for value, residual in found]))
+        ends = [len(track.names) for track in self.tracks]
+        others = self.members.others(self._passed(vector, places, ends), lambda residual: self._state(residual, ends))
+        return [*moves, *others]
+
+    def _passed(self, vector: Vector, places: Sequence[int], targets: Sequence[int]) -> Vector:
+        """Return what is required once each order is at its target; nothing can be read where it is past that."""
+        left: Vector = ()
+        for number, (place, target) in enumerate(zip(places, targets, strict=True)):
+            masks, own = self.from_place[number], self._own(vector, number)
+            if target < place:
+                left += (FALSE,) * self.width
+            else:
+                left += self.members.skipped(own, masks[place] & ~masks[target], masks[target])
+        return left
+
+    def _own(self, vector: Vector, number: int) -> Vector:
+        """Return the part of a vector that belongs to an order."""
+        return vector[number * self.width : (number + 1) * self.width]
+
+    def _state(self, vector: Vector, places: Sequence[int]) -> State:
+        """Return the state; an order in which nothing can be read any more is at its end."""
+        kept = []
+        for number, (track, place) in enumerate(zip(self.tracks, places, strict=True)):
+            dead = is_dead(self._own(vector, number))
+            kept.append(len(track.names) if dead else place)
+        return vector, tuple(kept)
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return nothing: each move skips the names before it."""
+        return ()
+
+    def end(self, state: State) -> int:
+        """Return the place of the formula that holds, in some order, for the object that ends here."""
+        vector, places = _in_orders(state)
+        satisfied = [False] * self.width
+        for number, place in enumerate(places):
+            own = self._own(vector, number)
+            for at, holds_here in enumerate(self.members.holding(own, self.from_place[number][place])):
+                satisfied[at] |= holds_here
+        return holding(satisfied)
+
+
+def _in_orders(state: State) -> tuple[Vector, tuple[int, ...]]:
+    assert isinstance(state, tuple)
+    vector, places = state
+    return vector, places

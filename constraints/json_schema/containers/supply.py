@@ -1,0 +1,277 @@
+"""Supply: whether an array whose items must all differ can always be completed, whatever its items have been so far.
+
+    Supply.runs_out(A)      whether items of an array may leave no way to its end, as far as is known
+    Supply.needs_more(A)    whether an array may have to go on after an item
+    Supply.names_run_out(O) the same of the names of an object
+
+Where items have to differ, a value that has been used is gone. An array that may end after every item is never in
+trouble, as it can end. Any other must have a way to its end on which each item has more values than can have been used
+by then, or values that no item before can have had, as the one that `contains` asks for. The number of values is a
+lower bound, read off the automata of strings and numbers and off the states of arrays and objects; so an array of which
+nothing is known counts as one that may run out.
+
+Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
+token, for arrays that hardly occur).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+from automata import expressions as ex
+from automata.algebra.operations import intersection
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
+from automata.errors import LimitExceeded
+from automata.expressions import Expr
+from automata.queries.counting import total
+from constraints.json_schema.containers.arrays import ArrayAutomaton
+from constraints.json_schema.containers.automaton import ContainerAutomaton, State
+from constraints.json_schema.containers.distinct import MAX_VALUES
+from constraints.json_schema.containers.objects import object_automaton
+from constraints.json_schema.containers.shannon import ShannonExpansion
+from constraints.json_schema.formulas.connectives import TRUE, Always, Formula, Never, conjunction, parts_of
+from constraints.json_schema.formulas.finite import finite_values
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import TextLength
+from constraints.json_schema.numbers import bounded_number_language, number_language
+from constraints.json_schema.strings.content import content
+
+# The most states of a container that are looked at, and the most containers within each other.
+MAX_STATES, MAX_DEPTH = 1_000, 8
+# Numbers of values are told apart up to this.
+_MANY = 10**9
+# Strings that may be much longer than they must be are looked at up to so many characters more.
+_LONGER = 4
+# One spelling of each number: without exponent, and without zeros that say nothing.
+_DECIMAL = ex.concat(
+    ex.repeat("-", 0, 1),
+    ex.alternation("0", ex.concat(ex.char_set("123456789"), ex.repeat(ex.char_set("0123456789"), 0))),
+    ex.repeat(ex.concat(".", ex.repeat(ex.char_set("0123456789"), 0), ex.char_set("123456789")), 0, 1),
+)
+
+
+class _Step(NamedTuple):
+    """One more item or member: the least number of values that it may have, the formula of its value if it is an item,
+    and the state after it."""
+
+    values: float
+    target: State
+    value: Formula = TRUE
+
+
+_Following: TypeAlias = Callable[[ContainerAutomaton, State], Iterable[_Step]]
+
+
+class Supply:
+    """Counts the values of formulas.
+
+    Args:
+        restriction, expansion: those of the schema.
+        max_digits: see `json_schema`.
+    """
+
+    def __init__(self, restriction: Restriction, expansion: ShannonExpansion, max_digits: int | None) -> None:
+        self.restriction = restriction
+        self.expansion = expansion
+        self.max_digits = max_digits
+        self.depth = 0
+        self._known: dict[Formula, float] = {}
+
+    def needs_more(self, automaton: ArrayAutomaton) -> bool:
+        """Return whether an array may have to go on after an item."""
+        steps = self._steps(automaton)
+        if steps is None:
+            return True
+        return any(automaton.end(step.target) < 0 for found in steps.values() for step in found)
+
+    def runs_out(self, automaton: ArrayAutomaton) -> bool:
+        """Return whether no way to the end may be left after some items, as far as is known."""
+        steps = self._steps(automaton)
+        return steps is None or self._lacks(automaton, steps)
+
+    def names_run_out(self, automaton: ContainerAutomaton) -> bool:
+        """Return whether an object may lack a way to its end without a name that was there, as far as is known.
+
+        Names that are listed come once at most as it is; others have to be remembered."""
+        found = self._steps(automaton, self._names)
+        return found is None or self._lacks(automaton, found)
+
+    def _lacks(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> bool:
+        targets = {step.target for found in steps.values() for step in found}
+        endless = _after_cycles(steps)
+        safe = {state for state in steps if automaton.end(state) >= 0}
+        more = True
+        while more:
+            more = False
+            for state, found in steps.items():
+                # Any first item will do, as nothing has been used.
+                most = 0 if state not in targets else inf if state in endless else len(steps)
+                ways = [step for step in found if step.target in safe and step.values]
+                if state not in safe and any(step.values >= most or self._is_new(steps, state, step) for step in ways):
+                    safe.add(state)
+                    more = True
+        return not safe >= targets & _before_ends(automaton, steps)
+
+    def _is_new(self, steps: dict[State, list[_Step]], state: State, step: _Step) -> bool:
+        """Return whether no item before a state can have a value that this step reads there."""
+        before, more = {state}, True
+        while more:
+            found = {other for other, own in steps.items() if any(each.target in before for each in own)}
+            more = not found <= before
+            before |= found
+        earlier = {each.value for own in steps.values() for each in own if each.target in before}
+        return all(self._exclude(step.value, value) for value in earlier)
+
+    def _exclude(self, one: Formula, other: Formula) -> bool:
+        """Return whether no value satisfies both formulas, as far as is known."""
+        if self.expansion.outlines.exclude(one, other):
+            return True
+        return finite_values(conjunction([one, other]), self.restriction, MAX_VALUES) == set()
+
+    def values(self, formula: Formula) -> float:
+        """Return a number of values that satisfy a formula; there may be more, but not fewer."""
+        found = self._known.get(formula)
+        if found is None:
+            self._known[formula] = 0  # what is within itself has been counted
+            if self.depth == MAX_DEPTH:
+                return 0
+            self.depth += 1
+            try:
+                found = self._known[formula] = self._values(formula)
+            except LimitExceeded as error:
+                if error.limit == "seconds":
+                    raise
+                found = 0
+            finally:
+                self.depth -= 1
+        return found
+
+    def _values(self, formula: Formula) -> float:
+        to = self.restriction
+        found = len(to.booleans(formula)) + to.null(formula) + self._strings(to.string(formula))
+        found += self._numbers(to.number(formula))
+        array, members = to.array(formula), to.object(formula)
+        if found < inf and type(array) is not Never:
+            found += inf if type(array) is Always else self._arrays(ArrayAutomaton((array,), self.expansion))
+        if found < inf and type(members) is not Never:
+            both = object_automaton((members,), self.restriction, self.expansion)
+            found += inf if type(members) is Always else self._ways(both, self._steps(both))
+        return found
+
+    def _strings(self, formula: Formula) -> float:
+        if isinstance(formula, Always | Never):
+            return 0 if isinstance(formula, Never) else inf
+        shorter = [
+            TextLength(part.low, part.low + _LONGER if part.high is None else min(part.high, part.low + _LONGER))
+            if isinstance(part, TextLength)
+            else part
+            for part in parts_of(formula)
+        ]
+        return _texts(content(conjunction(shorter)))
+
+    def _numbers(self, formula: Formula) -> float:
+        if isinstance(formula, Always | Never):
+            return 0 if isinstance(formula, Never) else inf if self.max_digits is None else 10.0
+        most = self.max_digits
+        language = number_language(formula) if most is None else bounded_number_language(formula, most)
+        return _texts(intersection(_compiled(language), _compiled(_DECIMAL)))
+
+    def _arrays(self, automaton: ArrayAutomaton) -> float:
+        steps = self._steps(automaton)
+        found = self._ways(automaton, steps)
+        if automaton.unique:
+            return inf if found == inf else min(found, 1)
+        # Arrays of more and more items.
+        return inf if steps is not None and _after_cycles(steps) & _before_ends(automaton, steps) else found
+
+    def _ways(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]] | None) -> float:
+        """Return the number of values along the way to an end that has the most of them."""
+        if steps is None:
+            return 0
+        best = {state: 1.0 for state in steps if automaton.end(state) >= 0}
+        for _ in steps:
+            before = dict(best)
+            for state, found in steps.items():
+                # A way that can be gone round has no more values than it has once, unless each item has endlessly many.
+                ways = [step.values * best[step.target] for step in found if best.get(step.target) and step.values]
+                if ways and state not in before:
+                    best[state] = max(ways)
+                elif inf in ways:
+                    best[state] = inf
+            if best == before:
+                break
+        return best.get(automaton.start, 0)
+
+    def _steps(
+        self, automaton: ContainerAutomaton, following: _Following | None = None
+    ) -> dict[State, list[_Step]] | None:
+        """Return what may come next in each state; None where there are too many states."""
+        following = following or self._next
+        found: dict[State, list[_Step]] = {}
+        waiting = [automaton.start]
+        while waiting:
+            state = waiting.pop()
+            if state in found:
+                continue
+            if len(found) == MAX_STATES:
+                return None
+            found[state] = list(following(automaton, state))
+            waiting += [step.target for step in found[state]]
+        return found
+
+    def _next(self, automaton: ContainerAutomaton, state: State) -> Iterable[_Step]:
+        for name, outcomes in automaton.moves(state):
+            names = self._strings(name) if isinstance(name, Formula) else 1
+            for value, target in outcomes:
+                if type(value) is not Never and names:
+                    yield _Step(names * self.values(value), target, value)
+        for skipped in automaton.skips(state):
+            yield _Step(1, skipped)
+
+    def _names(self, automaton: ContainerAutomaton, state: State) -> Iterable[_Step]:
+        """Yield the next members with the number of their names in place of values."""
+        for name, outcomes in automaton.moves(state):
+            names = self._strings(name) if isinstance(name, Formula) else inf
+            yield from (_Step(names, target) for value, target in outcomes if self.values(value))
+        for skipped in automaton.skips(state):
+            yield _Step(inf, skipped)
+
+
+def _after_cycles(steps: dict[State, list[_Step]]) -> set[State]:
+    """Return the states that can be reached by more and more steps."""
+    before = dict.fromkeys(steps, 0)
+    for found in steps.values():
+        for step in found:
+            before[step.target] += 1
+    free = [state for state, count in before.items() if not count]
+    bounded = set[State]()
+    while free:
+        state = free.pop()
+        bounded.add(state)
+        for step in steps[state]:
+            before[step.target] -= 1
+            if not before[step.target]:
+                free.append(step.target)
+    return steps.keys() - bounded
+
+
+def _before_ends(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> set[State]:
+    """Return the states from which an end can be reached by items that have values."""
+    found = {state for state in steps if automaton.end(state) >= 0}
+    while True:
+        more = {state for state, own in steps.items() if any(step.values and step.target in found for step in own)}
+        if more <= found:
+            return found
+        found |= more
+
+
+def _texts(automaton: ByteAutomaton) -> float:
+    number = 0 if automaton.is_empty else total(automaton)
+    return inf if number is None else float(min(number, _MANY))
+
+
+def _compiled(language: Expr | ByteAutomaton) -> ByteAutomaton:
+    return language if isinstance(language, ByteAutomaton) else compile_expr(language)

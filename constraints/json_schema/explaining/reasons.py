@@ -1,0 +1,222 @@
+"""Why a JSON text may not go on with a byte, or end: which part of the schema speaks of the place, and which keyword
+forbids it.
+
+    schema_reasons     a schema, a text and what is refused -> Reasons
+    schema_places      a schema -> what finds the places alone, of many texts
+
+A keyword forbids something if the schema without this keyword allows it. So the keywords of the schemas that speak of
+the value, and of those around it, are left out one by one, from the inside out, and the schema is read again. That is
+exact, and takes a compilation for each; nothing about keywords has to be kept in automata. The options of the
+constraint are tried in the same way. If none of them alone forbids it, all keywords of one schema are left out
+together, and put back one by one as long as it is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import EmptyLanguage, LimitExceeded, PatternError, SchemaError
+from automata.limits import Work
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from constraints.json_schema.building.layout import Layout
+from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
+from constraints.json_schema.explaining.position import JsonPosition, Step, What, position, written_path
+from constraints.json_schema.explaining.subschemas import ANY_BLANKS, SchemaSource, Subschemas, read
+from constraints.json_schema.reading import read_schema
+from constraints.json_schema.reading.resources.pointers import step
+from constraints.json_schema.reading.site import Target
+from tokenfst.compile import compile as compile_tokens
+from tokenfst.explanation.reasons import PlaceFinder, Reasons, SchemaPlace
+from tokenfst.unique_items.language import UniqueArrays
+from tokenfst.unique_items.token_order import ALL_BYTES
+
+# Keywords that forbid something by themselves; those that only hold other schemas are looked into.
+_FORBIDDING: Final = (
+    *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"),
+    *("minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains", "additionalItems"),
+    *("required", "dependentRequired", "dependencies", "dependentSchemas", "minProperties", "maxProperties"),
+    *("propertyNames", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "if", "oneOf"),
+)
+# The most keywords that are left out in turn.
+_MAX_KEYWORDS: Final = 64
+_BLANK_BYTES: Final = b" \t\n\r"
+
+
+def schema_reasons(
+    source: SchemaSource, layout: Layout, text: bytes, refused: bytes | None, expected: frozenset[int]
+) -> Reasons:
+    """Return where a text stands in a schema, and what alone forbids what is refused.
+
+    Args:
+        source: the schema.
+        layout: how its values are written.
+        text, refused, expected: as for `SupportsReasons.reasons`.
+
+    Raises:
+        LimitExceeded: the time is up.
+    """
+    subschemas = Subschemas(source, layout.order, layout.spellings)
+    stop = position(text)
+    along = subschemas.along(text, stop)
+    places = tuple(_places(subschemas, along, stop, text, expected))
+    if refused is None:
+        return Reasons(places)
+    trial = _Trial(source, layout, text, refused)
+    own = _forbidding(along)
+    keywords = trial.keywords(own)
+    settings = trial.settings()
+    together = () if keywords or settings else trial.together(own)
+    is_syntax = not (keywords or settings or together or trial.is_json())
+    return Reasons(places, keywords, together, settings, is_syntax)
+
+
+def schema_places(source: SchemaSource, layout: Layout) -> PlaceFinder:
+    """Return what finds where texts stand in a schema; the schemas inside of it are compiled once.
+
+    Args:
+        source: the schema.
+        layout: how its values are written.
+    """
+    subschemas = Subschemas(source, layout.order, layout.spellings)
+
+    def places(text: bytes, expected: frozenset[int]) -> tuple[SchemaPlace, ...]:
+        stop = position(text)
+        return tuple(_places(subschemas, subschemas.along(text, stop), stop, text, expected))
+
+    return places
+
+
+def _forbidding(along: list[list[Target]]) -> list[list[str]]:
+    """Return the pointers of the keywords that may forbid something, by schema, from the inside out."""
+    schemas = {target.place: target.schema for targets in reversed(along) for target in targets}
+    found = [
+        [place + step(keyword) for keyword in schema if keyword in _FORBIDDING]
+        for place, schema in schemas.items()
+        if isinstance(schema, dict)
+    ]
+    return [pointers for pointers in found if pointers]
+
+
+def _places(
+    subschemas: Subschemas, along: list[list[Target]], stop: JsonPosition, text: bytes, expected: frozenset[int]
+) -> Iterator[SchemaPlace]:
+    """Yield the schemas that speak of what may follow: those of the value, and where that may end those around it."""
+    path = stop.path
+    speaking = [targets for targets in along if targets]  # where a value has no schema, the one around it speaks
+    if stop.what != "value":
+        yield from _said(subschemas, speaking[-1], path, expected, stop.what)
+        return
+    has_begun = len(stop.begins) > len(path)
+    left = expected
+    for target in subschemas.saying(along[-1]):
+        follows = subschemas.expected(target, text[stop.begins[-1] :] if has_begun else b"")
+        own = expected if follows is None else follows & expected
+        if own:
+            left -= own
+            yield SchemaPlace(own, written_path(path), target.place, "value")
+    if not path or not along[-1]:
+        yield from _said(subschemas, speaking[-1], path, left, "value")
+    else:
+        outer = [targets for targets in along[:-1] if targets]
+        yield from _said(subschemas, outer[-1], path[:-1], left, "after" if has_begun else "value")
+
+
+def _said(
+    subschemas: Subschemas, targets: list[Target], path: tuple[Step, ...], expected: frozenset[int], what: What
+) -> Iterator[SchemaPlace]:
+    for target in subschemas.saying(targets) if expected else ():
+        yield SchemaPlace(expected, written_path(path), target.place, what)
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The constraint of a schema's grammar."""
+
+    grammar: SchemaGrammar
+
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
+        """Return the rules, if they say all."""
+        return self.grammar.alone()
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the rules with the arrays whose items must differ."""
+        return self.grammar.unique_arrays()
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton of the texts."""
+        return compile_visibly_pushdown(self.grammar.alone(), work=work)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What is refused, to be tried with less of a schema."""
+
+    source: SchemaSource
+    layout: Layout
+    text: bytes
+    refused: bytes
+
+    def keywords(self, own: list[list[str]]) -> tuple[str, ...]:
+        """Return the keywords each of which alone forbids what is refused."""
+        each = [pointer for pointers in own for pointer in pointers][:_MAX_KEYWORDS]
+        return tuple(pointer for pointer in each if self.allows_without([pointer]))
+
+    def together(self, own: list[list[str]]) -> tuple[str, ...]:
+        """Return keywords of one schema without which it is allowed, none of which can stay."""
+        for pointers in own[:_MAX_KEYWORDS]:
+            if len(pointers) > 1 and self.allows_without(pointers):
+                left = pointers
+                for pointer in pointers:
+                    fewer = [each for each in left if each != pointer]
+                    left = fewer if self.allows_without(fewer) else left
+                return tuple(left)
+        return ()
+
+    def settings(self) -> tuple[str, ...]:
+        """Return the options each of which alone forbids what is refused."""
+        layout = self.layout
+        trials = (
+            ("whitespace", layout.whitespace, layout._replace(whitespace=ANY_BLANKS)),
+            ("property_order", layout.order, layout._replace(order="any")),
+            ("spellings", layout.spellings, layout._replace(spellings="all")),
+            ("max_digits", layout.max_digits, layout._replace(max_digits=None)),
+        )
+        return tuple(
+            f"{name}={own!r}" if isinstance(own, str | int) else name
+            for name, own, changed in trials
+            if changed != layout and self.allows(changed)
+        )
+
+    def is_json(self) -> bool:
+        """Return whether some JSON text goes on so. JSON allows blanks around it, though they are never written."""
+        stop = position(self.text)
+        is_around = not self.text or (stop.what == "after" and not stop.path and not stop.begins)
+        if is_around and self.refused and self.refused in _BLANK_BYTES:
+            return True
+        return self.allows(Layout(read_schema(True), ANY_BLANKS, "any", "all"))
+
+    def allows_without(self, pointers: Iterable[str]) -> bool:
+        """Return whether it is allowed without the keywords at some pointers."""
+        try:
+            document = self.source.read(frozenset(pointers))
+        except SchemaError:
+            return False
+        return self.allows(self.layout._replace(document=document))
+
+    def allows(self, layout: Layout) -> bool:
+        """Return whether it is allowed by a schema that is laid out otherwise."""
+        try:
+            automaton = compile_tokens(_Rules(schema_grammar(*layout)), ALL_BYTES)
+        except (SchemaError, PatternError, EmptyLanguage):
+            return False
+        except LimitExceeded as error:
+            if error.limit == "seconds":
+                raise
+            return False
+        state = read(automaton, self.text + self.refused)
+        return state is not None and (bool(self.refused) or automaton.is_final(state))

@@ -1,0 +1,224 @@
+"""Which schemas speak of a value, given its path in the text.
+
+    SchemaSource   a schema, and how it is read
+    Subschemas     follows a path through a schema: references, alternatives, properties, items
+
+Of the alternatives of `anyOf` and `oneOf`, and of `then` and `else`, only those are followed that the text so far may
+still satisfy: each is compiled on its own, and reads what has been written of the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from automata import expressions as ex
+from automata.compile.compiler import compile_expr
+from automata.errors import LimitExceeded, PatternError, SchemaError, UnsatisfiableSchema
+from automata.pattern import parse
+from constraints.json_schema.building.schema_grammar import schema_grammar
+from constraints.json_schema.building.whitespace import Whitespace
+from constraints.json_schema.explaining.position import JsonPosition, Step
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.reading.dialects import DIALECTS
+from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
+from constraints.json_schema.reading.reader import DynamicReference, Reader
+from constraints.json_schema.reading.resources.library import Library
+from constraints.json_schema.reading.resources.pointers import step as pointer_step
+from constraints.json_schema.reading.site import Target
+from constraints.recursion import run
+from tokenfst.compile import compile as compile_tokens
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.unique_items.language import RulesAlone
+from tokenfst.unique_items.token_order import ALL_BYTES
+
+_BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0)
+# Blanks wherever JSON allows them within a value, any number of them.
+ANY_BLANKS: Final = Whitespace(_BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS)
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_ALTERNATIVES: Final = ("anyOf", "oneOf")
+# Keywords that say nothing of a value by themselves.
+_SILENT: Final = frozenset(
+    [
+        *(*_REFERENCES, *_ALTERNATIVES, "allOf", "if", "then", "else", "$schema", "$id", "id", "$anchor", "$comment"),
+        *("$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
+    ]
+)
+
+
+class SchemaSource(NamedTuple):
+    """A schema, and how it is read.
+
+    Attributes:
+        schema: the schema.
+        draft, resolver: as they were given to `json_schema`.
+        read: reads it without the keywords at some pointers.
+    """
+
+    schema: Any
+    draft: Draft | Literal["auto"]
+    resolver: Resolver | None
+    read: Callable[[frozenset[str]], SchemaDocument]
+
+
+class Subschemas:
+    """The schemas inside of one schema."""
+
+    def __init__(self, source: SchemaSource, order: Any, spellings: Any) -> None:
+        """Prepare to follow paths.
+
+        Args:
+            source: the schema.
+            order, spellings: how its values are written.
+        """
+        self.source, self._order, self._spellings = source, order, spellings
+        # By place; None for those that cannot be compiled by themselves.
+        self._automata: dict[str, TokenAutomaton | None] = {}
+        self._without_values: set[str] = set()
+
+    @cached_property
+    def _library(self) -> Library:
+        draft = self.source.draft
+        return Library(self.source.schema, None if draft == "auto" else DIALECTS[draft], self.source.resolver)
+
+    def along(self, text: bytes, position: JsonPosition) -> list[list[Target]]:
+        """Return, for the whole, each value on a path and the last one, the schemas that speak of it."""
+        root = self._library.root
+        found = [self._in_place([Target(root.schema, root.place, root)], text, position.begins[:1])]
+        for depth, step in enumerate(position.path):
+            inner = [target for outer in found[-1] for target in self._below(outer, step)]
+            found.append(self._in_place(inner, text, position.begins[depth + 1 : depth + 2]))
+        return found
+
+    def saying(self, targets: list[Target]) -> list[Target]:
+        """Return those of some schemas that say something by themselves; all, where none does."""
+        said = [each for each in targets if not isinstance(each.schema, dict) or set(each.schema) - _SILENT]
+        return said or targets
+
+    def expected(self, target: Target, value: bytes) -> frozenset[int] | None:
+        """Return the bytes that a schema lets follow the beginning of a value; None if it lets none begin so, or is too
+        large by itself."""
+        automaton = self._automaton(target)
+        state = None if automaton is None else read(automaton, value)
+        if automaton is None or state is None:
+            return None
+        return frozenset(automaton.mask(state)[:256].nonzero()[0].tolist())
+
+    def _in_place(self, targets: list[Target], text: bytes, begins: tuple[int, ...]) -> list[Target]:
+        """Return some schemas of a value with those that they apply to the same value."""
+        value = text[begins[0] :] if begins else b""
+        found: dict[str, Target] = {}
+        waiting = targets[::-1]
+        while waiting:
+            target = waiting.pop()
+            if target.place not in found:
+                found[target.place] = target
+                waiting += reversed(list(self._applied(target, value)))
+        return list(found.values())
+
+    def _applied(self, target: Target, value: bytes) -> Iterator[Target]:
+        schema = target.schema
+        if not isinstance(schema, dict):
+            return
+        for keyword in _REFERENCES:
+            if isinstance(schema.get(keyword), str):
+                place = f"{target.place}/{keyword}"
+                yield self._library.resolve(target.resource, schema[keyword], place, keyword)
+        yield from self._each(target, "allOf")
+        others = [inner for keyword in _ALTERNATIVES for inner in self._each(target, keyword)]
+        others += [self._inner(target, schema[keyword], keyword) for keyword in ("then", "else") if keyword in schema]
+        for inner in others:
+            if self._may_hold(inner, value):
+                yield inner
+
+    def _may_hold(self, target: Target, value: bytes) -> bool:
+        """Return whether a value that begins so may satisfy a schema, as far as it is known."""
+        automaton = self._automaton(target)
+        return target.place not in self._without_values and (automaton is None or read(automaton, value) is not None)
+
+    def _each(self, target: Target, keyword: str) -> Iterator[Target]:
+        for number, inner in enumerate(target.schema.get(keyword, ())):
+            yield self._inner(target, inner, keyword, str(number))
+
+    def _inner(self, target: Target, schema: Any, *path: str) -> Target:
+        place, resource = target.place + "".join(map(pointer_step, path)), target.resource
+        if isinstance(schema, dict):
+            resource = self._library.entered(schema, place, resource)
+        return Target(schema, place, resource)
+
+    def _below(self, target: Target, step: Step) -> Iterator[Target]:
+        """Yield the schemas of a member or an item that a schema names."""
+        schema = target.schema
+        if not isinstance(schema, dict):
+            return
+        yield from self._of_member(target, step) if isinstance(step, str) else self._of_item(target, step)
+
+    def _of_member(self, target: Target, name: str) -> Iterator[Target]:
+        schema, is_listed = target.schema, False
+        if name in schema.get("properties", {}):
+            is_listed = True
+            yield self._inner(target, schema["properties"][name], "properties", name)
+        for pattern, inner in schema.get("patternProperties", {}).items():
+            if _matches(pattern, name):
+                is_listed = True
+                yield self._inner(target, inner, "patternProperties", pattern)
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if not is_listed and keyword in schema:
+                yield self._inner(target, schema[keyword], keyword)
+
+    def _of_item(self, target: Target, index: int) -> Iterator[Target]:
+        schema = target.schema
+        items = schema.get("items")
+        listed = "prefixItems" if "prefixItems" in schema else "items" if isinstance(items, list) else None
+        if listed and index < len(schema[listed]):
+            yield self._inner(target, schema[listed][index], listed, str(index))
+            return
+        for keyword in ("items", "additionalItems", "unevaluatedItems"):
+            if keyword in schema and keyword != listed:
+                yield self._inner(target, schema[keyword], keyword)
+
+    def _automaton(self, target: Target) -> TokenAutomaton | None:
+        """Return the automaton of a schema by itself, byte by byte; None if it cannot be made."""
+        if target.place not in self._automata:
+            try:
+                rules = schema_grammar(self._document(target), ANY_BLANKS, self._order, self._spellings).rules
+                self._automata[target.place] = compile_tokens(RulesAlone(rules), ALL_BYTES)
+            except UnsatisfiableSchema:
+                self._automata[target.place] = None
+                self._without_values.add(target.place)
+            except (SchemaError, LimitExceeded) as error:
+                if isinstance(error, LimitExceeded) and error.limit == "seconds":
+                    raise
+                self._automata[target.place] = None
+        return self._automata[target.place]
+
+    def _document(self, target: Target) -> SchemaDocument:
+        for is_dynamic in (False, True):
+            reader = Reader(self._library, frozenset(), dynamic=is_dynamic)
+            try:
+                root: Formula = run(reader.definition(target, ()))
+            except DynamicReference:
+                continue
+            return SchemaDocument(root, reader.definitions, self._library.root.dialect.draft, reader.places, ())
+        raise AssertionError("scopes are kept in the second reading")
+
+
+def read(automaton: TokenAutomaton, text: bytes) -> Any:
+    """Return the state of an automaton over bytes after a text, None where it does not read it."""
+    state = automaton.start
+    for byte in text:
+        state = automaton.step(state, byte)
+        if state is None:
+            return None
+    return state
+
+
+def _matches(pattern: Any, name: str) -> bool:
+    """Return whether a name matches a key of `patternProperties`."""
+    if not isinstance(pattern, str):
+        return False
+    try:
+        return compile_expr(parse(pattern, dialect="ecma", search=True)).accepts(name)
+    except (PatternError, UnicodeEncodeError):
+        return False

@@ -1,0 +1,35 @@
+"""RememberingResolver: a resolver that keeps what another one gave.
+
+A schema is read again to explain it, without some of its keywords. That takes the documents of the first reading and no
+others, so a copy that is pickled needs those alone, and not the caller's function, which may have no pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from constraints.json_schema.reading.document import Resolver
+
+
+class RememberingResolver:
+    """Returns the schema at a URI: once from another resolver, and then as it was."""
+
+    def __init__(self, resolver: Resolver | None, known: Mapping[str, Any] | None = None) -> None:
+        """Take the resolver to ask; without one, `known` is all there is."""
+        self._resolver, self._known = resolver, dict(known or {})
+
+    def __call__(self, uri: str) -> Any:
+        """Return the schema at a URI.
+
+        Raises:
+            LookupError: it is not known.
+        """
+        if uri not in self._known:
+            if self._resolver is None:
+                raise LookupError(uri)
+            self._known[uri] = self._resolver(uri)
+        return self._known[uri]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RememberingResolver, (None, self._known)

@@ -1,0 +1,82 @@
+"""`tokenfst check`: whether a text is one of a constraint, and the first byte that is not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from decoding.command.options import STANDARD_INPUT, ConstraintOptions, as_json, takes_constraint
+from decoding.command.printing import print_json
+from decoding.command.progress import progress
+
+if TYPE_CHECKING:
+    from tokenfst.explanation import Explanation
+
+# The most characters of a line that are shown before the place.
+BEFORE = 60
+
+
+@click.command()
+@takes_constraint
+@click.argument("file", default=STANDARD_INPUT, metavar="[FILE]")
+@click.option("--text", metavar="TEXT", help="The text, in place of a file.")
+@click.option("--final-newline", is_flag=True, help="Leave out the line feed at the end of the file.")
+@as_json
+def check(options: ConstraintOptions, file: str, text: str | None, final_newline: bool, as_json: bool) -> int:
+    """Say whether a text is one of a constraint.
+
+    The text is a file or standard input. The exit status is 0 if it is one, 1 if not. Then the first byte is shown that
+    no text of the constraint has there, with what may stand in its place.
+    """
+    from decoding.command.source import opened
+    from tokenfst.compile import compile as compile_tokens
+    from tokenfst.vocabulary import Vocabulary
+
+    content = _content(file) if text is None else text.encode()
+    if final_newline:
+        content = content.removesuffix(b"\n")
+    end = 256
+    with opened(options) as source, progress("checking"):
+        vocabulary = Vocabulary([*(bytes([byte]) for byte in range(end)), b""], eos_ids=[end])
+        automaton = compile_tokens(source.explained(source.read_with_remarks()), vocabulary)
+        if automaton.accepts(content):
+            found = None
+        else:
+            found = automaton.explain(content)
+            found = automaton.explain(content, end) if found.allowed else found
+    if as_json:
+        print_json({"valid": found is None, **({} if found is None else found.as_dict() | _position(found, content))})
+    elif found is not None:
+        click.echo(_shown(found, content))
+    return 0 if found is None else 1
+
+
+def _content(file: str) -> bytes:
+    return sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
+
+
+def _position(found: Explanation, content: bytes) -> dict[str, int]:
+    """Return the line and the column of the place, from 1 on; columns are characters."""
+    before = content[: len(content) if found.offset is None else found.offset]
+    line_begins = before.rfind(b"\n") + 1
+    return {
+        "line": before.count(b"\n") + 1,
+        "column": len(before[line_begins:].decode("utf-8", "replace")) + 1,
+    }
+
+
+def _shown(found: Explanation, content: bytes) -> str:
+    """Return the line with a caret at the place, and what is wrong."""
+    place = _position(found, content)
+    lines = content.decode("utf-8", "replace").split("\n")
+    line, column = lines[place["line"] - 1], place["column"] - 1
+    cut = max(column - BEFORE, 0)
+    seen = "".join(char if char.isprintable() else " " for char in line[cut : column + 20])
+    what = "the text may not end here" if found.offset is None else "this may not stand here"
+    rows = str(found).split("\n")[1:]
+    return "\n".join(
+        [f"line {place['line']}, column {place['column']}: {what}", seen, f"{' ' * (column - cut)}^", *rows]
+    )

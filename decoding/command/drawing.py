@@ -1,0 +1,52 @@
+"""`tokenfst draw`: the automaton over bytes and, with tokens, the one over them, as pictures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from decoding.command.options import ConstraintOptions, read_tokens, takes_constraint
+from decoding.command.progress import progress
+
+
+@click.command()
+@takes_constraint
+@click.option(
+    "--tokens",
+    metavar="A,B,...",
+    multiple=True,
+    callback=read_tokens,
+    help=r"The vocabulary, with commas between tokens; \, is a comma, \\ a backslash; repeat it for more tokens. "
+    "Without it only the automaton over bytes is drawn.",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path(), metavar="DIR", help="A folder; by default this one."
+)
+@click.option(
+    "--open/--no-open", "opens", default=None, help="Open the pictures; by default where somebody is at a terminal."
+)
+def draw(options: ConstraintOptions, tokens: list[bytes], output: Path, opens: bool | None) -> None:
+    """Draw the automata over bytes and, given tokens, over tokens.
+
+    They are SVG, or DOT where Graphviz is missing.
+    """
+    from decoding.command.source import opened
+    from tokenfst.compile import compile as compile_tokens
+    from tokenfst.vocabulary import Vocabulary
+
+    with opened(options) as source:
+        over_bytes = source.compiled(source.read_with_remarks())
+        drawings = {"bytes.svg": over_bytes.draw()}
+        if tokens:
+            vocabulary = Vocabulary([*tokens, b""], eos_ids=[len(tokens)])
+            with progress("compiling"):
+                over_tokens = compile_tokens(over_bytes, vocabulary)
+            drawings["tokens.svg"] = over_tokens.draw()
+        output.mkdir(parents=True, exist_ok=True)
+        for name, drawing in drawings.items():
+            path = drawing.save(output / name)
+            click.echo(str(path))
+            if sys.stdout.isatty() if opens is None else opens:
+                click.launch(str(path))

@@ -1,0 +1,35 @@
+"""What subcommands print: tables for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> None:
+    """Print rows of cells, of which all but the first are numbers."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 3, 0, 0))
+    for at in range(max(map(len, rows), default=len(header))):
+        table.add_column(header[at] if header else "", justify="right" if at else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    # Cells are data, with nothing to be marked up. Lines are not cut where nobody looks at a terminal.
+    width = None if sys.stdout.isatty() else 1_000
+    Console(markup=False, highlight=False, width=width).print(table)
+
+
+def shown(text: bytes) -> str:
+    """Return bytes as text, those that are no UTF-8 as `\\xff`."""
+    return text.decode("utf-8", "backslashreplace")

@@ -1,0 +1,91 @@
+"""`tokenfst sample`: random texts of a constraint.
+
+Texts of patterns, and of schemas and types that take no stack, are drawn so that all of the lengths asked for are
+equally likely. Other texts are written by random steps, byte by byte, within the longest length asked for: all can
+come, and short ones come more often.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import click
+
+from decoding.command.options import ConstraintOptions, Mistake, as_json, read_lengths, takes_constraint
+from decoding.command.printing import print_json, shown
+from decoding.command.progress import progress
+
+if TYPE_CHECKING:
+    from automata.pushdown.automaton import PushdownAutomaton
+
+# The longest text, in bytes, where no length is asked for.
+LONGEST = 80
+# A text that is written step by step is begun anew this often, where it misses the length asked for.
+TRIES = 1_000
+
+
+@click.command()
+@takes_constraint
+@click.option("-n", "--number", type=click.IntRange(min=1), default=5, show_default=True, metavar="N")
+@click.option(
+    "--length",
+    metavar="N or N-M",
+    callback=read_lengths,
+    help=f"In bytes; by default up to {LONGEST}, or the shortest.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S")
+@as_json
+def sample(options: ConstraintOptions, number: int, length: range | None, seed: int, as_json: bool) -> None:
+    """Write random texts of a constraint."""
+    from automata import queries
+    from automata.byte_automaton import ByteAutomaton
+    from automata.errors import EmptyLanguage
+    from decoding.command.source import opened
+
+    with opened(options) as source, progress("sampling"):
+        automaton = source.compiled(source.read_with_remarks())
+        if isinstance(automaton, ByteAutomaton):
+            shortest = queries.shortest(automaton)
+            if shortest is None:
+                raise Mistake("tokenfst: the constraint has no text")
+            lengths = length or range(max(LONGEST, len(shortest)) + 1)
+            try:
+                texts = queries.sample(automaton, number, length=lengths, seed=seed)
+            except EmptyLanguage:
+                raise Mistake(
+                    f"tokenfst: no text has {lengths[0]:,} to {lengths[-1]:,} bytes; the shortest has {len(shortest):,}"
+                ) from None
+        else:
+            texts = _written(automaton, number, length, random.Random(seed))
+    if as_json:
+        print_json([shown(text) for text in texts])
+    else:
+        click.echo("\n".join(shown(text) for text in texts))
+
+
+def _written(automaton: PushdownAutomaton, number: int, length: range | None, rng: random.Random) -> list[bytes]:
+    """Return texts that are written by random steps.
+
+    Raises:
+        Mistake: none of `TRIES` has a length that was asked for.
+    """
+    from tokenfst.compile import compile as compile_tokens
+    from tokenfst.vocabulary import Vocabulary
+
+    end = 256
+    over = compile_tokens(automaton, Vocabulary([*(bytes([byte]) for byte in range(end)), b""], eos_ids=[end]))
+    shortest = over.min_tokens(over.start) - 1
+    longest = length[-1] if length else max(LONGEST, shortest)
+    if longest < shortest:
+        raise Mistake(f"tokenfst: the shortest text has {shortest:,} bytes")
+    found: list[bytes] = []
+    for _ in range(TRIES * number):
+        state, text, rest = over.start, b"", rng.randint(max(shortest, length[0] if length else 0), longest) + 1
+        while (token := rng.choice(over.mask(state, rest).nonzero()[0].tolist())) != end:
+            state, text, rest = over.advance(state, token), text + bytes([token]), rest - 1
+        if length is None or len(text) in length:
+            found.append(text)
+            if len(found) == number:
+                return found
+    raise Mistake(f"tokenfst: no text of such a length was found in {TRIES * number:,} tries")

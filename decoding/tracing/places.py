@@ -1,0 +1,142 @@
+"""Where a text stands in its constraint, found by reading what was written once more.
+
+    StackReader      of a grammar: the rules that are open          from the automaton over bytes, byte by byte
+    PointerReader    of JSON: the pointer of the value at hand      from the text (`decoding.writing.partial_json`)
+    NotesReader      of all: what may come, and the part of the pattern, the rule or the schema that says so
+                     (`tokenfst.explanation.following`)
+    readers_of(...)  those that belong to an automaton
+
+Each reads the tokens of a text in order. They know the constraint by what the automaton was compiled from
+(`TokenAutomaton.source`); one from a file has none.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import NamedTuple, Protocol
+
+from automata.errors import LimitExceeded
+from automata.limits import Limits, Work
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_grammar
+from automata.pushdown.grammar import Grammar
+from automata.pushdown.step_table import Configuration
+from constraints.json_schema.alternatives import JsonTexts
+from decoding.writing.partial_json import PartialJson
+from tokenfst.explanation.following import Following
+from tokenfst.explanation.place_rows import aligned
+from tokenfst.token_automaton import TokenAutomaton
+
+
+class Place(NamedTuple):
+    """Where a text stands; see `decoding.tracing.traced_text.TraceStep`."""
+
+    stacks: tuple[tuple[str, ...], ...] = ()
+    pointer: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class PlaceReader(Protocol):
+    """Follows one text."""
+
+    def place(self, known: Place) -> Place:
+        """Return a place with what this reader knows of it."""
+
+    def put(self, token: int, written: bytes) -> None:
+        """Read a token, and what it adds to the text."""
+
+
+class StackReader:
+    """Follows the stack of a grammar."""
+
+    def __init__(self, automaton: PushdownAutomaton) -> None:
+        self._automaton = automaton
+        self._found: list[Configuration] = automaton.configurations(b"")
+
+    def place(self, known: Place) -> Place:
+        """Return the rules that are open, for each way to read the text."""
+        return known._replace(stacks=tuple(dict.fromkeys(map(self._stack, self._found))))
+
+    def put(self, token: int, written: bytes) -> None:
+        """Read more of the text."""
+        self._found = self._automaton.read_on(self._found, written)
+
+    def _stack(self, configuration: Configuration) -> tuple[str, ...]:
+        state, stack = configuration
+        inside = self._automaton.state_name(state) or f"state {state}"
+        return (*map(self._automaton.symbol_name, stack), inside)
+
+
+class PointerReader:
+    """Follows the pointer of a JSON text."""
+
+    def __init__(self) -> None:
+        self._json = PartialJson()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def place(self, known: Place) -> Place:
+        """Return the pointer of the value that the text is in."""
+        return known._replace(pointer=self._json.pointer)
+
+    def put(self, token: int, written: bytes) -> None:
+        """Read more of the text."""
+        self._json.feed(self._decoder.decode(written))
+
+
+class NotesReader:
+    """Follows a text through its constraint; where that takes more than the limits, a note says so."""
+
+    def __init__(self, automaton: TokenAutomaton, limits: Limits) -> None:
+        self._limits = limits
+        self._following: Following | None = None
+        self._stopped = ""
+        assert automaton.source is not None
+        try:
+            with Work(limits).current() as work:
+                self._following = Following(automaton.source, automaton.vocabulary, work)
+        except LimitExceeded as error:
+            self._stop(error)
+
+    def _stop(self, error: LimitExceeded) -> None:
+        self._following, self._stopped = None, f"the place is not known: {error}"
+
+    def place(self, known: Place) -> Place:
+        """Return what may come, and where that is in the constraint."""
+        if self._following is not None:
+            try:
+                with Work(self._limits).current():
+                    return known._replace(notes=tuple(aligned(self._following.rows())))
+            except LimitExceeded as error:
+                self._stop(error)
+        return known._replace(notes=(self._stopped,))
+
+    def put(self, token: int, written: bytes) -> None:
+        """Read a token."""
+        if self._following is not None:
+            try:
+                with Work(self._limits).current():
+                    self._following.put(token, written)
+            except LimitExceeded as error:
+                self._stop(error)
+
+
+def readers_of(automaton: TokenAutomaton | None, limits: Limits) -> tuple[PlaceReader, ...]:
+    """Return the readers for a text of an automaton; none for free text, and for one whose constraint is not known.
+
+    Args:
+        automaton: what wrote the text.
+        limits: how much compiling the constraint over bytes, and finding each place, may take.
+    """
+    if automaton is None or automaton.source is None:
+        return ()
+    found: list[PlaceReader] = []
+    constraint = automaton.source.constraint
+    if isinstance(constraint, JsonTexts):
+        found.append(PointerReader())
+    if isinstance(constraint, Grammar):
+        with Work(limits).current() as work:
+            constraint = compile_grammar(constraint, work=work)
+    if isinstance(constraint, PushdownAutomaton) and not constraint.labels:
+        found.append(StackReader(constraint))
+    # What a detokenizer writes is not what the tokens of a text write one by one.
+    return (*found, *([] if automaton.vocabulary.detokenizer is not None else [NotesReader(automaton, limits)]))

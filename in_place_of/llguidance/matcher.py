@@ -1,0 +1,291 @@
+"""LLMatcher: where one text stands; a `serving.matcher.Matcher` in llguidance's words.
+
+A matcher of llguidance raises nothing for a mistake in a grammar or a token that is not allowed. It enters a state of
+error, which it never leaves, in which only end tokens are allowed. So does this one, and what goes past a limit is such
+an error too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import tokenfst
+from automata.errors import LimitExceeded, NotOffered, TokenfstError, TooManyConfigurations
+from decoding.speculation.jump_forward import forced_text, retokenized, settled
+from in_place_of.absent import Absent
+from in_place_of.llguidance.sources import constraint_of_source, regex_source, schema_source, warnings_of
+from in_place_of.llguidance.tokenizer import LLTokenizer
+from serving.matcher import Matcher, fill_masks
+from tokenfst.vocabulary import Vocabulary
+
+T = TypeVar("T")
+
+# What llguidance's masks have for an allowed token as a byte.
+_ALLOWED_BIAS = 200
+# No constraint forces as much; a bound that `forced_text` asks for.
+_MOST_FORCED = 1 << 20
+
+
+class LLMatcher:
+    """The state of one text.
+
+    Attributes:
+        tokenizer: the tokens.
+        matcher: the same for this project; None where the grammar has a mistake.
+    """
+
+    get_capture = Absent("constraints with `parse` give the values of their parts")
+    get_captures = Absent("constraints with `parse` give the values of their parts")
+    unsafe_compute_mask_ptr = Absent("in_place_of.llguidance.numpy.fill_next_token_bitmask fills an array")
+
+    def __init__(self, tokenizer: LLTokenizer, grammar: str, *, log_level: int = 1, limits: None = None) -> None:
+        """Stand at the start of a text.
+
+        Args:
+            tokenizer: the tokens.
+            grammar: a grammar in Lark's syntax, or what a `grammar_from_` method has returned.
+            log_level: has no effect.
+            limits: None.
+
+        Raises:
+            NotOffered: limits, or what `constraint_of_source` does not read.
+        """
+        _check_limits(limits)
+        self.tokenizer = tokenizer
+        self.matcher: Matcher | None = None
+        self._tokens: list[int] = []
+        self._error, self._warnings = "", list[str]()
+        try:
+            constraint = constraint_of_source(grammar)
+            self._warnings = warnings_of(constraint)
+            self.matcher = Matcher(tokenfst.compile(constraint, tokenizer.vocabulary))
+        except NotOffered:
+            raise
+        except (TokenfstError, ValueError) as error:
+            self._error = str(error)
+
+    # Grammars
+
+    @staticmethod
+    def grammar_from_regex(regex: str) -> str:
+        """Return the grammar of a pattern, which whole texts match."""
+        return regex_source(regex)
+
+    @staticmethod
+    def grammar_from_lark(lark: str) -> str:
+        """Return a grammar in Lark's syntax, as it is."""
+        return lark
+
+    @staticmethod
+    def grammar_from_json_schema(
+        schema: str | Mapping[str, Any],
+        defaults: Mapping[str, Any] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Return the grammar of a JSON Schema.
+
+        Args:
+            schema: the schema as text or as a dict; its "x-guidance" has options.
+            defaults: options that come before these.
+            overrides: options that come after them.
+
+        Raises:
+            ValueError: a text that is not JSON.
+        """
+        return schema_source(schema, defaults or {}, overrides or {})
+
+    @staticmethod
+    def validate_grammar(grammar: str, tokenizer: LLTokenizer | None = None, *, limits: None = None) -> str:
+        """Return what is wrong with a grammar, nothing if it is right.
+
+        Without a tokenizer the tokens are single bytes.
+        """
+        found = LLMatcher(tokenizer or _bytes_alone(), grammar, limits=limits)
+        return found.get_error()
+
+    @staticmethod
+    def validate_grammar_with_warnings(
+        grammar: str, tokenizer: LLTokenizer | None = None, *, limits: None = None
+    ) -> tuple[bool, list[str]]:
+        """Return whether something is wrong with a grammar, and what that is, or else the warnings."""
+        found = LLMatcher(tokenizer or _bytes_alone(), grammar, limits=limits)
+        return found.is_error(), [found.get_error()] if found.is_error() else found.get_grammar_warnings()
+
+    def get_grammar_warnings(self) -> list[str]:
+        """Return which keywords of a schema were left out, with the option `lenient`."""
+        return list(self._warnings)
+
+    # The state
+
+    def is_error(self) -> bool:
+        """Return whether something went wrong; then it stays so."""
+        return bool(self._error)
+
+    def get_error(self) -> str:
+        """Return what went wrong, nothing if all is well."""
+        return self._error
+
+    def is_accepting(self) -> bool:
+        """Return whether the text may end here, or has ended."""
+        return self._asked(lambda one: one.has_ended or one.automaton.is_final(one.state), False)
+
+    def is_stopped(self) -> bool:
+        """Return whether only the end can come, the text has ended, or something went wrong."""
+        return self.stop_reason() != "NotStopped"
+
+    def stop_reason(self) -> str:
+        """Return "NotStopped", "NoExtension" where only the end can come, "EndOfSentence" or "InternalError"."""
+        return self._asked(_stop_reason, "InternalError")
+
+    def deep_copy(self) -> LLMatcher:
+        """Return a matcher that stands where this one stands; the two then go apart."""
+        other = LLMatcher.__new__(LLMatcher)
+        other.tokenizer, other._error, other._warnings = self.tokenizer, self._error, self._warnings
+        other.matcher = None if self.matcher is None else self.matcher.copy()
+        other._tokens = list(self._tokens)
+        return other
+
+    # Tokens
+
+    def consume_token(self, sampled_token: int) -> bool:
+        """Continue the text with a token; if it may not, return False and enter the state of error."""
+        return self.consume_tokens([sampled_token])
+
+    def consume_tokens(self, sampled_tokens: Sequence[int]) -> bool:
+        """Continue the text with tokens; if it may not, return False and enter the state of error.
+
+        Where the text has stopped, end tokens may come, and change nothing: there are no steps to take back for them.
+        """
+        number = self.try_consume_tokens(sampled_tokens)
+        rest = sampled_tokens[number:]
+        if rest and not self._error and not (self.is_stopped() and set(rest) <= set(self.tokenizer.eos_tokens)):
+            self._error = f"token {rest[0]}, number {len(self._tokens) + 1} of the text, is not allowed"
+        return not self._error
+
+    def try_consume_tokens(self, tokens: Sequence[int]) -> int:
+        """Continue the text with as many of the tokens as it may; return how many these are, none after a stop."""
+        for number, token in enumerate(tokens):
+            is_token = 0 <= token < self.tokenizer.vocab_size
+            if self.is_stopped() or not is_token or not self._asked(partial(Matcher.accept, tokens=[token]), False):
+                return number
+            self._tokens.append(token)
+        return len(tokens)
+
+    def validate_tokens(self, tokens: Sequence[int]) -> int:
+        """Return how many of the tokens the text may continue with, none where it has stopped."""
+        size = self.tokenizer.vocab_size
+        known = list(takewhile(lambda token: 0 <= token < size, tokens))
+        return 0 if self.is_stopped() else self._asked(lambda one: one.validate(known), 0)
+
+    def rollback(self, num_tokens: int) -> bool:
+        """Take the last tokens back; if there are not as many, return False and enter the state of error."""
+        if self._error or self.matcher is None:
+            return False
+        if not 0 <= num_tokens <= len(self._tokens):
+            self._error = f"{num_tokens} tokens cannot be taken back: {len(self._tokens)} were consumed"
+            return False
+        self.matcher.rollback(num_tokens)
+        del self._tokens[len(self._tokens) - num_tokens :]
+        return True
+
+    def reset(self) -> bool:
+        """Take all tokens back; return False in the state of error."""
+        return self.rollback(len(self._tokens))
+
+    def compute_ff_bytes(self) -> bytes:
+        """Return the bytes that must come next."""
+        return self._asked(lambda one: forced_text(one.automaton, one.state, _MOST_FORCED), b"")
+
+    def compute_ff_tokens(self) -> list[int]:
+        """Return these bytes as the encoder cuts them; the last piece is left open where a token could go further."""
+        text = self.compute_ff_bytes()
+        if not text:
+            return []
+        tokens = retokenized(self.tokenizer.vocabulary, self._tokens, text, self.tokenizer.encode)
+        return self._asked(lambda one: settled(one.automaton, one.state, tokens), [])
+
+    # Masks
+
+    def compute_bitmask(self) -> bytes:
+        """Return the mask of the next token: bit `i & 7` of byte `i >> 3` is token i, in whole words of 4 bytes."""
+        words = np.empty_like(self.tokenizer.vocabulary.all_words)
+        self.fill(words)
+        return words.tobytes()
+
+    def compute_logit_bias(self) -> bytes:
+        """Return the mask of the next token as one byte for each token: 200 if it is allowed, 0 if not."""
+        words = np.frombuffer(self.compute_bitmask(), np.uint8)
+        bits = np.unpackbits(words, count=self.tokenizer.vocab_size, bitorder="little")
+        return (bits * np.uint8(_ALLOWED_BIAS)).tobytes()
+
+    def fill(self, words: npt.NDArray[np.int32]) -> None:
+        """Write the mask of the next token, `[W]` int32; words past the vocabulary are cleared."""
+        if not self._asked(lambda one: one.fill(words), False):
+            self.fill_end(words)
+
+    def fill_end(self, words: npt.NDArray[np.int32]) -> None:
+        """Allow end tokens alone, after an error."""
+        self._error = self._error or "the automaton exceeds its limits"
+        ends = self.tokenizer.vocabulary.eos_words
+        words[: len(ends)], words[len(ends) :] = ends, 0
+
+    def _asked(self, question: Callable[[Matcher], T], otherwise: T) -> T:
+        """Return the answer of the matcher, and after an error something else."""
+        if self._error or self.matcher is None:
+            return otherwise
+        try:
+            return question(self.matcher)
+        except (LimitExceeded, TooManyConfigurations) as error:
+            self._error = str(error)
+            return otherwise
+
+
+class LLExecutor:
+    """Masks and tokens of several matchers in one call."""
+
+    unsafe_compute_mask_ptr = Absent("in_place_of.llguidance.numpy.fill_next_token_bitmask_par fills an array")
+    unsafe_compute_mask_ptr_with_draft_token = Absent("fill a row after each of the tokens, and take them back")
+
+    def __init__(self, num_threads: int | None = None) -> None:
+        """Set how many threads fill masks; None for one."""
+        self.num_threads = 1 if num_threads is None else num_threads
+
+    def consume_token_par(self, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
+        """Continue each text with a token; return for which that was allowed."""
+        return [matcher.consume_token(token) for matcher, token in matchers]
+
+    def fill(self, matchers: Sequence[tuple[LLMatcher, int]], words: npt.NDArray[np.int32]) -> None:
+        """Write the mask of each matcher into its row, `[B, W]` int32; other rows are left."""
+        by_row = {row: one for one, row in matchers}
+        positions = {row: one.matcher.position for row, one in by_row.items() if one.matcher and not one.is_error()}
+        exceeded = fill_masks(positions, words, self.num_threads)
+        for row, one in by_row.items():
+            if row in exceeded or row not in positions:
+                one.fill_end(words[row])
+
+
+def _stop_reason(matcher: Matcher) -> str:
+    if matcher.has_ended:
+        return "EndOfSentence"
+    automaton, words = matcher.automaton, np.empty_like(matcher.automaton.vocabulary.all_words)
+    if not automaton.is_final(matcher.state):
+        return "NotStopped"
+    automaton.fill_bitmask(matcher.state, words)
+    return "NoExtension" if np.array_equal(words, automaton.vocabulary.eos_words) else "NotStopped"
+
+
+def _bytes_alone() -> LLTokenizer:
+    return LLTokenizer.of(
+        Vocabulary([*(bytes([byte]) for byte in range(256)), b""], 256), lambda text: list(text.encode())
+    )
+
+
+def _check_limits(limits: None) -> None:
+    if limits is not None:
+        raise NotOffered("limits", "tokenfst.compile takes automata.Limits")

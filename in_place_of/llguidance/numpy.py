@@ -1,0 +1,52 @@
+"""Masks as arrays: `[B, ceil(V / 32)]` int32, and what they do to logits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from in_place_of.absent import missing
+from in_place_of.llguidance.matcher import LLExecutor, LLMatcher
+
+_INSTEAD = {"fill_next_token_bitmask_par_with_draft_tokens": "fill a row after each of the tokens, and take them back"}
+
+
+def get_bitmask_shape(batch_size: int, vocab_size: int) -> tuple[int, int]:
+    """Return the shape of the masks of a batch."""
+    return batch_size, -(-vocab_size // 32)
+
+
+def allocate_token_bitmask(batch_size: int, vocab_size: int) -> npt.NDArray[np.int32]:
+    """Return masks that allow every token."""
+    return np.full(get_bitmask_shape(batch_size, vocab_size), -1, np.int32)
+
+
+def apply_token_bitmask_inplace(logits: npt.NDArray[np.float32], mask: npt.NDArray[np.int32]) -> None:
+    """Write minus infinity over the logits of masked tokens, and of those past the mask.
+
+    Args:
+        logits: `[B, V]` or `[V]`.
+        mask: int32 `[B, W]` or `[W]`.
+    """
+    rows, words = np.atleast_2d(logits), np.ascontiguousarray(np.atleast_2d(mask))
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=rows.shape[1], bitorder="little")
+    rows[bits == 0] = -np.inf
+
+
+def fill_next_token_bitmask(interp: LLMatcher, bitmask: npt.NDArray[np.int32], index: int = 0) -> None:
+    """Write the mask of the next token into a row."""
+    interp.fill(bitmask[index])
+
+
+def fill_next_token_bitmask_par(
+    executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]], bitmask: npt.NDArray[np.int32]
+) -> None:
+    """Write the mask of each matcher into its row; other rows are left."""
+    executor.fill(matchers, bitmask)
+
+
+def __getattr__(name: str) -> NoReturn:
+    missing(__name__, _INSTEAD, name)

@@ -1,0 +1,56 @@
+"""Masks as tensors: `[B, ceil(V / 32)]` int32, and what they do to logits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from torch import Tensor
+
+from in_place_of.absent import missing
+from in_place_of.llguidance.matcher import LLExecutor, LLMatcher
+from in_place_of.xgrammar.bitmask import allocate_token_bitmask, get_bitmask_shape
+from in_place_of.xgrammar.bitmask import apply_token_bitmask_inplace as _apply
+
+__all__ = [
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "consume_token_par",
+    "fill_next_token_bitmask",
+    "fill_next_token_bitmask_par",
+    "get_bitmask_shape",
+]
+
+_INSTEAD = {"fill_next_token_bitmask_par_with_draft_tokens": "fill a row after each of the tokens, and take them back"}
+
+
+def apply_token_bitmask_inplace(logits: Tensor, mask: Tensor) -> None:
+    """Write minus infinity over the logits of masked tokens, and of those past the mask.
+
+    Args:
+        logits: `[B, V]` or `[V]`, on any device.
+        mask: int32 `[B, W]` or `[W]`, on the same one.
+    """
+    logits[..., 32 * mask.shape[-1] :] = float("-inf")
+    _apply(logits, mask)
+
+
+def fill_next_token_bitmask(interp: LLMatcher, bitmask: Tensor, index: int = 0) -> None:
+    """Write the mask of the next token into a row of a tensor on the host."""
+    interp.fill(bitmask.numpy()[index])
+
+
+def fill_next_token_bitmask_par(
+    executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]], bitmask: Tensor
+) -> None:
+    """Write the mask of each matcher into its row; other rows are left."""
+    executor.fill(matchers, bitmask.numpy())
+
+
+def consume_token_par(executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
+    """Continue each text with a token; return for which that was allowed."""
+    return executor.consume_token_par(matchers)
+
+
+def __getattr__(name: str) -> NoReturn:
+    missing(__name__, _INSTEAD, name)

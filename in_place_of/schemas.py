@@ -1,0 +1,118 @@
+"""JSON Schemas and white space as other packages read them.
+
+    schema_of       a schema that is given as text, as a Pydantic model or as a dict
+    closed          objects have only the properties that are listed, as XGrammar and Outlines have it
+    at_most_items   arrays without a bound get one, as in lm-format-enforcer
+    separated       white space in which commas and colons are written one way
+
+The schema that comes out is one, and what it means is this project's reading of JSON Schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from automata.expressions import literal
+from constraints import Whitespace
+
+_BLANK: Final = " \t\n\r"
+# What is about the same value as the schema that it stands in.
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "then", "else")
+# What is about parts of the value, or is referred to from elsewhere.
+_PARTS: Final = (
+    "items", "prefixItems", "additionalItems", "additionalProperties", "properties", "patternProperties",
+    "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
+)  # fmt: skip
+# Of these, the ones whose names are not keywords.
+_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
+
+
+def schema_of(schema: Any) -> Any:
+    """Return a JSON Schema, which may be given as text or as a Pydantic model.
+
+    Raises:
+        ValueError: a text that is not JSON.
+    """
+    if isinstance(schema, str):
+        return json.loads(schema)
+    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
+        return schema.model_json_schema()
+    return schema
+
+
+def closed(schema: Any, *, is_joined: bool = False) -> Any:
+    """Return a schema in which objects that list properties have no others, and listed first items no more follow.
+
+    An object that says itself which others it may have is left as it is. Conditions (`if`, `not`, `contains`) are too.
+    A definition is closed by itself, whatever refers to it.
+
+    Args:
+        schema: the schema.
+        is_joined: whether it is joined with others about the same value, which close it together.
+    """
+    if not isinstance(schema, Mapping):
+        return schema
+    listed = "properties" in schema or "patternProperties" in schema
+    joins = "allOf" in schema or (listed and any(name in schema for name in _IN_PLACE))
+    found = {
+        name: _each(name, value, partial(closed, is_joined=name in _IN_PLACE and (joins or is_joined)))
+        for name, value in schema.items()
+    }
+    if "prefixItems" in schema and "items" not in schema and "unevaluatedItems" not in schema:
+        found["items"] = False
+    if isinstance(schema.get("items"), list) and "additionalItems" not in schema:
+        found["additionalItems"] = False
+    if not is_joined and not {"additionalProperties", "unevaluatedProperties"} & schema.keys():
+        if joins:
+            found["unevaluatedProperties"] = False
+        elif listed:
+            found["additionalProperties"] = False
+    return found
+
+
+def at_most_items(schema: Any, number: int) -> Any:
+    """Return a schema in which arrays have at most a number of items, unless it says how many."""
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {name: _each(name, value, partial(at_most_items, number=number)) for name, value in schema.items()}
+    kinds = schema.get("type", ())
+    if "array" in ([kinds] if isinstance(kinds, str) else kinds):
+        found.setdefault("maxItems", max(number, schema.get("minItems", 0)))
+    return found
+
+
+def _each(name: str, value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the value of a keyword, with the schemas in it changed."""
+    if name not in _IN_PLACE and name not in _PARTS:
+        return value
+    if isinstance(value, list):
+        return [change(one) for one in value]
+    if name in _NAMED and isinstance(value, Mapping):
+        return {key: change(one) for key, one in value.items()}
+    return change(value)
+
+
+def separated(comma: str, colon: str) -> Whitespace:
+    """Return the white space in which commas and colons are written as given, such as `", "` and `": "`.
+
+    Raises:
+        ValueError: one of them is something else than the mark with white space around it.
+    """
+    before_comma, after_comma = _around(comma, ",")
+    before_colon, after_colon = _around(colon, ":")
+    return Whitespace(
+        before_comma=literal(before_comma),
+        after_comma=literal(after_comma),
+        before_colon=literal(before_colon),
+        after_colon=literal(after_colon),
+    )
+
+
+def _around(separator: str, mark: str) -> tuple[str, str]:
+    if separator.strip(_BLANK) != mark:
+        raise ValueError(f"a separator is {mark!r} with white space around it, and {separator!r} is not")
+    before, _, after = separator.partition(mark)
+    return before, after

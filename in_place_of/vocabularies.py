@@ -1,0 +1,35 @@
+"""Vocabularies with what other packages set beside the tokens: padding, and end tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automata.errors import VocabularyError
+from tokenfst.vocabulary import Vocabulary
+
+
+def adjusted(vocabulary: Vocabulary, size: int | None = None, eos_ids: int | Iterable[int] | None = None) -> Vocabulary:
+    """Return a vocabulary with as many tokens as the logits of its model, and with other end tokens.
+
+    Args:
+        vocabulary: the tokens.
+        size: how many tokens there are to be; those that are added write nothing. None for as many as there are.
+        eos_ids: the end tokens; None for those of the vocabulary.
+
+    Raises:
+        VocabularyError: there are more than `size` tokens already, or an id is none of them.
+    """
+    ends = vocabulary.eos_ids if eos_ids is None else (eos_ids,) if isinstance(eos_ids, int) else tuple(eos_ids)
+    more = 0 if size is None else size - len(vocabulary)
+    if more < 0:
+        raise VocabularyError(f"the vocabulary has {len(vocabulary)} tokens, and its size cannot be {size}")
+    if not more and set(ends) == set(vocabulary.eos_ids):
+        return vocabulary
+    return Vocabulary(
+        [*vocabulary.tokens, *[b""] * more],
+        ends,
+        special_tokens=vocabulary.special_tokens,
+        bpe=vocabulary.bpe,
+        text_start=vocabulary.text_start,
+        detokenizer=vocabulary.detokenizer,
+    )

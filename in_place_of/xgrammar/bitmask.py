@@ -1,0 +1,68 @@
+"""Masks of a batch as packed words, `[B, ceil(V / 32)]` int32, and what they do to logits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from decoding.arena.bits import tokens_of_byte, unpacked
+
+bitmask_dtype: Final = torch.int32
+
+_NEVER: Final = float("-inf")
+
+
+def get_bitmask_shape(batch_size: int, vocab_size: int) -> tuple[int, int]:
+    """Return the shape of the masks of a batch."""
+    return batch_size, -(-vocab_size // 32)
+
+
+def allocate_token_bitmask(batch_size: int, vocab_size: int) -> Tensor:
+    """Return masks on the host that allow every token."""
+    return torch.full(get_bitmask_shape(batch_size, vocab_size), -1, dtype=bitmask_dtype)
+
+
+def reset_token_bitmask(bitmask: Tensor) -> None:
+    """Allow every token."""
+    bitmask.fill_(-1)
+
+
+def apply_token_bitmask_inplace(
+    logits: Tensor,
+    bitmask: Tensor,
+    *,
+    vocab_size: int | None = None,
+    indices: Sequence[int] | None = None,
+    backend: str = "auto",
+) -> None:
+    """Write minus infinity over the logits of masked tokens.
+
+    Args:
+        logits: `[B, V]`, or `[V]`, on any device.
+        bitmask: `[B, W]` int32, or `[W]`, on the same one.
+        vocab_size: how many logits of a row may be masked; None for as many as the mask has bits. Later ones stay.
+        indices: the rows, None for all.
+        backend: has no effect.
+
+    Raises:
+        ValueError: they lie on different devices.
+    """
+    if logits.device != bitmask.device:
+        raise ValueError(f"logits are on {logits.device}, and the bit mask on {bitmask.device}")
+    width = min(logits.shape[-1], 32 * bitmask.shape[-1], logits.shape[-1] if vocab_size is None else vocab_size)
+    rows, words = logits.view(-1, logits.shape[-1])[:, :width], bitmask.view(-1, bitmask.shape[-1])
+    forbidden = ~unpacked(words, width, _tokens_of_byte(words.device))
+    if indices is None:
+        rows.masked_fill_(forbidden, _NEVER)
+        return
+    for row in indices:
+        rows[row].masked_fill_(forbidden[row], _NEVER)
+
+
+@cache
+def _tokens_of_byte(device: torch.device) -> Tensor:
+    return tokens_of_byte(device)

@@ -1,0 +1,144 @@
+"""GrammarCompiler: grammars over a vocabulary, compiled once each.
+
+An automaton is lazy wherever that is exact, so compiling takes little time, and there is nothing for further threads to
+do: `max_threads` has no effect.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import tokenfst
+from automata.errors import NotOffered
+from in_place_of.xgrammar.grammar import Grammar
+from in_place_of.xgrammar.tokenizer_info import TokenizerInfo
+from serving.bounded_cache import BoundedCache
+from tokenfst.token_automaton import TokenAutomaton
+
+
+@dataclass(frozen=True)
+class CompiledGrammar:
+    """A grammar over a vocabulary; `GrammarCompiler` makes it.
+
+    Attributes:
+        grammar: what was compiled.
+        tokenizer_info: the tokens.
+        automaton: the same for this project.
+    """
+
+    grammar: Grammar
+    tokenizer_info: TokenizerInfo
+    automaton: TokenAutomaton
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """The memory of the automaton, which grows while masks are made."""
+        return self.automaton.nbytes
+
+    def serialize_json(self) -> str:
+        """Raise `NotOffered`."""
+        raise NotOffered("CompiledGrammar.serialize_json", "`automaton.save(path)` writes a file")
+
+    @staticmethod
+    def deserialize_json(json_str: str, tokenizer_info: TokenizerInfo) -> CompiledGrammar:
+        """Raise `NotOffered`."""
+        raise NotOffered("CompiledGrammar.deserialize_json", "tokenfst.load_automaton reads what `save` has written")
+
+
+class GrammarCompiler:
+    """Compiles grammars over one vocabulary, and keeps what it compiled; threads may share it."""
+
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+    ) -> None:
+        """Begin without any grammar.
+
+        Args:
+            tokenizer_info: the tokens.
+            max_threads: has no effect.
+            cache_enabled: whether grammars are kept.
+            cache_limit_bytes: how much may be kept, -1 for any amount.
+        """
+        if not isinstance(tokenizer_info, TokenizerInfo):
+            raise TypeError(f"expected a TokenizerInfo of this package, not {type(tokenizer_info).__name__}")
+        self.tokenizer_info, self.cache_limit_bytes = tokenizer_info, cache_limit_bytes
+        most = sys.maxsize if cache_limit_bytes < 0 else cache_limit_bytes
+        self._kept: BoundedCache[tuple[str, ...], CompiledGrammar] = BoundedCache(
+            most, lambda _, compiled: compiled.memory_size_bytes if cache_enabled else None
+        )
+        self._lock = Lock()
+
+    def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:
+        """Compile a `Grammar`, or rules in XGrammar's EBNF.
+
+        Raises:
+            GrammarError: the rules have a mistake, or cannot be honoured.
+            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        """
+        if isinstance(grammar, str):
+            grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
+        with self._lock:
+            kept = self._kept.get(grammar.source)
+        if kept is not None:
+            return kept
+        automaton = tokenfst.compile(grammar.constraint, self.tokenizer_info.vocabulary)
+        compiled = CompiledGrammar(grammar, self.tokenizer_info, automaton)
+        with self._lock:
+            self._kept[grammar.source] = compiled
+        return compiled
+
+    def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
+        """Compile a JSON Schema; arguments and errors are those of `Grammar.from_json_schema`."""
+        return self.compile_grammar(Grammar.from_json_schema(schema, **options))
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """Compile the language of any JSON object or array."""
+        return self.compile_grammar(Grammar.builtin_json_grammar())
+
+    def compile_regex(self, regex: str) -> CompiledGrammar:
+        """Compile a pattern, which whole texts match.
+
+        Raises:
+            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        """
+        return self.compile_grammar(Grammar.from_regex(regex))
+
+    def compile_lark(self, lark_string: str, *, named_grammars: Mapping[str, Any] | None = None) -> CompiledGrammar:
+        """Compile rules in Lark's syntax.
+
+        Raises:
+            NotOffered: with `named_grammars`.
+            GrammarError: the rules have a mistake, or cannot be honoured.
+        """
+        if named_grammars:
+            raise NotOffered("named_grammars", "write their rules into the grammar")
+        return self.compile_grammar(Grammar.from_lark(lark_string))
+
+    def compile_structural_tag(self, structural_tag: str | Mapping[str, Any], *rest: Any) -> CompiledGrammar:
+        """Compile a structural tag, given as JSON or as a dict.
+
+        Raises:
+            NotOffered: for tags and triggers as two arguments.
+            ValueError: it cannot be honoured; the message says where and why.
+        """
+        if rest:
+            raise NotOffered("compile_structural_tag(tags, triggers)", "give one structural tag, as a dict")
+        return self.compile_grammar(Grammar.from_structural_tag(structural_tag))
+
+    def clear_cache(self) -> None:
+        """Forget what was compiled."""
+        with self._lock:
+            self._kept.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Return the memory of what is kept, as it was last measured."""
+        return self._kept.nbytes

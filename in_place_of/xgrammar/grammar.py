@@ -1,0 +1,118 @@
+"""Grammar: what is to be compiled, as a constraint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from automata.errors import NotOffered
+from constraints import Whitespace, grammar, json_schema
+from in_place_of.absent import Absent
+from in_place_of.schemas import closed, schema_of, separated
+from serving.specifications import blanks_like, blanks_up_to, constraint_of
+from tokenfst.compile import Constraint
+
+_BLANKS = r"[ \n\r\t]*"
+
+
+class Grammar:
+    """A language, from any of XGrammar's sources.
+
+    Attributes:
+        constraint: what `tokenfst.compile` takes.
+        source: where it comes from; equal sources are compiled once.
+    """
+
+    concat = Absent("constraints.sequence(first, second) is one after the other")
+    union = Absent("`first | second` of expressions, or of constraints.sequence(first), is either")
+    serialize_json = Absent("keep its source")
+    deserialize_json = Absent("keep its source")
+
+    def __init__(self, constraint: Constraint, source: tuple[str, ...]) -> None:
+        self.constraint, self.source = constraint, source
+
+    def __str__(self) -> str:
+        return ": ".join(self.source)
+
+    @classmethod
+    def from_ebnf(cls, ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
+        """Return the grammar of rules in XGrammar's EBNF.
+
+        Raises:
+            GrammarError: the text has a mistake, or what cannot be honoured.
+        """
+        found = grammar(ebnf_string, syntax="ebnf", start=root_rule_name)
+        return cls(found, ("ebnf", root_rule_name, ebnf_string))
+
+    @classmethod
+    def from_lark(cls, lark_string: str) -> Grammar:
+        """Return the grammar of rules in Lark's syntax, which begin with `start`.
+
+        Raises:
+            GrammarError: the text has a mistake, or what cannot be honoured.
+        """
+        return cls(grammar(lark_string, syntax="lark"), ("lark", lark_string))
+
+    @classmethod
+    def from_regex(cls, regex_string: str) -> Grammar:
+        """Return the texts that a pattern matches whole."""
+        return cls(regex_string, ("regex", regex_string))
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        any_order: bool = False,
+    ) -> Grammar:
+        """Return the JSON texts of a schema.
+
+        Args:
+            schema: a JSON Schema as text or as a dict, or a Pydantic model.
+            any_whitespace: whether white space may stand wherever JSON allows it, in any amount.
+            indent: None.
+            separators: how a comma and a colon are written without `any_whitespace`; None for `", "` and `": "`.
+            strict_mode: whether objects have only the properties that are listed (`in_place_of.schemas.closed`).
+            max_whitespace_cnt: the most white space at one place.
+            any_order: False.
+
+        Raises:
+            NotOffered: another value of `indent` or `any_order`.
+            SchemaError: the schema cannot be honoured; its subclasses say why.
+        """
+        if indent is not None:
+            raise NotOffered("indent", "constraints.json_schema(schema) takes texts with and without indentation")
+        if any_order:
+            raise NotOffered("any_order", 'constraints.json_schema(schema, property_order="any") keeps required ones')
+        blanks = _white_space(any_whitespace, separators, max_whitespace_cnt)
+        read = schema_of(schema)
+        options = (any_whitespace, separators, strict_mode, max_whitespace_cnt)
+        found = json_schema(closed(read) if strict_mode else read, whitespace=blanks)
+        return cls(found, ("json_schema", json.dumps(read), repr(options)))
+
+    @classmethod
+    def builtin_json_grammar(cls) -> Grammar:
+        """Return any JSON object or array."""
+        return cls.from_json_schema({"type": ["object", "array"]})
+
+    @classmethod
+    def from_structural_tag(cls, structural_tag: str | Mapping[str, Any]) -> Grammar:
+        """Return the language of a structural tag, given as JSON or as a dict.
+
+        Raises:
+            ValueError: it cannot be honoured; the message says where and why.
+        """
+        text = structural_tag if isinstance(structural_tag, str) else json.dumps(structural_tag)
+        return cls(constraint_of("structural_tag", text), ("structural_tag", text))
+
+
+def _white_space(everywhere: bool, separators: tuple[str, str] | None, most: int | None) -> Whitespace:
+    if not everywhere:
+        return separated(*(separators or (", ", ": ")))
+    return blanks_like(_BLANKS) if most is None else blanks_up_to(most)

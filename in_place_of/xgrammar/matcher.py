@@ -1,0 +1,218 @@
+"""GrammarMatcher: where one text stands; a `serving.matcher.Matcher` in XGrammar's words.
+
+XGrammar takes a text that `accept_string` has read for one step of `rollback`. A matcher knows tokens only, so each
+step has a number of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from automata.errors import NotOffered
+from in_place_of.absent import Absent
+from in_place_of.spelling import tokens_of
+from in_place_of.xgrammar.compiler import CompiledGrammar
+from serving.matcher import Matcher, fill_masks
+
+# No constraint forces as much; a bound that `forced_text` asks for.
+_MOST_FORCED = 1 << 20
+
+
+class GrammarMatcher:
+    """The state of one text."""
+
+    get_captures = Absent("constraints with `parse` give the values of their parts")
+    traverse_draft_tree = Absent(
+        "serving.matcher.Matcher tries tokens with `validate`, and its `copy` goes its own way"
+    )
+
+    def __init__(
+        self,
+        compiled_grammar: CompiledGrammar,
+        *,
+        override_stop_tokens: int | Sequence[int] | None = None,
+        terminate_without_stop_token: bool = False,
+        max_rollback_tokens: int = -1,
+        default_temperature: float | None = None,
+    ) -> None:
+        """Stand at the start of a text.
+
+        Args:
+            compiled_grammar: the grammar.
+            override_stop_tokens: the tokens that end the text, among them those of the vocabulary; None for these.
+            terminate_without_stop_token: whether the text is finished as soon as it may end.
+            max_rollback_tokens: has no effect: all steps can be taken back.
+            default_temperature: None.
+
+        Raises:
+            NotOffered: stop tokens without those of the vocabulary, or a temperature.
+        """
+        if not isinstance(compiled_grammar, CompiledGrammar):
+            raise TypeError(f"expected a CompiledGrammar of this package, not {type(compiled_grammar).__name__}")
+        if default_temperature is not None:
+            raise NotOffered("default_temperature", "give each call of the model its temperature")
+        self._grammar, self._terminates = compiled_grammar, terminate_without_stop_token
+        stops = [override_stop_tokens] if isinstance(override_stop_tokens, int) else override_stop_tokens
+        ends = compiled_grammar.tokenizer_info.stop_token_ids
+        if stops is not None and not set(ends) <= set(stops):
+            instead = "give the TokenizerInfo the stop tokens of all its grammars"
+            raise NotOffered(f"override_stop_tokens without {ends}", instead)
+        self.stop_token_ids: list[int] = ends if stops is None else sorted(stops)
+        self.matcher = Matcher(compiled_grammar.automaton, stops or ())
+        self._lengths: list[int] = []
+
+    @property
+    def max_rollback_tokens(self) -> int:
+        """How many steps can be taken back: -1 for all."""
+        return -1
+
+    @property
+    def temperature(self) -> None:
+        """No temperature."""
+
+    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
+        """Continue the text with a token; return False, and change nothing, if it may not.
+
+        With `terminate_without_stop_token` no stop token is read, although masks have them.
+
+        Raises:
+            LimitExceeded: the automaton exceeds its limits, as for all methods.
+        """
+        known = 0 <= token_id < self._grammar.tokenizer_info.vocab_size
+        if not known or self.matcher.has_ended or (self._terminates and token_id in self.stop_token_ids):
+            return False
+        return self._accept([token_id])
+
+    def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
+        """Continue the text with bytes, as one step; return False, and change nothing, if it may not.
+
+        Raises:
+            VocabularyError: no tokens write exactly these bytes.
+        """
+        text = input_str.encode() if isinstance(input_str, str) else input_str
+        tokens = None if self.matcher.has_ended else tokens_of(self.matcher, text)
+        return tokens is not None and self._accept(tokens)
+
+    def _accept(self, tokens: list[int]) -> bool:
+        if not self.matcher.accept(tokens):
+            return False
+        self._lengths.append(len(tokens))
+        return True
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
+        """Write the mask of the next token into a row; return False if it allows every token.
+
+        Args:
+            bitmask: int32 `[B, W]` or `[W]` on the host: a tensor, or an array.
+            index: the row.
+            debug_print: has no effect.
+        """
+        words = words_of(bitmask)[index]
+        if not self.matcher.fill(words):
+            # Everything is allowed then; what went wrong is raised here instead.
+            self.matcher.automaton.fill_bitmask(self.matcher.state, words)
+        every = self.matcher.automaton.vocabulary.all_words
+        return not np.array_equal(words[: len(every)] & every, every)
+
+    def find_jump_forward_string(self) -> str:
+        """Return the text that must come next."""
+        return self.matcher.forced_text(_MOST_FORCED)
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """Take the last steps back.
+
+        Raises:
+            ValueError: there are not as many.
+        """
+        if not 0 <= num_tokens <= len(self._lengths):
+            raise ValueError(f"{num_tokens} steps cannot be taken back: there were {len(self._lengths)}")
+        at = len(self._lengths) - num_tokens
+        self.matcher.rollback(sum(self._lengths[at:]))
+        del self._lengths[at:]
+
+    def reset(self) -> None:
+        """Take everything back."""
+        self.matcher.reset()
+        self._lengths.clear()
+
+    def is_completed(self) -> bool:
+        """Return whether the text may end here, or has ended."""
+        return self.matcher.has_ended or self.matcher.automaton.is_final(self.matcher.state)
+
+    def is_terminated(self) -> bool:
+        """Return whether a stop token was accepted; with `terminate_without_stop_token`, whether the text may end."""
+        return self.is_completed() if self._terminates else self.matcher.has_ended
+
+    def fork(self) -> GrammarMatcher:
+        """Return a matcher that stands where this one stands; the two then go apart."""
+        other = GrammarMatcher(self._grammar, terminate_without_stop_token=self._terminates)
+        other.stop_token_ids, other.matcher = list(self.stop_token_ids), self.matcher.copy()
+        other._lengths = list(self._lengths)
+        return other
+
+
+class BatchGrammarMatcher:
+    """The same for several matchers in one call."""
+
+    batch_fill_temperature = Absent("give each call of the model its temperature")
+
+    def __init__(self, max_threads: int | str = "auto") -> None:
+        """Set how many threads fill masks; "auto" for one."""
+        self._threads = 1 if isinstance(max_threads, str) else max_threads
+
+    def batch_fill_next_token_bitmask(
+        self,
+        matchers: Sequence[GrammarMatcher],
+        bitmask: Any,
+        indices: Sequence[int] | None = None,
+        debug_print: bool = False,
+    ) -> None:
+        """Write the masks of matchers into rows, by default the first ones; other rows are left.
+
+        Raises:
+            LimitExceeded: an automaton exceeds its limits.
+        """
+        rows = range(len(matchers)) if indices is None else indices
+        by_row = dict(zip(rows, matchers, strict=True))
+        positions = {row: matcher.matcher.position for row, matcher in by_row.items()}
+        for row in fill_masks(positions, words_of(bitmask), self._threads):
+            by_row[row].fill_next_token_bitmask(bitmask, row)
+
+    @staticmethod
+    def batch_accept_token(
+        matchers: Sequence[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False
+    ) -> list[bool]:
+        """Continue each text with a token; return which were accepted."""
+        return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
+
+    @staticmethod
+    def batch_accept_string(
+        matchers: Sequence[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
+    ) -> list[bool]:
+        """Continue each text with bytes; return which were accepted."""
+        return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
+
+    @staticmethod
+    def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: Sequence[int]) -> None:
+        """Take the last steps of each text back."""
+        for matcher, number in zip(matchers, num_tokens, strict=True):
+            matcher.rollback(number)
+
+
+def words_of(bitmask: Any) -> npt.NDArray[np.int32]:
+    """Return the words of a mask, or of several, as rows that share its memory.
+
+    Raises:
+        ValueError: it is not int32 on the host, or has more than two dimensions.
+    """
+    if isinstance(bitmask, Tensor) and bitmask.device.type != "cpu":
+        raise ValueError(f"a bit mask is filled on the host, and this one is on {bitmask.device}")
+    words: npt.NDArray[np.int32] = bitmask.numpy() if isinstance(bitmask, Tensor) else np.asarray(bitmask)
+    if words.dtype != np.int32 or words.ndim not in (1, 2):
+        raise ValueError(f"a bit mask is int32 with one dimension or two, not {words.dtype} with {words.ndim}")
+    return words.reshape(-1, words.shape[-1])

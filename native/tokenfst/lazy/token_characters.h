@@ -1,0 +1,62 @@
+// TokenCharacters: which characters each token of a vocabulary consists of, so that one pass over them finds the tokens
+// over any set of characters.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/bits.h"
+#include "support/utf8.h"
+#include "tokenfst/vocabulary.h"
+
+namespace tokenfst {
+
+// A set of characters: the ASCII bytes as bits, and kinds of characters beyond ASCII: none, or kOther and perhaps more.
+struct CharacterSet {
+  uint32_t ascii[4] = {};
+  uint32_t beyond = 0;  // of support::Kind
+
+  bool operator==(const CharacterSet&) const = default;
+  bool is_empty() const { return !(ascii[0] | ascii[1] | ascii[2] | ascii[3] | beyond); }
+  // Whether characters that begin with a byte are in the set, all of them or most.
+  bool begins(uint8_t byte) const { return byte < 0x80 ? support::has_bit(ascii, byte) : beyond != 0; }
+  bool holds(const CharacterSet& other) const {
+    return !((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1]) | (other.ascii[2] & ~ascii[2]) |
+             (other.ascii[3] & ~ascii[3]) | (other.beyond & ~beyond));
+  }
+};
+
+// The prefix of a token over a set.
+struct CharacterPrefix {
+  int32_t size;    // in bytes, without an incomplete last character
+  int32_t length;  // in characters, with an incomplete last one if it ends the token
+  bool is_whole;   // whether it is the token, which is not empty
+};
+CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> token);
+
+class TokenCharacters {
+ public:
+  explicit TokenCharacters(const Vocabulary& vocabulary);
+
+  // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
+  int32_t length(int32_t token) const { return lengths_[token]; }
+  // Whether all characters of a token, which is a text, are in a set.
+  bool is_over(int32_t token, const CharacterSet& set) const { return lengths_[token] > 0 && set.holds(sets_[token]); }
+  // The tokens of at most `length` characters, and the longer ones.
+  std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
+  std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
+
+ private:
+  size_t num_up_to(int32_t length) const {
+    return num_up_to_[std::min(static_cast<size_t>(length), num_up_to_.size() - 1)];
+  }
+
+  std::vector<CharacterSet> sets_;  // [V]
+  std::vector<int32_t> lengths_;    // [V]
+  std::vector<int32_t> by_length_;  // the tokens that are texts, short ones first
+  std::vector<int32_t> num_up_to_;  // by length
+};
+
+}  // namespace tokenfst

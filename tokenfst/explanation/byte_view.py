@@ -1,0 +1,125 @@
+"""ByteView: a constraint byte by byte, as an automaton over single bytes.
+
+The vocabulary of a model may lack single bytes, and its tokens may have a canonical order; so where the bytes of a
+token fail is asked of the same constraint over a vocabulary of all bytes. Tokens that the constraint has names for are
+symbols of that vocabulary as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from automata.counted import CountedByteAutomaton
+from automata.errors import UnknownTerminal
+from automata.limits import Work
+from tokenfst.compile import Constraint, compile, language_of  # noqa: A004
+from tokenfst.finite.terminals import Terminals, token_set
+from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary import Vocabulary
+
+_END: Final = 256
+# The greatest number of bytes of a way to the end.
+MAX_COMPLETION: Final = 200
+
+
+class ByteView:
+    """A constraint byte by byte.
+
+    Attributes:
+        start: the state before the first byte.
+        labels: the names of tokens in the constraint, each with its tokens.
+    """
+
+    def __init__(self, constraint: Constraint, vocabulary: Vocabulary, terminals: Terminals, work: Work) -> None:
+        """Compile a constraint over bytes.
+
+        Args:
+            constraint: the constraint.
+            vocabulary: the tokens that its labels stand for.
+            terminals: the token ids of labels, by name.
+            work: the limits.
+        """
+        self.labels: Mapping[str, frozenset[int]] = {}
+        self._symbol: dict[int, int] = {}
+        if vocabulary.detokenizer is not None:
+            constraint = vocabulary.detokenizer.spelled(constraint)
+        self._constraint, self._limits = constraint, work.limits
+        try:
+            self._automaton = compile(constraint, ALL_BYTES, limits=work.limits)
+        except UnknownTerminal:
+            self._automaton = self._labelled(vocabulary, terminals, work)
+        self.start = self._automaton.start
+
+    def _labelled(self, vocabulary: Vocabulary, terminals: Terminals, work: Work) -> Any:
+        language = language_of(self._constraint, work, may_count=False)
+        names = () if isinstance(language, CountedByteAutomaton) else language.labels
+        self.labels = {name: frozenset(token_set(name, vocabulary, terminals).tolist()) for name in names}
+        tokens = sorted(frozenset[int]().union(*self.labels.values()))
+        self._symbol = {token: len(ALL_BYTES) + place for place, token in enumerate(tokens)}
+        symbols = Vocabulary([*ALL_BYTES.tokens, *(vocabulary.tokens[token] for token in tokens)], [_END])
+        own = {name: [self._symbol[token] for token in members] for name, members in self.labels.items()}
+        return compile(self._constraint, symbols, terminals=own, limits=work.limits)
+
+    def names_of(self, token: int) -> frozenset[str]:
+        """Return the names in the constraint that stand for a token."""
+        return frozenset(name for name, tokens in self.labels.items() if token in tokens)
+
+    def step(self, state: Any, byte: int) -> Any:
+        """Return the state after a byte, None where it may not come."""
+        return self._automaton.step(state, byte)
+
+    def step_token(self, state: Any, token: int) -> Any:
+        """Return the state after a token that the constraint has a name for, None where it may not come."""
+        return self._automaton.step(state, self._symbol[token])
+
+    def read(self, state: Any, text: bytes) -> tuple[Any, int]:
+        """Read a text as far as it can be read; return the state after that, and the number of bytes."""
+        for at, byte in enumerate(text):
+            after = self._automaton.step(state, byte)
+            if after is None:
+                return state, at
+            state = after
+        return state, len(text)
+
+    def expected(self, state: Any) -> frozenset[int]:
+        """Return the bytes that may come next."""
+        return frozenset(np.flatnonzero(self._automaton.mask(state)[:_END]).tolist())
+
+    def may_end(self, state: Any) -> bool:
+        """Return whether the text may end."""
+        return bool(self._automaton.is_final(state))
+
+    def expected_labels(self, state: Any) -> tuple[str, ...]:
+        """Return the names of the tokens that may come next, all of them."""
+        if not self.labels:
+            return ()
+        mask = self._automaton.mask(state)
+        return tuple(name for name, tokens in self.labels.items() if all(mask[self._symbol[token]] for token in tokens))
+
+    def completion(self, state: Any) -> bytes | None:
+        """Return a shortest text that leads to the end; None if it takes labels, or more than `MAX_COMPLETION` bytes.
+
+        Where the tables exceed the limits, it is a short text.
+        """
+        automaton, written = self._automaton, bytearray()
+        while not automaton.is_final(state):
+            if len(written) == MAX_COMPLETION:
+                return None
+            after = {byte: automaton.advance(state, byte) for byte in _readable(self.expected(state))}
+            if not after:
+                return None
+            least = {each: automaton.min_tokens(each) for each in set(after.values())}
+            byte = min(after, key=lambda byte: least[after[byte]])
+            if self.labels and least[after[byte]] >= automaton.min_tokens(state):
+                return None
+            written.append(byte)
+            state = after[byte]
+        return bytes(written)
+
+
+def _readable(found: Iterable[int]) -> list[int]:
+    """Return bytes in order, digits and letters first, those that do not print last."""
+    return sorted(found, key=lambda byte: (not chr(byte).isalnum() or byte > 0x7F, not 0x20 <= byte < 0x7F, byte))

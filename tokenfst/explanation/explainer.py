@@ -1,0 +1,269 @@
+"""Explainer: explains texts of one constraint over one vocabulary.
+
+What is allowed is asked of the automaton over tokens; where bytes fail, of the automaton over bytes (`ByteView`); where
+the text stands, of a walk through the constraint, or of the constraint itself (`SupportsReasons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from automata.errors import text_bytes
+from automata.limits import Work
+from automata.places import Walk
+from tokenfst.explanation.byte_view import ByteView
+from tokenfst.explanation.explanation import Explanation, NamedToken, Reason
+from tokenfst.explanation.nearest import nearest
+from tokenfst.explanation.reasons import Reasons, SupportsReasons, walk_of
+from tokenfst.token_automaton import Source, TokenAutomaton
+
+# The number of near tokens that are named.
+_NUM_NEAREST = 3
+
+
+@dataclass(slots=True)
+class _Written:
+    """What has been written.
+
+    Attributes:
+        symbols: bytes, and for tokens without text the labels that they are taken by.
+        text: the bytes.
+        at: the state of the view after them; the byte at `failed` is the first that it does not read.
+        state: the state of the automaton over tokens, None if no tokens write the text.
+    """
+
+    at: Any
+    state: Any
+    symbols: list[int | frozenset[str]] = field(default_factory=list)
+    text: bytes = b""
+    failed: int | None = None
+
+    def added(self, view: ByteView, text: bytes) -> _Written:
+        """Return what has been written after some more bytes, as far as they can be read."""
+        at, length = view.read(self.at, text)
+        failed = None if length == len(text) else len(self.text) + length
+        return _Written(at, None, [*self.symbols, *text[:length]], self.text + text, failed)
+
+    def named(self, view: ByteView, token: int) -> _Written:
+        """Return what has been written after an allowed token with names."""
+        return _Written(view.step_token(self.at, token), None, [*self.symbols, view.names_of(token)], self.text)
+
+
+class Explainer:
+    """Explains texts of one constraint over one vocabulary."""
+
+    def __init__(self, source: Source, automaton: TokenAutomaton, work: Work) -> None:
+        """Compile the constraint over bytes.
+
+        Args:
+            source: what the automaton was compiled from.
+            automaton: one over the vocabulary.
+            work: the limits.
+        """
+        self.source, self.vocabulary = source, automaton.vocabulary
+        self.view = ByteView(source.constraint, self.vocabulary, source.terminals, work)
+
+    def explain(self, automaton: TokenAutomaton, prefix: str | bytes | Iterable[int], token: Any) -> Explanation:
+        """Explain a prefix and a token; see `tokenfst.explain`."""
+        token = self._token(token)
+        if isinstance(prefix, str | bytes):
+            written = self._text(automaton, text_bytes(prefix))
+        else:
+            written, refused = self._tokens(automaton, prefix)
+            token = token if refused is None else refused
+        if written.failed is not None:
+            own = b"" if token is None else self.vocabulary.tokens[token]
+            return self._made(automaton, written, written.text, token, own, "byte", None)
+        if token is None:
+            return self._made(automaton, written, written.text, None, b"", None, written.state)
+        return self._explain_token(automaton, written, token)
+
+    def _token(self, token: int | str | bytes | None) -> int | None:
+        """Return the id of a token.
+
+        Raises:
+            ValueError: there is none.
+        """
+        vocabulary = self.vocabulary
+        if isinstance(token, str | bytes):
+            if isinstance(token, str) and token in vocabulary.special_tokens:
+                return vocabulary.special_tokens[token]
+            text = text_bytes(token)
+            found = next((number for number, own in enumerate(vocabulary.tokens) if own == text and text), None)
+            if found is None:
+                raise ValueError(f"no token of the vocabulary writes {token!r}")
+            return found
+        if token is not None and not 0 <= token < len(vocabulary):
+            raise ValueError(f"token {token} is outside the vocabulary of {len(vocabulary):,} tokens")
+        return token
+
+    # What has been written
+
+    def _text(self, automaton: TokenAutomaton, text: bytes) -> _Written:
+        """Return what has been written where it is given as text.
+
+        Raises:
+            ValueError: tokenization is canonical, so that it matters which tokens wrote it.
+        """
+        if text and self.source.tokenization == "canonical":
+            raise ValueError("what may follow canonical tokens depends on the last one: give the prefix as token ids")
+        written = _Written(self.view.start, automaton.start).added(self.view, text)
+        written.state = _state_after(automaton, text) if written.failed is None else None
+        return written
+
+    def _tokens(self, automaton: TokenAutomaton, prefix: Iterable[int]) -> tuple[_Written, int | None]:
+        """Return what has been written by tokens, up to the first that is refused, and this token."""
+        written, begun = _Written(self.view.start, automaton.start), False
+        for given in prefix:
+            token = int(given)
+            after = automaton.step(written.state, token) if 0 <= token < len(self.vocabulary) else None
+            if after is None:
+                self._token(token)
+                return written, token
+            if token not in self.vocabulary.eos_ids:
+                written = self._after(written, token, self._bytes_of(automaton, token, begun))
+                begun = begun or self._begins(token)
+            written.state = after
+        return written, None
+
+    def _after(self, written: _Written, token: int, own: bytes) -> _Written:
+        """Return what has been written after an allowed token."""
+        if self.view.names_of(token):
+            after = written.named(self.view, token)
+            after.text += own
+            return after
+        return written.added(self.view, own)
+
+    def _bytes_of(self, automaton: TokenAutomaton, token: int, begun: bool) -> bytes:
+        """Return what a token writes; `begun` says whether it comes after others that write something."""
+        return self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start and not begun)
+
+    def _begins(self, token: int) -> bool:
+        """Return whether the text has begun after a token."""
+        rule = self.vocabulary.text_start
+        return bool(self.vocabulary.tokens[token]) and not (rule and token in rule.ignored)
+
+    # Answers
+
+    def _explain_token(self, automaton: TokenAutomaton, written: _Written, token: int) -> Explanation:
+        own = self._bytes_of(automaton, token, bool(written.symbols))
+        is_end = token in self.vocabulary.eos_ids
+        state = None if written.state is None else automaton.step(written.state, token)
+        if state is not None:
+            after = written if is_end else self._after(written, token, own)
+            return self._made(automaton, after, written.text, token, own, None, state)
+        names = self.view.names_of(token)
+        after = written if is_end or not own else written.added(self.view, own)
+        reason: Reason
+        if written.state == automaton.end_state:
+            reason = "ended"
+        elif is_end and not self.view.may_end(written.at):
+            reason = "end"
+        elif not own and not is_end:
+            reason = "label" if names else "silent"
+        elif after.failed is not None:
+            reason = "byte"
+        else:
+            reason = "tokenization" if self.source.tokenization == "canonical" else "vocabulary"
+        return self._made(automaton, after, written.text, token, own, reason, written.state)
+
+    def _made(
+        self,
+        automaton: TokenAutomaton,
+        written: _Written,
+        prefix: bytes,
+        token: int | None,
+        own: bytes,
+        reason: Reason | None,
+        state: Any,
+    ) -> Explanation:
+        """Return the explanation of what has been written, at the place that it has been read up to.
+
+        Args:
+            automaton: the automaton over tokens.
+            written: the text with the token, as far as it was read.
+            prefix: the text without the token.
+            token, own: the token, and what it writes.
+            reason: why it is refused.
+            state: the state whose tokens are counted; None for none.
+        """
+        view, ended = self.view, state is not None and state == automaton.end_state
+        expected = frozenset[int]() if ended else view.expected(written.at)
+        completion = None if ended else view.completion(written.at)
+        text = written.text if written.failed is None else written.text[: written.failed]
+        refused = {"byte": written.text[len(text) : len(text) + 1], "end": b""}.get(reason or "")
+        reasons = self._reasons(written, text, refused, expected)
+        target = own if reason is not None and own else completion or b""
+        allowed = [] if ended else self._allowed(automaton, state)
+        return Explanation(
+            prefix=prefix,
+            token=token,
+            written=own,
+            is_end=token in self.vocabulary.eos_ids,
+            reason=reason,
+            offset=written.failed,
+            expected=expected,
+            may_end=not ended and view.may_end(written.at),
+            labels=() if ended else view.expected_labels(written.at),
+            completion=completion,
+            places=reasons.places,
+            keywords=reasons.keywords,
+            together=reasons.together,
+            settings=reasons.settings,
+            is_syntax=reasons.is_syntax,
+            num_allowed=len(allowed),
+            nearest=self._nearest(target, allowed),
+            pattern=self.source.constraint if isinstance(self.source.constraint, str) else None,
+        )
+
+    def _allowed(self, automaton: TokenAutomaton, state: Any) -> list[int]:
+        if state is None:
+            return []
+        found: list[int] = np.flatnonzero(automaton.mask(state)).tolist()
+        return found
+
+    def _nearest(self, text: bytes, allowed: list[int]) -> tuple[NamedToken, ...]:
+        """Return the nearest allowed tokens, and where there are few the end token."""
+        tokens = self.vocabulary.tokens
+        near = nearest(text, tokens, allowed, _NUM_NEAREST)
+        if len(near) < _NUM_NEAREST:
+            near += [token for token in allowed if token in self.vocabulary.eos_ids][:1]
+        return tuple(NamedToken(token, tokens[token]) for token in near)
+
+    def _reasons(self, written: _Written, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
+        """Return where a text stands in the constraint."""
+        constraint = self.source.constraint
+        if self.vocabulary.detokenizer is not None:
+            return Reasons()
+        if isinstance(constraint, SupportsReasons):
+            return constraint.reasons(text, refused, expected)
+        walk = walk_of(constraint)
+        walk = None if walk is None else _walked(walk, written.symbols)
+        return Reasons(() if walk is None else walk.places(expected))
+
+
+def _walked(walk: Walk, symbols: Iterable[int | frozenset[str]]) -> Walk | None:
+    """Return a walk after some symbols; None where it does not read them, as tokens with a name that write text."""
+    for symbol in symbols:
+        if not (walk.read(symbol) if isinstance(symbol, int) else walk.read_label(symbol)):
+            return None
+    return walk
+
+
+def _state_after(automaton: TokenAutomaton, text: bytes) -> Any:
+    """Return the state after tokens that write a text, None if none do; after all of them it is the same text."""
+    reached = {0: automaton.start}
+    for begin in range(len(text)):
+        state = reached.pop(begin, None)
+        if state is not None:
+            is_first = begin == 0 and automaton.at_text_start
+            for token, length in automaton.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+                if begin + length not in reached:
+                    after = automaton.step(state, token)
+                    if after is not None:
+                        reached[begin + length] = after
+    return reached.get(len(text))

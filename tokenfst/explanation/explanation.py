@@ -1,0 +1,206 @@
+"""Explanation: what may come next in a text, and why a token may not, as a value that prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from automata.places import Place
+from tokenfst.explanation.html import table
+from tokenfst.explanation.place_rows import Row, aligned, place_rows
+from tokenfst.explanation.reasons import SchemaPlace
+from tokenfst.explanation.wording import quoted, symbols_in_words
+
+# Why something is refused.
+Reason: TypeAlias = Literal["byte", "end", "ended", "silent", "label", "vocabulary", "tokenization"]
+
+_WHY = {
+    "ended": "the text has ended",
+    "label": "tokens with this name may not come here",
+    "silent": "it writes nothing; such tokens come only where the constraint has their names",
+    "vocabulary": "no tokens of the vocabulary lead from there to the end of a text",
+    "tokenization": "the encoder writes no text of the constraint with this token here (tokenization='canonical')",
+}
+
+
+class NamedToken(NamedTuple):
+    """A token and the bytes that it writes."""
+
+    id: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What may come next in a text, and why a token may not. `print` shows it, and so does a notebook.
+
+    Attributes:
+        prefix: the text so far, in bytes.
+        token: the id of the token that was asked about, None for none.
+        written: what the token writes.
+        is_end: whether it is an end token.
+        reason: why it is refused: "byte": the constraint has no text that goes on with a byte; "end": no text that
+            ends here; "ended": it has ended already; "silent": the token writes nothing, and has no name in the
+            constraint; "label": it has one, which may not come here; "vocabulary": its bytes may come, but no tokens
+            lead on from there; "tokenization": the same for the encoder's tokens. None where it is allowed.
+        offset: where the refused byte stands in `prefix + written`; None where none is refused.
+        expected: the bytes that may stand at the place that the rest of the attributes speak of: at `offset`; where the
+            end or a token without text is refused, after the prefix; otherwise after the token.
+        may_end: whether the text may end there.
+        labels: the names of tokens that may stand there.
+        completion: a shortest text that leads from there to the end; None if it takes named tokens or is long.
+        places: where that is in the constraint: parts of a pattern, rules of a grammar, or schemas.
+        keywords: the keywords of a schema, as JSON pointers, each of which alone forbids the byte or the end.
+        together: keywords that only together forbid it, where none does alone.
+        settings: the same as `keywords` for the options of `json_schema`, as they are written in a call.
+        is_syntax: whether no JSON text goes on so, whatever the schema is.
+        num_allowed: the number of tokens that may come after the prefix (after the token, if it is allowed), the end
+            token included.
+        nearest: of these, the nearest to the refused token (`tokenfst.explanation.nearest`), or to `completion`, where
+            it writes nothing or none is refused.
+        pattern: the pattern, where the constraint is one.
+    """
+
+    prefix: bytes
+    token: int | None
+    written: bytes
+    is_end: bool
+    reason: Reason | None
+    offset: int | None
+    expected: frozenset[int]
+    may_end: bool
+    labels: tuple[str, ...]
+    completion: bytes | None
+    places: tuple[Place | SchemaPlace, ...]
+    keywords: tuple[str, ...]
+    together: tuple[str, ...]
+    settings: tuple[str, ...]
+    is_syntax: bool
+    num_allowed: int
+    nearest: tuple[NamedToken, ...]
+    pattern: str | None
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the token may come; without a token, whether some text of the constraint begins with the prefix."""
+        return self.reason is None
+
+    @property
+    def refused_byte(self) -> int | None:
+        """The byte that is refused."""
+        return None if self.offset is None else (self.prefix + self.written)[self.offset]
+
+    @property
+    def token_offset(self) -> int | None:
+        """Where the refused byte stands in the token; None where it stands in the prefix, or none is refused."""
+        return self.offset - len(self.prefix) if self.offset is not None and self.offset >= len(self.prefix) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the explanation as what `json.dumps` takes; bytes that are no UTF-8 are written as `\\xff`."""
+        return {
+            "allowed": self.allowed,
+            "reason": self.reason,
+            "prefix": _text(self.prefix),
+            "token": self.token,
+            "written": _text(self.written),
+            "is_end": self.is_end,
+            "offset": self.offset,
+            "token_offset": self.token_offset,
+            "expected": sorted(self.expected),
+            "expected_in_words": self.expected_in_words(),
+            "may_end": self.may_end,
+            "labels": list(self.labels),
+            "completion": None if self.completion is None else _text(self.completion),
+            "places": [_place_as_dict(place) for place in self.places],
+            "keywords": list(self.keywords),
+            "together": list(self.together),
+            "settings": list(self.settings),
+            "is_syntax": self.is_syntax,
+            "num_allowed": self.num_allowed,
+            "nearest": [{"id": token, "text": _text(text)} for token, text in self.nearest],
+        }
+
+    def expected_in_words(self) -> str:
+        """Return what may stand at the place in words."""
+        return symbols_in_words(self.expected, self.labels, self.may_end)
+
+    def headline(self) -> str:
+        """Return the answer in one line."""
+        after = f"after {quoted(self.prefix)}" if self.prefix else "at the start"
+        if self.token is None:
+            return f"{after}:" if self.allowed else f"no text of the constraint begins with {quoted(self.prefix)}"
+        name = f"token {self.token} ({quoted(self.written)})" if self.written else f"token {self.token}"
+        if self.is_end and self.offset is None:
+            return f"the text {'may' if self.allowed else 'may not'} end {after}"
+        if self.reason is not None and self.offset is not None and self.token_offset is None:
+            return f"no text of the constraint begins with {quoted(self.prefix)}, so {name} is not allowed after it"
+        return f"{name} is {'allowed' if self.allowed else 'not allowed'} {after}"
+
+    def rows(self) -> list[Row]:
+        """Return what there is to say besides the headline: labels, each with lines."""
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[Row]:
+        if self.offset is not None:
+            yield "refused", [self._refused()]
+        if self.reason in _WHY:
+            yield "because", [_WHY[self.reason]]
+        if not (self.is_end and self.allowed):
+            yield ("then" if self.allowed and self.token is not None else "expected"), [self.expected_in_words()]
+        yield from place_rows(self.places, self.pattern, (self.prefix + self.written)[: self.offset])
+        yield from self._forbidden()
+        yield from self._tokens()
+        if self.completion:
+            yield "to the end", [quoted(self.completion, len(self.completion))]
+
+    def _forbidden(self) -> Iterator[Row]:
+        alone = [*(pointer or "the schema" for pointer in self.keywords), *self.settings]
+        if alone:
+            each = "it" if len(alone) == 1 else "any one of them"
+            how = "with another value" if not self.keywords else f"without {each}"
+            yield "forbidden by", [f"{', '.join(alone)}; {how}, this is allowed"]
+        if self.together:
+            yield "forbidden by", [f"{' and '.join(self.together)} together; without all of them, this is allowed"]
+        if self.is_syntax:
+            how = "ends here" if self.reason == "end" else "goes on like this"
+            yield "forbidden by", [f"JSON itself: no JSON text {how}"]
+
+    def _refused(self) -> str:
+        assert self.offset is not None
+        text = self.prefix + self.written
+        places = [f"byte {self.offset} of the text"]
+        if self.token_offset is not None and self.token is not None:
+            places.insert(0, f"byte {self.token_offset} of the token")
+        return f"{quoted(text[self.offset : self.offset + 1])}, {', '.join(places)}"
+
+    def _tokens(self) -> Iterator[Row]:
+        if self.num_allowed:
+            named = ", ".join(_named(token) for token in self.nearest)
+            more = f"; {self.num_allowed:,} tokens are allowed" if len(self.nearest) < self.num_allowed else ""
+            yield "allowed" if self.allowed else "nearest", [named + more]
+
+    def __str__(self) -> str:
+        """Write the explanation as lines of text."""
+        return "\n".join([self.headline(), *(f"  {line}" for line in aligned(self.rows()))])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return table(self.headline(), self.allowed, self.rows())
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")
+
+
+def _place_as_dict(place: Place | SchemaPlace) -> dict[str, Any]:
+    names = place.__slots__
+    found: dict[str, Any] = {name: getattr(place, name) for name in names}
+    found["expected"] = sorted(place.expected)
+    if isinstance(place, Place):
+        found["rest"] = _text(place.rest)
+    return found
+
+
+def _named(token: NamedToken) -> str:
+    return f"{quoted(token.text)} (token {token.id})" if token.text else f"the end (token {token.id})"

@@ -1,0 +1,85 @@
+"""Places as rows for people: a label, and lines.
+
+place_rows     where a text stands -> rows
+aligned        rows as lines, the labels in a column
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from automata.places import Place
+from tokenfst.explanation.reasons import SchemaPlace
+from tokenfst.explanation.wording import bytes_in_words, listed, quoted
+
+Row: TypeAlias = tuple[str, Sequence[str]]
+
+# The most places that are printed, and the most rules of one.
+_MAX_PLACES, _MAX_RULES = 6, 6
+# The most characters of a pattern in one line, and of these before the part.
+_MAX_PATTERN, _MAX_BEFORE = 90, 40
+
+
+def place_rows(places: Iterable[Place | SchemaPlace], pattern: str | None, read: bytes) -> Iterator[Row]:
+    """Yield rows that say where a text stands; parts of one rule in one row.
+
+    Args:
+        places: where it stands.
+        pattern: the pattern that the spans of places are in, where the constraint is one.
+        read: the text.
+    """
+    rows = list(_rows(places, pattern, read))
+    yield from rows[:_MAX_PLACES]
+    if len(rows) > _MAX_PLACES:
+        yield "and", [f"{len(rows) - _MAX_PLACES} more places"]
+
+
+def aligned(rows: Sequence[Row]) -> list[str]:
+    """Return rows as lines, with the labels in a column."""
+    width = max((len(label) for label, _ in rows), default=0)
+    return [f"{label if not at else '':<{width}}  {line}" for label, lines in rows for at, line in enumerate(lines)]
+
+
+def _rows(places: Iterable[Place | SchemaPlace], pattern: str | None, read: bytes) -> Iterator[Row]:
+    by_rule: dict[str, list[str]] = {}
+    for place in places:
+        if isinstance(place, SchemaPlace):
+            schema = f"the schema at {place.pointer}" if place.pointer else "the schema"
+            yield place.what, [f"{place.path}, by {schema}: {bytes_in_words(place.expected)}"]
+        elif place.rules:
+            by_rule.setdefault(_chain(place.rules), []).append(_part_of_rule(place, read))
+        elif place.span is not None and pattern is not None:
+            yield "pattern", _marked(pattern, *place.span, _read_so_far(place))
+        else:
+            yield "part", [(place.part if place.part.strip() else repr(place.part)) + _read_so_far(place)]
+    for rules, parts in by_rule.items():
+        yield "rule", [f"{rules}: {listed(parts)}"]
+
+
+def _part_of_rule(place: Place, read: bytes) -> str:
+    if place.word is None:
+        return place.part + _read_so_far(place)
+    begun = quoted(read[-place.begun :]) if place.begun else ""
+    return f"{place.word} (of which {begun} is written)" if begun else place.word
+
+
+def _chain(rules: tuple[str, ...]) -> str:
+    """Return open rules, the innermost last."""
+    return " > ".join([*(["..."] if len(rules) > _MAX_RULES else []), *rules[-_MAX_RULES:]])
+
+
+def _read_so_far(place: Place) -> str:
+    """Return how much of a part has been read."""
+    if place.count:
+        return f" (read {place.count} time{'s' if place.count > 1 else ''})"
+    return f" ({quoted(place.rest)} is left)" if place.rest else ""
+
+
+def _marked(pattern: str, start: int, end: int, read: str) -> list[str]:
+    """Return a pattern with a line below it that marks a part; of a long pattern, what is around the part."""
+    seen = "".join(char if char.isprintable() else " " for char in pattern)
+    first = max(0, start - _MAX_BEFORE) if len(seen) > _MAX_PATTERN else 0
+    before, after = ("..." if first else ""), ("..." if len(seen) > first + _MAX_PATTERN else "")
+    marks = "^" * min(max(end - start, 1), first + _MAX_PATTERN - start)
+    return [before + seen[first : first + _MAX_PATTERN] + after, " " * (len(before) + start - first) + marks + read]

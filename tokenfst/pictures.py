@@ -1,0 +1,100 @@
+"""Pictures of what automata over tokens are made of, beside their states and arcs (`tokenfst.drawing`).
+
+    draw_classes    the table of a finite automaton: what each token class does to each state
+    draw_stacks     the stack of an automaton with one, after each token of a text
+
+A table of at most `MAX_NAMED` states and classes has names, and in each cell the state that a class leads to; a larger
+one has a dot for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from automata.charts import Picture, cells, columns
+from automata.drawing import character_label
+from automata.errors import LimitExceeded
+from tokenfst.drawing import ClassNames
+from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.finite.classes import END, NEVER
+from tokenfst.finite.transitions import Counted
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
+
+# The most states, and the most classes, of a table with names.
+MAX_NAMED = 24
+# The most cells of a picture.
+MAX_CELLS = 1_000_000
+
+
+def draw_classes(automaton: TokenAutomaton, *, title: str | None = None) -> Picture:
+    """Return the table of a finite automaton: a row for each class that is ever allowed, a column for each state.
+
+    >>> import tokenfst
+    >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
+    >>> ">1</text>" in draw_classes(tokenfst.compile("(ab)+", vocabulary)).svg()
+    True
+
+    Args:
+        automaton: the automaton; its tables are made if there are none.
+        title: a line above the picture.
+
+    Raises:
+        ValueError: the automaton has a stack or a counter, or is canonical.
+        LimitExceeded: the table has more than `MAX_CELLS` cells, or the tables exceed the limits of the automaton.
+    """
+    finite = automaton.complete()
+    if not isinstance(finite, FiniteTokenAutomaton) or isinstance(finite.transitions, Counted):
+        raise ValueError(f"a {type(finite).__name__} has no table of states and token classes")
+    high, wide = finite.num_classes, finite.num_states - 1  # the state after the end has no column
+    if high * wide > MAX_CELLS:
+        raise LimitExceeded(f"a picture of {high * wide:,} cells is refused: the limit is {MAX_CELLS:,}")
+    source, number, target = finite.transitions.edges()
+    inside = source < wide
+    filled = np.zeros((high, wide), np.bool_)
+    filled[number[inside], source[inside]] = True
+    shown = [row for row in range(high) if row != NEVER and filled[row].any()]
+    if max(len(shown), wide) > MAX_NAMED:
+        return cells(filled[shown], size=3, title=title)
+    names = ClassNames(finite.vocabulary, finite.token_class)
+    words = {
+        (shown.index(row), column): "end" if row == END else str(reached)
+        for row, column, reached in zip(*(part[inside].tolist() for part in (number, source, target)), strict=True)
+    }
+    rows = [" ".join(names([row])) for row in shown]
+    return cells(filled[shown], rows=rows, columns=list(map(str, range(wide))), words=words, size=30, title=title)
+
+
+def draw_stacks(
+    automaton: TokenAutomaton,
+    tokens: Iterable[int],
+    *,
+    names: Mapping[int, str] | None = None,
+    title: str | None = None,
+) -> Picture:
+    """Return the stack after each token of a text, from the bottom up.
+
+    Where a text has several readings, the first is shown.
+
+    Args:
+        automaton: an automaton with a stack; its tables are made if there are none.
+        tokens: token ids.
+        names: what the symbols of the stack stand for; a symbol without a name is its number.
+        title: a line above the picture.
+
+    Raises:
+        TokenNotAllowed: no text of the language begins with `tokens`.
+        ValueError: the automaton has no stack.
+        LimitExceeded: the tables exceed the limits of the automaton.
+    """
+    tokens = list(tokens)
+    complete = automaton.complete()
+    if not isinstance(complete, PushdownTokenAutomaton):
+        raise ValueError(f"a {type(complete).__name__} has no stack")
+    stacks = [state.configurations[0][1] for state in complete.states_along(tokens)[1:]]
+    written = [automaton.vocabulary.tokens[token].decode(errors="replace") for token in tokens]
+    kinds = {symbol: str(symbol) for symbol in sorted({symbol for stack in stacks for symbol in stack})}
+    labels = ["".join(map(character_label, text)) or "end" for text in written]
+    return columns(list(zip(labels, stacks, strict=True)), kinds | dict(names or {}), title=title)

@@ -1,0 +1,168 @@
+"""Ways: token by token to the end of a text in which items must differ, for budgets.
+
+    length(S)        a number of tokens that suffices to end the text
+    next_token(S)    the next token of the way that is followed where the number of the rules may not do
+
+Where nothing under way has rivals, it is the number of the rules. Where something has, it is that of the shortest way
+to where nothing has, and on by the number of the rules. A step is a token of one byte, or one that brings the end
+nearer as the rules alone see it. The length of a way is at least what the rules say of each state on it, so that their
+masks with a budget have its tokens. Each state with a length above 0 has a token after which it is less, so texts end
+in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.unique_items.reading import Place, Reading
+from tokenfst.unique_items.token_order import TokenOrder
+
+# What stands for the length of a way that was not found.
+FAR: Final = 1 << 30
+# The most tokens of a way that is followed, and the most states that are looked at for a way out.
+LONGEST, MAX_STATES = 1 << 14, 20_000
+# The number of ways that are kept; full, they are emptied.
+MAX_CACHED: Final = 1 << 14
+
+
+class UniqueItemsState(NamedTuple):
+    """A state of a `UniqueItemsTokenAutomaton`.
+
+    Attributes:
+        rules: the state of the automaton over tokens.
+        place: where the text stands in the marked grammar, and the memory; None after the end token.
+    """
+
+    rules: Any
+    place: Place | None
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether what is under way may still become what was there."""
+        return self.place is not None and self.place.memory.has_rivals
+
+    def alike(self) -> tuple[Any, Place | None]:
+        """Return the same for states from which the same ways lead on."""
+        return self.rules, self.place and self.place.alike()
+
+
+class Ways:
+    """Finds ways.
+
+    Args:
+        rules: the automaton without the memory.
+        reading: follows texts.
+        child: returns the state after a token, None if it may not be written there.
+        order: the tokens.
+        needs_more: see `UniqueArrays`.
+    """
+
+    def __init__(
+        self,
+        rules: NativeTokenAutomaton,
+        reading: Reading,
+        child: Callable[[UniqueItemsState, int], UniqueItemsState | None],
+        order: TokenOrder,
+        needs_more: bool,
+    ) -> None:
+        self.rules = rules
+        self.reading = reading
+        self.child = child
+        self.needs_more = needs_more
+        self.byte_tokens = order.byte_tokens
+        self._lengths: dict[UniqueItemsState, int] = {}
+
+    def length(self, state: UniqueItemsState) -> int:
+        """Return the number of tokens of a way to the end, `FAR` if none was found."""
+        if state.place is None:
+            return 0
+        if not self.needs_more and not state.has_rivals:
+            return self._rest(state)
+        found = self._lengths.get(state)
+        if found is None:
+            if len(self._lengths) >= MAX_CACHED:
+                self._lengths.clear()
+            found = self._lengths[state] = self._followed(state) if self.needs_more else self._out(state, 0)
+        return found
+
+    def is_within(self, state: UniqueItemsState, remaining: int) -> bool:
+        """Return whether `length(state) <= remaining`."""
+        if self.needs_more or not state.has_rivals:
+            return self.length(state) <= remaining
+        return self._out(state, remaining) <= remaining
+
+    def next_token(self, state: UniqueItemsState) -> int | None:
+        """Return the next token of the way that is followed: the first one that brings the end nearer; or where all of
+        these would write an item that was there, the first byte of the way out; None if there is no way."""
+        for token in self._nearer(state):
+            reached = self.child(state, token)
+            if reached is not None and self.reading.goes_on(reached.place):
+                return token
+        if state.place is None or not state.has_rivals:
+            return None
+        way = self.reading.way_out(state.place)
+        return None if way is None else self.byte_tokens[way[0]]
+
+    def _followed(self, state: UniqueItemsState) -> int:
+        """Return the length of the way that is followed; what is left of it is kept for the states along it."""
+        passed, rest = list[UniqueItemsState](), 0
+        while state.place is not None:
+            known = self._lengths.get(state)
+            token = None if known is not None or len(passed) > LONGEST else self.next_token(state)
+            reached = None if token is None else self.child(state, token)
+            if reached is None:
+                # A vocabulary may have no end token.
+                ends = self.rules.is_final(state.rules)
+                rest = known if known is not None else self._rest(state) if ends else FAR
+                break
+            passed.append(state)
+            state = reached
+        for state in reversed(passed):
+            rest = self._lengths[state] = min(max(rest + 1, self._rest(state)), FAR)
+        return rest
+
+    def _out(self, state: UniqueItemsState, enough: int) -> int:
+        """Return the length of the shortest way that leads to where there are no rivals, and on by the number of the
+        rules; a greater one that is at most `enough` will do."""
+        heap: list[tuple[int, int, int, UniqueItemsState]] = [(self._rest(state), 0, 0, state)]
+        seen, number = set[Any](), 0
+        while heap and len(seen) < MAX_STATES:
+            length, _, before, state = heappop(heap)
+            if not state.has_rivals:
+                return length
+            key = state.alike()
+            if key in seen:
+                continue
+            seen.add(key)
+            for token in self._steps(state):
+                reached = self.child(state, token)
+                if reached is None:
+                    continue
+                # As far as the rules see, no state on the way is farther from the end than what is left of the way.
+                longer = max(length, before + 1 + self._rest(reached))
+                if not reached.has_rivals and longer <= enough:
+                    return longer
+                number += 1
+                heappush(heap, (longer, number, before + 1, reached))
+        return FAR
+
+    def _rest(self, state: UniqueItemsState) -> int:
+        """Return the number of tokens to the end as far as the rules see."""
+        return 0 if state.place is None else self.rules.core.min_tokens(state.rules)
+
+    def _steps(self, state: UniqueItemsState) -> Iterator[int]:
+        yield from self.byte_tokens.values()
+        yield from self._nearer(state)
+
+    def _nearer(self, state: UniqueItemsState) -> list[int]:
+        """Return the tokens that bring the end nearer as the rules alone see it."""
+        words = np.empty_like(self.rules.vocabulary.all_words)
+        self.rules.core.fill_within(state.rules, words, self.rules.core.min_tokens(state.rules))
+        bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")
+        found: list[int] = np.flatnonzero(bits).tolist()
+        return found
