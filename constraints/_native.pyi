@@ -1,8 +1,81 @@
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import automata._native
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+
+class Formula:
+    """A statement about one JSON value."""
+
+    def __init__(self, *fields: Any) -> None: ...
+
+    @property
+    def fields(self) -> tuple[Any, ...]:
+        """What it is made of, in order."""
+
+def set_connectives(always: type[Formula], never: type[Formula], negation: type[Formula], conjunction: type[Formula], disjunction: type[Formula]) -> tuple[Formula, Formula]:
+    """
+    Say which types the connectives have; called once. Return TRUE and FALSE.
+    """
+
+def field(place: int) -> Any:
+    """Return the attribute that is one of a formula's fields."""
+
+def negation(part: Formula, /) -> Formula:
+    """Return the formula that holds where `part` does not."""
+
+def conjunction(parts: Iterable[Formula], /) -> Formula:
+    """
+    Return a conjunction: flattened, without repetitions, and FALSE if it has a part and its negation.
+    """
+
+def disjunction(parts: Iterable[Formula], /) -> Formula:
+    """
+    Return a disjunction: flattened, without repetitions, and TRUE if it has a part and its negation.
+    """
+
+def parts_of(formula: Formula, /) -> tuple[Formula, ...]:
+    """
+    Return the parts of a conjunction, or the formula itself as the only part.
+    """
+
+def statements(formula: Formula, /) -> list[Formula]:
+    """
+    Return the statements of a formula from left to right, TRUE and FALSE included.
+    """
+
+def signed_statements(formula: Formula, /) -> list[tuple[Formula, bool]]:
+    """
+    Return the statements of a formula from left to right, each with whether it stands under a negation.
+    """
+
+def fold(formula: Formula, statement: Callable[[Formula], Any], combine: Callable[[Formula, list[Any]], Any], /) -> Any:
+    """
+    Return the value of a formula: `statement` gives that of each statement, and `combine` that of each connective from those of its parts.
+    """
+
+class Substitution:
+    """
+    Replaces the statements of formulas; a combination that occurs often is looked at once.
+    """
+
+    def __init__(self, statement: dict[Formula, Formula] | Callable[[Formula], Formula], /) -> None:
+        """
+        Make the substitution that replaces each statement by what a function returns for it, or a dict has.
+        """
+
+    def __call__(self, formula: Formula, /) -> Formula:
+        """Return a formula with its statements replaced."""
+
+    def all(self, formulas: Iterable[Formula], /) -> tuple[Formula, ...]:
+        """Return several formulas with their statements replaced."""
+
+    @property
+    def work(self) -> int:
+        """How many parts of connectives have been looked at."""
 
 def spelled(content: automata._native.ByteTables, usual: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
     """

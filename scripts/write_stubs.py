@@ -9,19 +9,39 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from pathlib import Path
 
-from nanobind.stubgen import StubGen
+from nanobind.stubgen import ReplacePattern, StubGen
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("automata", "tokenfst", "constraints", "decoding")
+
+# Types that are not made by nanobind, which knows no more of them than their names.
+_PATTERNS = [
+    ReplacePattern(
+        re.compile(r"^constraints\._native\.Formula$"),
+        [
+            "class Formula:",
+            '    """A statement about one JSON value."""',
+            "",
+            "    def __init__(self, *fields: Any) -> None: ...",
+            "",
+            "    @property",
+            "    def fields(self) -> tuple[Any, ...]:",
+            '        """What it is made of, in order."""',
+            "",
+        ],
+        0,
+    )
+]
 
 
 def stub(package: str) -> str:
     """The stub of a package's extension."""
     module = importlib.import_module(f"{package}._native")
-    generator = StubGen(module)
+    generator = StubGen(module, patterns=_PATTERNS)
     generator.put(module)
     return str(generator.get())
 

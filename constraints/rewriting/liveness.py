@@ -23,9 +23,12 @@ def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     rules = grammar.rules
     first_state = [0, *accumulate(rule.num_states for rule in rules)]
     first_exit = [0, *accumulate(rule.num_exits for rule in rules)]
+    # Rules share what they read.
+    languages = {id(language): language for rule in rules for _, language, _ in rule.arcs}
+    dead = {number for number, language in languages.items() if is_empty(language)}
     edges, returns, ends = list[tuple[int, int]](), list[tuple[int, int, int]](), list[tuple[int, int]]()
     for rule, state, way in zip(rules, first_state, first_exit, strict=False):
-        edges += [(state + source, state + to) for source, language, to in rule.arcs if not is_empty(language)]
+        edges += [(state + source, state + to) for source, language, to in rule.arcs if id(language) not in dead]
         edges += [(state + source, state + to) for source, to in rule.epsilon]
         for call in rule.calls:
             called = enumerate(call.targets, first_exit[call.rule])

@@ -7,6 +7,9 @@ namespace constraints {
 
 namespace nb = nanobind;
 
+void bind_formulas(nb::module_& m);
+void bind_connectives(nb::module_& m);
+void bind_folding(nb::module_& m);
 void bind_strings(nb::module_& m);
 
 }  // namespace constraints

@@ -5,5 +5,8 @@
 NB_MODULE(_native, m) {
   nanobind::module_::import_("automata._native");  // defines the types that functions here take
   bindings::prepare(m);
+  constraints::bind_formulas(m);
+  constraints::bind_connectives(m);
+  constraints::bind_folding(m);
   constraints::bind_strings(m);
 }

@@ -11,7 +11,7 @@ there are fifty cases and not 2^50.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from automata.errors import LimitExceeded
@@ -49,7 +49,6 @@ class Holds(Formula):
     """The next value satisfies `value`."""
 
     __slots__ = ()
-    nests = True
     value: Formula = field(0)
 
     def __init__(self, value: Formula) -> None:
@@ -91,8 +90,8 @@ class ShannonExpansion:
         finally:
             self.branches, self.work, self.most = before
 
-    def replaced(self, vector: Vector, statement: Callable[[Formula], Formula]) -> Vector:
-        """Return a vector with its statements replaced, and count the work.
+    def replaced(self, vector: Vector, statement: Callable[[Formula], Formula] | dict[Formula, Formula]) -> Vector:
+        """Return a vector with its statements replaced, by a function or by what a dict has, and count the work.
 
         Raises:
             LimitExceeded: there was too much.
@@ -172,9 +171,9 @@ class ShannonExpansion:
         ]
         return self._assigned(vector, dict.fromkeys(false, FALSE)) if false else vector
 
-    def _assigned(self, vector: Vector, known: Mapping[Formula, Formula]) -> Vector:
+    def _assigned(self, vector: Vector, known: dict[Formula, Formula]) -> Vector:
         """Return the vector with some statements taken as true or as false."""
-        return self.replaced(vector, lambda statement: known.get(statement, statement))
+        return self.replaced(vector, known)
 
 
 def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:

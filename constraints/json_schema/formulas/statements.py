@@ -172,7 +172,6 @@ class ItemAt(Formula):
     """The item at `index` satisfies `item`, if the array is that long."""
 
     __slots__ = ()
-    nests = True
     index: int = field(0)
     item: Formula = field(1)
 
@@ -190,7 +189,6 @@ class Contains(Formula):
     """The number of items that satisfy `item` lies within bounds."""
 
     __slots__ = ()
-    nests = True
     item: Formula = field(0)
     low: int = field(1)
     high: int | None = field(2)
@@ -219,7 +217,6 @@ class Members(Formula):
     """Every member whose name satisfies `names`, a formula about strings, has a value that satisfies `value`."""
 
     __slots__ = ()
-    nests = True
     names: Formula = field(0)
     value: Formula = field(1)
 

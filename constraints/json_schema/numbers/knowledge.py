@@ -142,7 +142,7 @@ class _TruthBuilder:
             steps.append(step)
             return len(steps) - 1
 
-        fold(formula, lambda part: add(self.statement(part)), lambda part, places: add((type(part), places)), {})
+        fold(formula, lambda part: add(self.statement(part)), lambda part, places: add((type(part), places)))
         return partial(_truth, steps)
 
     def statement(self, formula: Formula) -> Truth:

@@ -57,7 +57,7 @@ def normalized(formula: Formula) -> Formula:
     as what certainly lacks it (`Lacks`); and a conjunction has one statement about the length.
     """
     if not all(map(_is_normal, parts_of(formula))):
-        formula, _ = fold(formula, _with_negation, _with_negations, {})
+        formula, _ = fold(formula, _with_negation, _with_negations)
     return with_one_length(formula)
 
 

@@ -1,0 +1,259 @@
+// The types of formulas. They are made by Python's own interface, since there are thousands for a schema: an object of
+// nanobind's takes three times as long to make.
+#include <cstdint>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "constraints/bindings.h"
+#include "constraints/formulas/formula.h"
+
+#if !defined(Py_T_OBJECT_EX)
+#include <structmember.h>
+#define Py_T_OBJECT_EX T_OBJECT_EX
+#define Py_T_PYSSIZET T_PYSSIZET
+#define Py_READONLY READONLY
+#endif
+
+namespace constraints {
+
+namespace {
+
+Types made;
+
+Formula* memory_of(PyObject* self) { return reinterpret_cast<Formula*>(self); }
+
+// Give a new formula its fields; return whether they can be hashed.
+bool fill(PyObject* self, PyObject* fields) {
+  const Py_hash_t of_fields = PyObject_Hash(fields);
+  if (of_fields == -1) return false;
+  const auto of_type = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(Py_TYPE(self)) >> 4);
+  const Py_hash_t hash = of_fields ^ (of_type * 1000003);
+  memory_of(self)->hash = hash == -1 ? -2 : hash;
+  Py_INCREF(fields);
+  memory_of(self)->fields = fields;
+  return true;
+}
+
+int init(PyObject* self, PyObject* fields, PyObject* named) {
+  if (memory_of(self)->fields || (named && PyDict_Size(named))) {
+    PyErr_SetString(PyExc_TypeError, "a formula takes its fields by position, once");
+    return -1;
+  }
+  return fill(self, fields) ? 0 : -1;
+}
+
+void dealloc(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Py_XDECREF(memory_of(self)->fields);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+Py_hash_t hash(PyObject* self) { return memory_of(self)->hash; }
+
+PyObject* compare(PyObject* self, PyObject* other, int how) {
+  if (how != Py_EQ && how != Py_NE) return Py_NewRef(Py_NotImplemented);
+  bool same = self == other;
+  if (!same && Py_TYPE(self) == Py_TYPE(other) && memory_of(self)->hash == memory_of(other)->hash) {
+    try {
+      same = equal(Node(self), Node(other));
+    } catch (nb::python_error& error) {
+      error.restore();
+      return nullptr;
+    }
+  }
+  return PyBool_FromLong(same == (how == Py_EQ));
+}
+
+PyObject* repr(PyObject* self) {
+  try {
+    nb::list listed;
+    for (nb::handle part : Node(self).fields()) listed.append(nb::repr(part));
+    const nb::object name = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(self))).attr("__name__");
+    return nb::str("{}({})").format(name, nb::str(", ").attr("join")(listed)).release().ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyObject* reduce(PyObject* self, PyObject*) {
+  return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(self)), Node(self).fields().ptr());
+}
+
+// A field of formulas by its place, as an attribute.
+struct Field {
+  PyObject_HEAD  // NOLINT: a macro of Python's
+      Py_ssize_t place;
+};
+
+PyObject* get(PyObject* self, PyObject* formula, PyObject*) {
+  if (!formula || formula == Py_None) return Py_NewRef(self);
+  if (!PyObject_TypeCheck(formula, made.formula)) {
+    PyErr_SetString(PyExc_TypeError, "only formulas have fields");
+    return nullptr;
+  }
+  const nb::tuple fields = Node(formula).fields();
+  return Py_XNewRef(PyTuple_GetItem(fields.ptr(), reinterpret_cast<Field*>(self)->place));
+}
+
+void free_field(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+nb::object field(Py_ssize_t place) {
+  static PyType_Slot slots[] = {{Py_tp_descr_get, reinterpret_cast<void*>(get)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(free_field)},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"constraints._native.Field", sizeof(Field), 0, Py_TPFLAGS_DEFAULT, slots};
+  static PyObject* const type = PyType_FromSpec(&spec);
+  if (!type) nb::raise_python_error();
+  nb::object found = nb::steal(PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(type), 0));
+  if (!found.is_valid()) nb::raise_python_error();
+  reinterpret_cast<Field*>(found.ptr())->place = place;
+  return found;
+}
+
+PyTypeObject* formula_type(nb::module_& m) {
+  static PyMemberDef members[] = {
+      {"fields", Py_T_OBJECT_EX, offsetof(Formula, fields), Py_READONLY, "What it is made of, in order."},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(init)},
+                                {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                {Py_tp_hash, reinterpret_cast<void*>(hash)},
+                                {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                                {Py_tp_repr, reinterpret_cast<void*>(repr)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_doc, const_cast<char*>("A statement about one JSON value.")},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"constraints._native.Formula", sizeof(Formula), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* const type = PyType_FromSpec(&spec);
+  if (!type) nb::raise_python_error();
+  m.attr("Formula") = nb::handle(type);
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace
+
+const Types& types() { return made; }
+
+Node::Node(nb::handle object) : object_(nb::borrow(object)) {
+  if (!PyObject_TypeCheck(object.ptr(), made.formula)) throw nb::type_error("a formula was expected");
+}
+
+Node Node::make(PyTypeObject* type, nb::tuple fields) {
+  nb::object found = nb::steal(PyType_GenericAlloc(type, 0));
+  if (!found.is_valid() || !fill(found.ptr(), fields.ptr())) nb::raise_python_error();
+  return Node(std::move(found), Unchecked());
+}
+
+nb::tuple Node::fields() const {
+  // Without `__init__` there are none.
+  return memory()->fields ? nb::borrow<nb::tuple>(memory()->fields) : nb::tuple();
+}
+
+namespace {
+
+using Pair = std::pair<Node, Node>;
+
+struct PairHash {
+  size_t operator()(const std::pair<PyObject*, PyObject*>& pair) const {
+    return std::hash<PyObject*>()(pair.first) * 31 + std::hash<PyObject*>()(pair.second);
+  }
+};
+
+// Compares the pairs that have come up, each once.
+class Comparison {
+ public:
+  explicit Comparison(Pair pair) { pairs_.push_back(std::move(pair)); }
+
+  bool run() {
+    for (size_t at = 0; at < pairs_.size(); ++at) {
+      const nb::tuple mine = pairs_[at].first.fields(), theirs = pairs_[at].second.fields();
+      if (mine.size() != theirs.size()) return false;
+      for (size_t place = 0; place < mine.size(); ++place) {
+        if (!may_be_equal(mine[place], theirs[place])) return false;
+      }
+    }
+    return true;
+  }
+
+  void share() const {
+#if !defined(Py_GIL_DISABLED)
+    for (const auto& [one, other] : pairs_) {
+      PyObject* const before = std::exchange(other.memory()->fields, Py_XNewRef(one.memory()->fields));
+      Py_XDECREF(before);
+    }
+#endif
+  }
+
+ private:
+  // Return false if two fields differ; formulas whose fields have to be looked at are put off.
+  bool may_be_equal(nb::handle mine, nb::handle theirs) {
+    if (mine.ptr() == theirs.ptr()) return true;
+    if (!PyObject_TypeCheck(mine.ptr(), made.formula)) return mine.equal(theirs);
+    if (Py_TYPE(mine.ptr()) != Py_TYPE(theirs.ptr())) return false;
+    const Formula *one = memory_of(mine.ptr()), *other = memory_of(theirs.ptr());
+    if (one->hash != other->hash) return false;
+    if (one->fields != other->fields && seen_.emplace(mine.ptr(), theirs.ptr()).second) {
+      pairs_.emplace_back(Node(mine), Node(theirs));
+    }
+    return true;
+  }
+
+  std::vector<Pair> pairs_;
+  std::unordered_set<std::pair<PyObject*, PyObject*>, PairHash> seen_;
+};
+
+}  // namespace
+
+bool equal(const Node& one, const Node& other) {
+  if (one.ptr() == other.ptr()) return true;
+  if (one.type() != other.type() || one.memory()->hash != other.memory()->hash) return false;
+  if (one.memory()->fields == other.memory()->fields) return true;
+  Comparison comparison({one, other});
+  if (!comparison.run()) return false;
+  comparison.share();
+  return true;
+}
+
+namespace {
+
+PyTypeObject* type_of(nb::handle type) {
+  PyTypeObject* const found = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (!PyType_Check(type.ptr()) || !PyType_IsSubtype(found, made.formula)) throw nb::type_error("no type of formulas");
+  return reinterpret_cast<PyTypeObject*>(Py_NewRef(type.ptr()));
+}
+
+// Called once, when the types of Python are made; they live as long as the module.
+nb::tuple set_connectives(nb::handle always, nb::handle never, nb::handle negation, nb::handle conjunction,
+                          nb::handle disjunction) {
+  made.always = type_of(always), made.never = type_of(never), made.negation = type_of(negation);
+  made.conjunction = type_of(conjunction), made.disjunction = type_of(disjunction);
+  made.truth = Node::make(made.always, nb::tuple()).object().inc_ref().ptr();
+  made.falsity = Node::make(made.never, nb::tuple()).object().inc_ref().ptr();
+  return nb::make_tuple(nb::handle(made.truth), nb::handle(made.falsity));
+}
+
+}  // namespace
+
+void bind_formulas(nb::module_& m) {
+  using namespace nb::literals;
+  made.formula = formula_type(m);
+  m.def(
+      "set_connectives", &set_connectives, "always"_a, "never"_a, "negation"_a, "conjunction"_a, "disjunction"_a,
+      nb::sig("def set_connectives(always: type[Formula], never: type[Formula], negation: type[Formula], conjunction: "
+              "type[Formula], disjunction: type[Formula]) -> tuple[Formula, Formula]"),
+      "Say which types the connectives have; called once. Return TRUE and FALSE.");
+  m.def("field", &field, "place"_a, nb::sig("def field(place: int) -> typing.Any"),
+        "Return the attribute that is one of a formula's fields.");
+}
+
+}  // namespace constraints
