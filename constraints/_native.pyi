@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import automata._native
@@ -76,6 +76,45 @@ class Substitution:
     @property
     def work(self) -> int:
         """How many parts of connectives have been looked at."""
+
+class PlainStates:
+    """
+    The states of an array or object whose items or members are the same in all states.
+    """
+
+    @property
+    def num_states(self) -> int: ...
+
+    def following(self, state: int, /) -> list[tuple[int, int]]:
+        """
+        Return the numbers of the items or members that may come next, and the state after each.
+        """
+
+    def skips(self, state: int, /) -> list[int]:
+        """Return the states whose moves may be made in a state as well."""
+
+    def is_end(self, state: int, /) -> bool:
+        """Return whether the array or object may end."""
+
+def in_any_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int], remembered: Sequence[int], orders: Sequence[Sequence[int]], ahead: int | None, most: int) -> tuple[PlainStates, tuple[int, bool]]:
+    """
+    Return the states of an object whose names come in any order, or near to some orders; and the number of moves, and whether they are all, or more than `most`.
+    """
+
+def in_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int], second: Sequence[int] | None) -> PlainStates:
+    """
+    Return the states of an object whose names come in one order, or in that or a second one.
+    """
+
+def items_in_order(possible: Sequence[bool], low: int, high: int | None, last: int) -> PlainStates:
+    """
+    Return the states of an array, of which it is said by place whether there can be an item.
+    """
+
+def plain_rule(states: PlainStates, member: Callable[[int], tuple[tuple[Any, ...], list[Any], list[tuple[Any, int]]]], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
+    """
+    Return the rule that reads a plain array or object: the number of states that stand for one of its own, that of all states, the arcs, the epsilon arcs, the calls and the ends.
+    """
 
 def spelled(content: automata._native.ByteTables, usual: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
     """

@@ -238,8 +238,8 @@ class SchemaGrammarBuilder:
                     keyword="uniqueItems",
                 )
 
-    def count_state(self, weight: int) -> None:
-        """Count one more state of a container automaton.
+    def count_states(self, weight: int) -> None:
+        """Count more states of a container automaton, each with its weight.
 
         Raises:
             LimitExceeded: there are too many.

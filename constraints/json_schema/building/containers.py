@@ -15,6 +15,7 @@ from automata import expressions as ex
 from automata.expressions import Expr
 from automata.limits import spend
 from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall, VisiblyPushdownRule
+from constraints._native import plain_rule
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay
 from constraints.json_schema.building.whitespace import Habit, Whitespace
@@ -26,9 +27,6 @@ from constraints.json_schema.strings.spelling import encodable, plain_name
 
 # The states that the values of several formulas lead to.
 Ways: TypeAlias = Sequence[tuple[Formula, int]]
-
-# What stands before a value, and how the value is read.
-_Member: TypeAlias = tuple[tuple[ArcLanguage, ...], list[ArcLanguage], list[tuple[Expr, int]]]
 
 
 class ValueBuilder(Protocol):
@@ -52,8 +50,8 @@ class ValueBuilder(Protocol):
     def only_way(self, formula: Formula) -> OnlyWay:
         """Return how values are read that all lead to one state."""
 
-    def count_state(self, weight: int) -> None:
-        """Count one more state of a container automaton."""
+    def count_states(self, weight: int) -> None:
+        """Count more states of a container automaton, each with its weight."""
 
 
 class ContainerBuilder:
@@ -101,7 +99,7 @@ class ContainerBuilder:
         if found is None:
             found = known[state] = self.rule.state()
             self.waiting.append((state, after))
-            self.builder.count_state(self.weight)
+            self.builder.count_states(self.weight)
         return found
 
     def join(self, source: int, read: Expr, target: int) -> None:
@@ -157,35 +155,21 @@ class PlainBuilder(ContainerBuilder):
     weight = 1
     automaton: Plain
 
-    def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, automaton: Plain, bracket: str) -> None:
-        super().__init__(builder, rule, automaton, bracket)
-        self.members: list[_Member | None] = [None] * len(automaton.members)
+    def build(self) -> None:
+        """Build the rule."""
+        rule, marks = self.rule, self.marks
+        opened = None if ex.is_epsilon(marks.opened) else marks.opened
+        member, states = self.member, self.automaton.states
+        used, rule.num_states, rule.arcs, rule.epsilon, rule.calls, rule.ends = plain_rule(
+            states, member, VisiblyPushdownCall, opened, self.empty, marks.comma, self.close
+        )
+        self.builder.count_states(used * self.weight)
+        spend(20 * used)
 
-    def add_before(self, state: State) -> None:
-        """Add the next item or member."""
-        rule, arcs, source = self.rule, self.rule.arcs, self.before[state]
-        for number, target in self.automaton.following(state):
-            end = self.at(target, after=True)
-            names, languages, calls = self.members[number] or self.member(number)
-            at = source
-            for language in names:
-                arcs.append((at, language, rule.num_states))
-                at = rule.num_states
-                rule.num_states += 1
-            for language in languages:
-                arcs.append((at, language, end))
-            for opening, called in calls:
-                arcs.append((at, opening, rule.num_states))
-                rule.calls.append(VisiblyPushdownCall(rule.num_states, called, (end,)))
-                rule.num_states += 1
-        for skipped in self.automaton.skips(state):
-            rule.epsilon.append((source, self.at(skipped, after=False)))
-
-    def member(self, number: int) -> _Member:
-        """Return what an item or member reads: its name if it has one, and its value."""
+    def member(self, number: int) -> tuple[tuple[ArcLanguage, ...], list[ArcLanguage], list[tuple[Expr, int]]]:
+        """Return what stands before an item or a member's value, and how the value is read."""
         name, value = self.automaton.members[number]
-        found = self.members[number] = (() if name is None else self.named(name), *self.builder.only_way(value))
-        return found
+        return (() if name is None else self.named(name), *self.builder.only_way(value))
 
 
 @lru_cache(65_536)

@@ -12,10 +12,11 @@ The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `Item
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from typing import NamedTuple
 
+from constraints._native import PlainStates, items_in_order
 from constraints.json_schema.containers.automaton import Move, Outcome, Plain, State, Vector, holding
 from constraints.json_schema.containers.distinct import Distinct, Distinctness, remembered
 from constraints.json_schema.containers.shannon import Holds, ShannonExpansion, holds
@@ -91,8 +92,6 @@ class PlainArray(Plain):
         last: the state that is not left, unless the array is at its longest.
     """
 
-    start: State = 0
-
     def __init__(self, values: Sequence[Formula], low: int, high: int | None) -> None:
         """Make the automaton.
 
@@ -120,22 +119,11 @@ class PlainArray(Plain):
         """The number of states that may be reached."""
         return 0 if any(type(value) is Never for _, value in self.members) else self.last + 1
 
-    def following(self, state: State) -> Sequence[tuple[int, State]]:
-        """Return the item at the place."""
-        assert isinstance(state, int)
-        number = min(state, len(self.members) - 1)
-        if state == self.high or type(self.members[number][1]) is Never:
-            return ()
-        return ((number, min(state + 1, self.last)),)
-
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: no item is skipped."""
-        return ()
-
-    def end(self, state: State) -> int:
-        """Return 0 if there are enough items, and -1 if not."""
-        assert isinstance(state, int)
-        return 0 if state >= self.low else -1
+    @cached_property
+    def states(self) -> PlainStates:
+        """The states; those of a long array are many."""
+        possible = [type(value) is not Never for _, value in self.members]
+        return items_in_order(possible, self.low, self.high, self.last)
 
 
 def _is_about(part: ItemAt, place: int) -> bool:

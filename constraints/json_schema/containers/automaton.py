@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from constraints.json_schema.formulas.connectives import Formula
+from constraints._native import PlainStates
+from constraints.json_schema.formulas.connectives import Formula, Never
 
 State: TypeAlias = Hashable
 Vector: TypeAlias = tuple[Formula, ...]
@@ -55,29 +56,38 @@ class Plain(ABC):
 
     Attributes:
         members: the items or members by number, each as the name of a `Move` and its value.
+        states: what may come next in each state, and where the end may be; state 0 is the start.
     """
 
-    start: State
+    start: State = 0
     members: Sequence[tuple[str | Formula | None, Formula]]
 
+    @property
     @abstractmethod
-    def following(self, state: State) -> Sequence[tuple[int, State]]:
-        """Return the numbers of what may come next, and the state after each."""
+    def states(self) -> PlainStates:
+        """The states."""
+
+    def possible(self) -> list[int]:
+        """Return the numbers of the items or members that can be there."""
+        return [number for number, (_, value) in enumerate(self.members) if type(value) is not Never]
 
     def moves(self, state: State) -> Sequence[Move]:
         """Return what may come next; no two moves share a name."""
+        assert isinstance(state, int)
         return [
             Move(self.members[number][0], (Outcome(self.members[number][1], target),))
-            for number, target in self.following(state)
+            for number, target in self.states.following(state)
         ]
 
-    @abstractmethod
     def skips(self, state: State) -> Sequence[State]:
         """Return the states whose moves may be made here as well."""
+        assert isinstance(state, int)
+        return self.states.skips(state)
 
-    @abstractmethod
     def end(self, state: State) -> int:
         """Return 0 if nothing more need come, and -1 if something must."""
+        assert isinstance(state, int)
+        return 0 if self.states.is_end(state) else -1
 
 
 def holding(satisfied: Sequence[bool]) -> int:

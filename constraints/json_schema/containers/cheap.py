@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from math import comb
 from typing import Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
-from automata.errors import LimitExceeded
-from constraints.json_schema.containers.automaton import ContainerAutomaton, State
+from constraints.json_schema.containers.automaton import ContainerAutomaton
 
 # The most ways to go on from all states of an object that has no variants, and of one that has.
 MOVES: Final = 400
@@ -106,6 +105,10 @@ class InTurns(ContainerAutomaton, Protocol):
     def near(self, turns: Turns) -> Self:
         """Return the automaton of the orders that some turns allow, whatever their `orders`."""
 
+    def counted(self, most: int) -> tuple[int, bool]:
+        """Return how many ways to go on there are from all states, and whether these are all: no more are looked at
+        than `most`, nor where that takes too much work."""
+
 
 _A = TypeVar("_A", bound=InTurns)
 
@@ -144,23 +147,9 @@ class Allowance:
             best, ways = found, self.counted / num_sets
         return best
 
-    def is_cheap(self, automaton: ContainerAutomaton, most: int) -> bool:
+    def is_cheap(self, automaton: InTurns, most: int) -> bool:
         """Return whether an automaton has few ways to go on; its moves are known afterwards."""
-        count, most = 0, most if most <= FEW else min(most, self.left)
-        seen: set[State] = {automaton.start}
-        waiting = [automaton.start]
-        try:
-            while waiting and count < most:
-                for _, outcomes in automaton.moves(waiting.pop()):
-                    count += len(outcomes)
-                    for _, target in outcomes:
-                        if target not in seen:
-                            seen.add(target)
-                            waiting.append(target)
-        except LimitExceeded as error:
-            if error.limit:
-                raise
-            return False
-        finally:
-            self.counted, self.left = count, max(0, self.left - count)
-        return not waiting and count <= most
+        most = most if most <= FEW else min(most, self.left)
+        self.counted, is_all = automaton.counted(most)
+        self.left = max(0, self.left - self.counted)
+        return is_all

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 
+from automata.errors import LimitExceeded
 from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
 from constraints.json_schema.containers.cheap import ALL, Order, Turns, ordered
 from constraints.json_schema.containers.members import MemberDerivatives, is_dead
@@ -68,6 +69,25 @@ class InAnyOrder:
         found = copy(self)
         found.turns, found._moves = turns._replace(orders=self._orders), {}
         return found
+
+    def counted(self, most: int) -> tuple[int, bool]:
+        """Return how many ways to go on there are from all states, and whether they are all; see `InTurns`."""
+        count = 0
+        seen: set[State] = {self.start}
+        waiting = [self.start]
+        try:
+            while waiting and count <= most:
+                for _, outcomes in self.moves(waiting.pop()):
+                    count += len(outcomes)
+                    for _, target in outcomes:
+                        if target not in seen:
+                            seen.add(target)
+                            waiting.append(target)
+        except LimitExceeded as error:
+            if error.limit:
+                raise
+            return count, False
+        return count, not waiting and count <= most
 
     def _both_orders(self, track: Track) -> tuple[Order, ...]:
         """Return the names that are remembered, in the order of the schema and in that in which they are required."""

@@ -8,17 +8,18 @@
 
 There are no alternatives and nothing is counted, so what is required of a member is the same wherever it comes. It is
 worked out once for each name, and a state need not hold what is still required: in any order it is the set of the names
-to come, as bits; in one order it is the place of the next. States and moves are those that the automata of `objects`
-find by derivatives, and come in the same order.
+to come; in one order it is the place of the next. So the core makes the states
+(`native/constraints/containers/plain_states.h`). They are those that the automata of `objects` find by derivatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
-from constraints.json_schema.containers.automaton import Plain, State
+from constraints._native import PlainStates, in_any_order, in_order
+from constraints.json_schema.containers.automaton import Plain
 from constraints.json_schema.containers.cheap import ALL, Turns, ordered
 from constraints.json_schema.containers.names import Names
 from constraints.json_schema.containers.orders import AnyOrder, texts_in
@@ -35,6 +36,9 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Members, StringIn
+
+# In any order, ten names have fewer moves than that.
+_ALL_MOVES = 1 << 30
 
 
 class PlainMembers(NamedTuple):
@@ -135,21 +139,20 @@ class PlainObject(Plain):
 
     Attributes:
         said: what is said of each name.
-        possible: the numbers of members with listed names that can be there.
-        others: those of members with other names.
     """
 
     def __init__(self, said: PlainMembers) -> None:
         self.said = said
         self.members = [*zip(said.names, said.values, strict=True), *said.others]
         self.num_listed = len(said.names)
-        self.possible = [number for number, value in enumerate(said.values) if type(value) is not Never]
-        self.others = range(self.num_listed, len(self.members))
+        # What the core is told of members, whatever their order.
+        listed = [number for number in self.possible() if number < self.num_listed]
+        self._of_members = self.num_listed, len(self.members), listed, sorted(said.order)
 
 
 class PlainInAnyOrder(PlainObject):
     """Listed names in any order, or in orders near to that of the schema or of `required`; a state is which of them may
-    still come, as bits. `objects.InAnyOrder` says more."""
+    still come. `in_any_order.InAnyOrder` says more."""
 
     def __init__(self, said: PlainMembers, bounds: AnyOrder) -> None:
         """Make the automaton of any order.
@@ -159,94 +162,51 @@ class PlainInAnyOrder(PlainObject):
         """
         super().__init__(said)
         self.remembered = bounds.remembered(len(said.names), said.required)
-        self.bits = [(number, 1 << number, ~(1 << number & self.remembered)) for number in self.possible]
-        self.always = len(self.others) + sum([left == -1 for _, _, left in self.bits])
-        self.start: State = (1 << len(said.names)) - 1
+        self._remembered = [number for number in range(self.num_listed) if self.remembered >> number & 1]
+        forgotten = set(self._of_members[2]) - set(self._remembered)
+        self.always = len(said.others) + len(forgotten)
         self.turns = ALL
+        self._made: PlainStates | None = None
 
     def near(self, turns: Turns) -> PlainInAnyOrder:
         """Return the automaton of the orders that some turns allow."""
         found = copy(self)
         orders = dict.fromkeys((tuple(sorted(self.said.order)), self.said.order))
         found.turns = turns._replace(orders=tuple(ordered([1 << at for at in each]) for each in orders))
+        found._made = None
         return found
 
-    def following(self, state: State) -> Sequence[tuple[int, State]]:
-        """Return any name that may still come, and other names."""
-        assert isinstance(state, int)
-        found: list[tuple[int, State]] = [
-            (number, state & left)
-            for number, bit, left in self.bits
-            if state & bit and (state & left == state or self._allowed(state & left))
-        ]
-        return found + [(number, state) for number in self.others]
+    def counted(self, most: int) -> tuple[int, bool]:
+        """Return how many ways to go on there are from all states, and whether they are all; see `InTurns`."""
+        orders = [[bit.bit_length() - 1 for bit, _ in order] for order in self.turns.orders]
+        made, found = in_any_order(*self._of_members, self._remembered, orders, self.turns.ahead, most)
+        self._made = made if found[1] else None
+        return found
 
-    def _allowed(self, state: int) -> bool:
-        return self.turns.allow(self.remembered & ~state, self.remembered & state)
-
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: what has not come may still come."""
-        return ()
-
-    def end(self, state: State) -> int:
-        """Return 0 if all required names have come, and -1 if not."""
-        assert isinstance(state, int)
-        return -1 if state & self.said.required else 0
+    @property
+    def states(self) -> PlainStates:
+        """The states."""
+        if self._made is None:
+            self.counted(_ALL_MOVES)
+        assert self._made is not None
+        return self._made
 
 
 class PlainInOrder(PlainObject):
     """Listed names in one order; a state is the place of the next name."""
 
-    start: State = 0
-
-    def following(self, state: State) -> Sequence[tuple[int, State]]:
-        """Return the next name, or, after all of them, other names."""
-        assert isinstance(state, int)
-        if state == self.num_listed:
-            return [(number, state) for number in self.others]
-        return [] if type(self.said.values[state]) is Never else [(state, state + 1)]
-
-    def skips(self, state: State) -> Sequence[State]:
-        """Return the state after the next name, if that may be left out."""
-        assert isinstance(state, int)
-        return () if state == self.num_listed or self.said.required >> state & 1 else (state + 1,)
-
-    def end(self, state: State) -> int:
-        """Return 0 if no name to come is required, and -1 if one is."""
-        assert isinstance(state, int)
-        return -1 if self.said.required >> state else 0
+    @cached_property
+    def states(self) -> PlainStates:
+        """The states."""
+        return in_order(*self._of_members, None)
 
 
-class PlainInTwoOrders(PlainInOrder):
+class PlainInTwoOrders(PlainObject):
     """Listed names in one order, or in a second one: the required names in the order of `required`, and after them all
     other names in any order, which may then be repeated. Generated schemas often list names alphabetically, and require
     them in the order in which people write them. States after those of the first order are the places in the second."""
 
-    def __init__(self, said: PlainMembers) -> None:
-        super().__init__(said)
-        self.second = self.num_listed + 1
-        self.needed = said.order
-        self.rest = [number for number in self.possible if not said.required >> number & 1]
-
-    def following(self, state: State) -> Sequence[tuple[int, State]]:
-        """Return the next name, or, after all required ones, any other."""
-        assert isinstance(state, int)
-        place = state - self.second
-        if place < 0:
-            return super().following(state)
-        if place == len(self.needed):
-            return [(number, state) for number in (*self.rest, *self.others)]
-        needed = self.needed[place]
-        return [(needed, state + 1)] if type(self.said.values[needed]) is not Never else []
-
-    def skips(self, state: State) -> Sequence[State]:
-        """Return the state after the next name, if that may be left out; from the start, the second order too."""
-        assert isinstance(state, int)
-        if state >= self.second:
-            return ()
-        return (*super().skips(state), self.second) if state == 0 else super().skips(state)
-
-    def end(self, state: State) -> int:
-        """Return 0 if no name to come is required, and -1 if one is."""
-        assert isinstance(state, int)
-        return super().end(state) if state < self.second else min(0, state - self.second - len(self.needed))
+    @cached_property
+    def states(self) -> PlainStates:
+        """The states."""
+        return in_order(*self._of_members, self.said.order)

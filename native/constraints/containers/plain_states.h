@@ -1,0 +1,89 @@
+// PlainStates: the states of an array or object whose items or members are the same in all states.
+//
+//     Move                one more item or member, by its number, and the state after it
+//     PlainStates         all states: moves, the states whose moves may be made as well, and where it may end
+//     ObjectMembers       what is said of an object's members
+//     in_any_order        listed names in any order, or in those near to some orders
+//     in_order            listed names in one order, or in that or a second one
+//     items_in_order      an array's items
+//
+// `constraints.json_schema.containers` says which orders these are and why. An object whose names come in any order has
+// a state for each set of the remembered names that have not come.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace constraints {
+
+struct Move {
+  int32_t member, target;
+};
+
+class PlainStates {
+ public:
+  int32_t num_states() const { return static_cast<int32_t>(is_end_.size()); }
+  int64_t num_moves() const { return static_cast<int64_t>(moves_.size()); }
+  std::span<const Move> moves(int32_t state) const { return row(moves_, first_move_, state); }
+  std::span<const int32_t> skips(int32_t state) const { return row(skips_, first_skip_, state); }
+  bool is_end(int32_t state) const { return is_end_[state]; }
+
+  // Add to the state that is made last, which `finish` completes.
+  void move(int32_t member, int32_t target) { moves_.push_back({member, target}); }
+  void skip(int32_t target) { skips_.push_back(target); }
+  void finish(bool is_end);
+
+ private:
+  template <class T>
+  static std::span<const T> row(const std::vector<T>& values, const std::vector<int32_t>& first, int32_t state) {
+    return std::span(values).subspan(first[state], first[state + 1] - first[state]);
+  }
+
+  std::vector<Move> moves_;
+  std::vector<int32_t> first_move_{0}, skips_, first_skip_{0};
+  std::vector<bool> is_end_;
+};
+
+struct ObjectMembers {
+  // Members with listed names come first, then those with other names.
+  int32_t num_listed, num_members;
+  // By listed name: whether its member can be there, and whether it must be.
+  std::vector<bool> possible, required;
+
+  int32_t num_others() const { return num_members - num_listed; }
+};
+
+// The most names that may be remembered in any order.
+inline constexpr int32_t kMostRemembered = 512;
+
+struct Orders {
+  // The names of which it is remembered whether they have come; all that are required are among them.
+  std::vector<int32_t> remembered;
+  // Some orders of these names, or of some of them. No more than `ahead` of them may have come before one that stands
+  // before them in an order, in one of the orders; any may where there is none.
+  std::vector<std::vector<int32_t>> orders;
+  std::optional<int32_t> ahead;
+};
+
+struct Counted {
+  PlainStates states;
+  // The number of moves, and whether they are all: no more are made than are asked for.
+  int64_t num_moves = 0;
+  bool is_all = false;
+};
+
+// Return the states of an object whose names come in any order, with `most` moves at most.
+Counted in_any_order(const ObjectMembers& members, const Orders& orders, int64_t most);
+
+// Return the states of an object whose names come in the order in which they are listed, or, where there is a second
+// one, in that: first the names in it, each of which must come, and then all others, in any order.
+PlainStates in_order(const ObjectMembers& members, const std::optional<std::vector<int32_t>>& second);
+
+// Return the states of an array. `possible`: by place, whether there can be an item; the last one is for all places
+// from there on. `last` is the state that is not left unless the array is at its longest. States that are never
+// reached, after a place where there can be none, are not made.
+PlainStates items_in_order(const std::vector<bool>& possible, int64_t low, std::optional<int64_t> high, int32_t last);
+
+}  // namespace constraints
