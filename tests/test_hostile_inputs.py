@@ -61,7 +61,7 @@ def check(worker: Worker, name: str) -> None:
     limit = int(1.1 * DEFAULT_LIMITS.memory)
     found = result("tokenfst", name, worker(name, PATIENCE, limit))
     assert found.outcome in ("done", "refused"), found
-    assert found.seconds < 5, found  # 2 are aimed at; processors differ
+    assert found.seconds < 8, found  # 2 are aimed at; processors differ, and others may use them
 
 
 @linux
