@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from typing import TypeAlias
 
 from automata.errors import LimitExceeded
 from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
@@ -20,6 +21,9 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Members, StringIn
+
+# A value of a member, what is required after it, and the names of which it then matters whether they have come.
+_Way: TypeAlias = tuple[Formula, Vector, int]
 
 
 class InAnyOrder:
@@ -62,6 +66,7 @@ class InAnyOrder:
         self._moves: dict[State, Sequence[Move]] = {}
         # What states with one vector have in common, whatever the turns.
         self._matter: dict[Vector, int] = {}
+        self._known: dict[Vector, tuple[list[int], dict[tuple[str, tuple[bool, ...]], list[_Way]]]] = {}
         self._others: dict[Vector, list[tuple[Formula, Sequence[tuple[Formula, Vector]]]]] = {}
 
     def near(self, turns: Turns) -> InAnyOrder:
@@ -117,14 +122,34 @@ class InAnyOrder:
         for name, bit in self.members.bit.items():
             if waiting & bit:
                 left = waiting & ~(bit & matter)
-                found = self.expansion(self.members.read(vector, name, left | self._returning))
-                ways = [Outcome(value, target) for value, residual in found if (target := self._kept(residual, left))]
+                ways = [
+                    Outcome(value, target)
+                    for value, residual, still in self._ways(vector, name, left | self._returning)
+                    if (target := self._kept(residual, left, still))
+                ]
                 if ways:
                     moves.append(Move(name, ways))
         for names, others in self._other(vector):
-            ways = [Outcome(value, target) for value, residual in others if (target := self._kept(residual, waiting))]
+            ways = [
+                Outcome(value, target)
+                for value, residual in others
+                if (target := self._kept(residual, waiting, self._mattering(residual)))
+            ]
             moves.append(Move(names, ways))
         return moves
+
+    def _ways(self, vector: Vector, name: str, remaining: int) -> list[_Way]:
+        """Return the values that a member with a listed name may have, and what is required after each."""
+        known = self._known.get(vector)
+        if known is None:
+            known = self._known[vector] = self.members.masks(vector)[0], {}
+        masks, found = known
+        key = name, tuple([mask & remaining > 0 for mask in masks])
+        ways = found.get(key)
+        if ways is None:
+            after = self.expansion(self.members.read(vector, name, remaining))
+            ways = found[key] = [(value, residual, self._mattering(residual)) for value, residual in after]
+        return ways
 
     def _other(self, vector: Vector) -> list[tuple[Formula, Sequence[tuple[Formula, Vector]]]]:
         """Return other names, with the values that may come and what is required after them."""
@@ -133,10 +158,9 @@ class InAnyOrder:
             found = self._others[vector] = self.members.unlisted(vector)
         return found
 
-    def _kept(self, vector: Vector, left: int) -> State | None:
+    def _kept(self, vector: Vector, left: int, matter: int) -> State | None:
         """Return the state, without what no longer matters; None if a name is too far ahead of one that must come."""
         while True:
-            matter = self._mattering(vector)
             left |= self._returning & ~matter
             if self.turns.allow(matter & ~left, matter & left):
                 return vector, left
@@ -145,6 +169,7 @@ class InAnyOrder:
             vector = self.members.skipped(vector, passed, left | self._returning)
             if is_dead(vector):
                 return None
+            matter = self._mattering(vector)
 
     def _mattering(self, vector: Vector) -> int:
         """Return the names of which it matters whether they have come, for what is left of the formulas."""

@@ -60,13 +60,13 @@ class MemberDerivatives:
 
     def read(self, vector: Vector, name: str, remaining: int) -> Vector:
         """Return the derivatives by a member with a listed name, after which the remaining names may come."""
-        key = vector, name, tuple([mask & remaining > 0 for mask in self._masks(vector)[0]])
+        key = vector, name, tuple([mask & remaining > 0 for mask in self.masks(vector)[0]])
         found = self._read.get(key)
         if found is None:
             found = self._read[key] = self._after(vector, name, remaining)
         return found
 
-    def _masks(self, vector: Vector) -> tuple[list[int], list[int]]:
+    def masks(self, vector: Vector) -> tuple[list[int], list[int]]:
         """Return the names that the `Named` of a vector say something of, and those that they require."""
         found = self._said.get(vector)
         if found is None:
@@ -105,7 +105,7 @@ class MemberDerivatives:
 
     def skipped(self, vector: Vector, skipped: int, remaining: int) -> Vector:
         """Return what the formulas say once some names have been left out."""
-        said, required = self._masks(vector)
+        said, required = self.masks(vector)
         key = vector, tuple([mask & skipped > 0 for mask in required]), tuple([mask & remaining > 0 for mask in said])
         found = self._skipped.get(key)
         if found is None:
