@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from maskbench_peers import Engine, engine
+from maskbench_peers import ENGINES, Engine, engine
 
 import tokenfst
 from tokenfst import Vocabulary
@@ -274,7 +274,10 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="where to draw the times, as SVG")
     options = parser.parse_args()
     rows = list(schemas(options.schemas))[:: options.every]
-    found, peaks = measure(options.engines.split(","), load_vocabulary(options.vocab), rows, options.limit)
+    engines = options.engines.split(",")
+    if not ENGINES.keys() >= set(engines):
+        parser.error(f"engines are {', '.join(ENGINES)}")
+    found, peaks = measure(engines, load_vocabulary(options.vocab), rows, options.limit)
     text = report(found, peaks, sum(len(tests) for _, _, tests in rows))
     print(text)
     if options.report:

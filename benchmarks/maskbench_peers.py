@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import engines
 import numpy as np
+from maskbench_engine import Engine as TokenFst
 
 from tokenfst import Vocabulary
 
@@ -148,10 +150,15 @@ class Outlines:
         return True
 
 
+ENGINES: dict[str, Callable[[list[bytes]], Engine]] = {
+    "tokenfst": TokenFst,
+    "llguidance": LLGuidance,
+    "xgrammar": XGrammar,
+    "glrmask": GlrMask,
+    "outlines-core": Outlines,
+}
+
+
 def engine(name: str, vocab: list[bytes]) -> Engine:
     """Return an engine by its name, with a vocabulary prepared."""
-    from maskbench_engine import Engine as TokenFst
-
-    made = {"llguidance": LLGuidance, "xgrammar": XGrammar, "glrmask": GlrMask, "outlines-core": Outlines}
-    chosen: Engine = made.get(name, TokenFst)(vocab)
-    return chosen
+    return ENGINES[name](vocab)
