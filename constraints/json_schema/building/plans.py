@@ -89,7 +89,7 @@ class Plans:
         # The same in all schemas, but for the rules.
         key = formula, self.plain, self.max_digits
         found = _scalars.get_or_make(key, lambda: self._made(formula, only))
-        return replace(found, only_way=None)
+        return Plan(found.plain, found.text, found.inside, found.is_long)
 
     def _made(self, formula: Formula, only: Kind | None) -> Plan:
         to = self.restriction
