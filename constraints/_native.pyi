@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import automata._native
@@ -76,6 +76,17 @@ class Substitution:
     @property
     def work(self) -> int:
         """How many parts of connectives have been looked at."""
+
+class ToKind:
+    """What formulas say of values of one kind; results are kept."""
+
+    def __init__(self, kind: Any, about: frozenset[type[Formula]], of_kind: type[Formula], reference: type[Formula], definitions: Mapping[Any, Formula], circular: Callable[[Any], None]) -> None:
+        """
+        Restrict to a kind, which statements of the types `about` are about. `circular` is called with the key of a reference that leads back to itself, and raises.
+        """
+
+    def __call__(self, formula: Formula, /) -> Formula:
+        """Return what a formula says of values of the kind."""
 
 class PlainStates:
     """

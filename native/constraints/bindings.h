@@ -10,6 +10,7 @@ namespace nb = nanobind;
 void bind_formulas(nb::module_& m);
 void bind_connectives(nb::module_& m);
 void bind_folding(nb::module_& m);
+void bind_restriction(nb::module_& m);
 void bind_plain(nb::module_& m);
 void bind_strings(nb::module_& m);
 

@@ -8,6 +8,7 @@ NB_MODULE(_native, m) {
   constraints::bind_formulas(m);
   constraints::bind_connectives(m);
   constraints::bind_folding(m);
+  constraints::bind_restriction(m);
   constraints::bind_plain(m);
   constraints::bind_strings(m);
 }

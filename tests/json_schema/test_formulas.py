@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automata import Limits
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, SchemaError
 from automata.limits import Work
+from constraints._native import ToKind
 from constraints.json_schema.formulas.connectives import (
     FALSE,
     TRUE,
@@ -32,7 +33,19 @@ from constraints.json_schema.formulas.connectives import (
     statements,
     truth,
 )
-from constraints.json_schema.formulas.statements import IsInteger, Maximum, Members, Minimum, MultipleOf, StringIn
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import (
+    IsInteger,
+    Kind,
+    Maximum,
+    Members,
+    Minimum,
+    MultipleOf,
+    OfKind,
+    Reference,
+    StringIn,
+    TextLength,
+)
 
 STATEMENTS = [MultipleOf(Fraction(number)) for number in range(4)]
 ASSIGNMENTS = [
@@ -209,3 +222,28 @@ def test_parts_count_towards_the_time() -> None:
 
     with Work(Limits(seconds=0.05)).current(), pytest.raises(LimitExceeded, match="seconds"):
         join_without_end()
+
+
+def test_a_reference_is_what_its_definition_says_of_a_kind() -> None:
+    short, small = TextLength(0, 3), Maximum(Fraction(9))
+    restriction = Restriction({"a": conjunction([short, Reference("b")]), "b": disjunction([small, OfKind(Kind.NULL)])})
+    both = conjunction([Reference("a"), IsInteger()])
+    assert restriction.string(both) == short
+    assert restriction.number(both) == conjunction([small, IsInteger()])
+    assert restriction.null(conjunction([both, OfKind(Kind.NULL)]))
+    assert restriction.booleans(conjunction([both, OfKind(Kind.NULL)])) == ()
+    assert restriction.array(negation(Reference("a"))) is FALSE
+
+
+def test_a_reference_that_leads_back_to_itself_is_refused_where_it_is_met() -> None:
+    restriction = Restriction({"a": conjunction([OfKind(Kind.STRING), Not(Reference("b"))]), "b": Reference("a")})
+    for _ in range(2):
+        with pytest.raises(SchemaError, match="leads back to itself"):
+            restriction.string(Reference("a"))
+        # No number is a string, whatever else is said.
+        assert restriction.number(Reference("a")) is FALSE
+    with pytest.raises(KeyError):
+        restriction.string(Reference("c"))
+    unrefused = ToKind(Kind.STRING, frozenset(), OfKind, Reference, {"a": Reference("a")}, lambda key: None)
+    with pytest.raises(ValueError, match="leads back to itself"):
+        unrefused(Reference("a"))

@@ -201,5 +201,5 @@ def test_turns_are_counted_as_they_are_taken(size: int) -> None:
         for come in range(every + 1):
             assert one.allow(come, every & ~come) == (num_ahead(bits, come) <= most)
             assert two.allow(come, every & ~come) == (min(num_ahead(bits, come), num_ahead(other, come)) <= most)
-        assert one.num_sets(size) == sum(one.allow(come, every & ~come) for come in range(every + 1))
-    assert cheap.ALL.num_sets(size) == every + 1
+        assert cheap.num_sets(size, most) == sum(one.allow(come, every & ~come) for come in range(every + 1))
+    assert cheap.num_sets(size, None) == every + 1

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from automata import expressions as ex
 from automata.algebra.derivative import derivative
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import BoundedCache
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
-from constraints.json_schema.formulas.connectives import FALSE, Formula, Never
+from constraints.json_schema.formulas.connectives import FALSE, Formula, Never, statements
 from constraints.json_schema.formulas.restriction import Restriction, only_kind
-from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.formulas.statements import Kind, Reference
 from constraints.json_schema.numbers import bounded_number_language, number_language
 from constraints.json_schema.strings import counted_language
 
@@ -46,6 +47,11 @@ class Plan:
     inside: dict[Kind, Formula]
     is_long: bool
     only_way: OnlyWay | None = None
+
+
+_SCALARS: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING})
+# The plans of such formulas. Their languages are those that caches of languages keep as well.
+_scalars: Final = BoundedCache[tuple[Formula, bool, int | None], Plan](1024)
 
 
 class Plans:
@@ -77,7 +83,16 @@ class Plans:
         return found
 
     def _plan(self, formula: Formula) -> Plan:
-        to, only = self.restriction, only_kind(formula)
+        only = only_kind(formula)
+        if only not in _SCALARS or any(type(part) is Reference for part in statements(formula)):
+            return self._made(formula, only)
+        # The same in all schemas, but for the rules.
+        key = formula, self.plain, self.max_digits
+        found = _scalars.get_or_make(key, lambda: self._made(formula, only))
+        return Plan(found.plain, found.text, found.inside, found.is_long)
+
+    def _made(self, formula: Formula, only: Kind | None) -> Plan:
+        to = self.restriction
         string = to.string(formula) if only in (None, Kind.STRING) else FALSE
         text = None if type(string) is Never else self._string(string)
         array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE

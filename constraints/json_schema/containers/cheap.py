@@ -69,15 +69,15 @@ class Turns(NamedTuple):
         """Return the name whose turn it is, in the first order."""
         return next(bit for bit, _ in self.orders[0] if bit & waiting)
 
-    def num_sets(self, names: int) -> int:
-        """Return how many sets of some names may have come, counted in each order."""
-        if self.ahead is None:
-            return 1 << names
-        most = range(self.ahead + 1)
-        return len(self.orders) * (1 + sum(comb(after, ahead) for after in range(names) for ahead in most))
-
 
 ALL: Final = Turns(None)
+
+
+def num_sets(names: int, ahead: int | None) -> int:
+    """Return how many sets of some names may have come, if no more than some are ahead of their turn in one order."""
+    if ahead is None:
+        return 1 << names
+    return 1 + sum(comb(after, more) for after in range(names) for more in range(ahead + 1))
 
 
 def ordered(bits: Sequence[int]) -> Order:
@@ -93,17 +93,17 @@ class InTurns(ContainerAutomaton, Protocol):
     """An object whose names come in orders that can be chosen; any order at first.
 
     Attributes:
-        turns: the orders.
+        num_orders: how many orders names may be near to.
         remembered: the names of which it is remembered whether they have come, as bits.
         always: how many members may come next whatever has come.
     """
 
-    turns: Turns
+    num_orders: int
     remembered: int
     always: int
 
-    def near(self, turns: Turns) -> Self:
-        """Return the automaton of the orders that some turns allow, whatever their `orders`."""
+    def near(self, ahead: int | None) -> Self:
+        """Return the automaton of the orders in which no more than some names are ahead of their turn."""
 
     def counted(self, most: int) -> tuple[int, bool]:
         """Return how many ways to go on there are from all states, and whether these are all: no more are looked at
@@ -140,11 +140,11 @@ class Allowance:
         # The ways to go on after each set of names: as many as after those of fewer orders, or more.
         ways: float = every.always
         for ahead in _AHEAD:
-            found = every.near(Turns(ahead))
-            num_sets = found.turns.num_sets(every.remembered.bit_count())
-            if num_sets * ways > most * len(found.turns.orders) or not self.is_cheap(found, most):
+            sets = num_sets(every.remembered.bit_count(), ahead) * (1 if ahead is None else every.num_orders)
+            found = every.near(ahead)
+            if sets * ways > most * every.num_orders or not self.is_cheap(found, most):
                 break
-            best, ways = found, self.counted / num_sets
+            best, ways = found, self.counted / sets
         return best
 
     def is_cheap(self, automaton: InTurns, most: int) -> bool:

@@ -63,16 +63,17 @@ class InAnyOrder:
         self._returning = self.members.all & ~once if self._forgets else 0
         self.start: State = (vector, self.members.all)
         self._orders = self._both_orders(track)
+        self.num_orders = len(self._orders)
         self._moves: dict[State, Sequence[Move]] = {}
         # What states with one vector have in common, whatever the turns.
         self._matter: dict[Vector, int] = {}
         self._known: dict[Vector, tuple[list[int], dict[tuple[str, tuple[bool, ...]], list[_Way]]]] = {}
         self._others: dict[Vector, list[tuple[Formula, Sequence[tuple[Formula, Vector]]]]] = {}
 
-    def near(self, turns: Turns) -> InAnyOrder:
-        """Return the automaton of the orders that some turns allow."""
+    def near(self, ahead: int | None) -> InAnyOrder:
+        """Return the automaton of the orders in which no more than some names are ahead of their turn."""
         found = copy(self)
-        found.turns, found._moves = turns._replace(orders=self._orders), {}
+        found.turns, found._moves = Turns(ahead, self._orders), {}
         return found
 
     def counted(self, most: int) -> tuple[int, bool]:

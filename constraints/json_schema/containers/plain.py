@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from constraints._native import PlainStates, in_any_order, in_order
 from constraints.json_schema.containers.automaton import Plain
-from constraints.json_schema.containers.cheap import ALL, Turns, ordered
 from constraints.json_schema.containers.names import Names
 from constraints.json_schema.containers.orders import AnyOrder, texts_in
 from constraints.json_schema.formulas.connectives import (
@@ -165,21 +164,20 @@ class PlainInAnyOrder(PlainObject):
         self._remembered = [number for number in range(self.num_listed) if self.remembered >> number & 1]
         forgotten = set(self._of_members[2]) - set(self._remembered)
         self.always = len(said.others) + len(forgotten)
-        self.turns = ALL
+        self._ahead: int | None = None
+        self._orders = list(dict.fromkeys((tuple(sorted(said.order)), said.order)))
+        self.num_orders = len(self._orders)
         self._made: PlainStates | None = None
 
-    def near(self, turns: Turns) -> PlainInAnyOrder:
-        """Return the automaton of the orders that some turns allow."""
+    def near(self, ahead: int | None) -> PlainInAnyOrder:
+        """Return the automaton of the orders in which no more than some names are ahead of their turn."""
         found = copy(self)
-        orders = dict.fromkeys((tuple(sorted(self.said.order)), self.said.order))
-        found.turns = turns._replace(orders=tuple(ordered([1 << at for at in each]) for each in orders))
-        found._made = None
+        found._ahead, found._made = ahead, None
         return found
 
     def counted(self, most: int) -> tuple[int, bool]:
         """Return how many ways to go on there are from all states, and whether they are all; see `InTurns`."""
-        orders = [[bit.bit_length() - 1 for bit, _ in order] for order in self.turns.orders]
-        made, found = in_any_order(*self._of_members, self._remembered, orders, self.turns.ahead, most)
+        made, found = in_any_order(*self._of_members, self._remembered, self._orders, self._ahead, most)
         self._made = made if found[1] else None
         return found
 

@@ -19,18 +19,10 @@ from collections.abc import Hashable, Mapping
 from typing import Final
 
 from automata.errors import SchemaError
+from constraints._native import ToKind
 from constraints.json_schema.formulas.connectives import (
-    FALSE,
-    TRUE,
     Always,
-    And,
     Formula,
-    Never,
-    Not,
-    Or,
-    conjunction,
-    disjunction,
-    negation,
     parts_of,
     truth,
 )
@@ -57,7 +49,6 @@ from constraints.json_schema.formulas.statements import (
     TextLength,
     UniqueItems,
 )
-from constraints.recursion import Task, run
 
 STATEMENTS: Final[dict[Kind, frozenset[type[Formula]]]] = {
     Kind.NULL: frozenset(),
@@ -68,19 +59,18 @@ STATEMENTS: Final[dict[Kind, frozenset[type[Formula]]]] = {
     Kind.OBJECT: frozenset({Members, MemberCount}),
 }
 
-_COMPOUND: Final = frozenset({And, Or, Not, Reference})
-
 
 class Restriction:
-    """Restrictions to all kinds, with the definitions that references lead to."""
+    """Restrictions to all kinds, with the definitions that references lead to. Each raises `SchemaError` where a
+    reference leads back to itself, and `KeyError` where it has no definition."""
 
     def __init__(self, definitions: Mapping[Hashable, Formula]) -> None:
-        self.number = _ToKind(Kind.NUMBER, definitions)
-        self.string = _ToKind(Kind.STRING, definitions)
-        self.array = _ToKind(Kind.ARRAY, definitions)
-        self.object = _ToKind(Kind.OBJECT, definitions)
-        self._null = _ToKind(Kind.NULL, definitions)
-        self._boolean = _ToKind(Kind.BOOLEAN, definitions)
+        self.number = _to_kind(Kind.NUMBER, definitions)
+        self.string = _to_kind(Kind.STRING, definitions)
+        self.array = _to_kind(Kind.ARRAY, definitions)
+        self.object = _to_kind(Kind.OBJECT, definitions)
+        self._null = _to_kind(Kind.NULL, definitions)
+        self._boolean = _to_kind(Kind.BOOLEAN, definitions)
 
     def null(self, formula: Formula) -> bool:
         """Return whether null satisfies a formula."""
@@ -95,75 +85,14 @@ class Restriction:
         return tuple([value for value, is_so in zip((True, False), holds, strict=True) if is_so])
 
 
-class _ToKind:
-    """The restriction to one kind."""
+def _to_kind(kind: Kind, definitions: Mapping[Hashable, Formula]) -> ToKind:
+    """Return the restriction to one kind. It stops at the first part of a conjunction that no value of the kind
+    satisfies."""
+    return ToKind(kind, STATEMENTS[kind], OfKind, Reference, definitions, _refuse_circle)
 
-    def __init__(self, kind: Kind, definitions: Mapping[Hashable, Formula]) -> None:
-        self.kind = kind
-        self.statements = STATEMENTS[kind]
-        self.definitions = definitions
-        self.done: dict[Formula, Formula] = {}
-        self.under_way: set[Hashable] = set()
 
-    def __call__(self, formula: Formula) -> Formula:
-        """Return what a formula says of values of the kind.
-
-        Raises:
-            SchemaError: a reference leads back to itself.
-            KeyError: a reference has no definition.
-        """
-        found = self._known(formula)
-        return run(self._restricted(formula)) if found is None else found
-
-    def _known(self, formula: Formula) -> Formula | None:
-        """Return the restriction where it is known without recursion."""
-        kind = type(formula)
-        if kind in self.statements:
-            return formula
-        if kind in _COMPOUND:
-            return self.done.get(formula)
-        if kind is OfKind:
-            return TRUE if formula.fields[0] is self.kind else FALSE
-        return FALSE if kind is Never else TRUE
-
-    def _restricted(self, formula: Formula) -> Task[Formula]:
-        kind = type(formula)
-        if kind is And:
-            result = yield from self._all(formula)
-        elif kind is Reference:
-            result = yield from self._defined(formula.fields[0])
-        else:
-            parts = []
-            for part in formula.fields:
-                found = self._known(part)
-                parts.append((yield self._restricted(part)) if found is None else found)
-            result = negation(parts[0]) if kind is Not else disjunction(parts)
-        self.done[formula] = result
-        return result
-
-    def _all(self, formula: Formula) -> Task[Formula]:
-        """Restrict a conjunction; stop at the first part that no value of the kind satisfies."""
-        kept = []
-        for part in formula.fields:
-            found = self._known(part)
-            restricted = (yield self._restricted(part)) if found is None else found
-            if restricted is FALSE:
-                return FALSE
-            if restricted is not TRUE:
-                kept.append(restricted)
-        return formula if tuple(kept) == formula.fields else conjunction(kept)
-
-    def _defined(self, key: Hashable) -> Task[Formula]:
-        """Restrict the definition with a key."""
-        if key in self.under_way:
-            raise SchemaError("a reference leads back to itself without any value between", pointer=_place(key))
-        self.under_way.add(key)
-        try:
-            definition = self.definitions[key]
-            found = self._known(definition)
-            return (yield self._restricted(definition)) if found is None else found
-        finally:
-            self.under_way.discard(key)
+def _refuse_circle(key: Hashable) -> None:
+    raise SchemaError("a reference leads back to itself without any value between", pointer=_place(key))
 
 
 def _place(key: Hashable) -> str:
