@@ -47,7 +47,8 @@ BENCHMARKS: Final = {
         " --report OUT/maskbench.md --figure OUT/maskbench.svg",
     ),
     "maskbench_complete": Benchmark(
-        "maskbench", "SCHEMAS --vocab VOCAB --engines tokenfst,xgrammar,outlines-core --limit 20 --every 12"
+        "maskbench",
+        "SCHEMAS --vocab VOCAB --engines tokenfst,llguidance,glrmask,xgrammar,outlines-core --limit 10 --every 12",
     ),
     "hostile": Benchmark("hostile", "--vocab VOCAB --results OUT/hostile.jsonl"),
     "exactness": Benchmark(
