@@ -26,6 +26,7 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.collections_paused import CollectionsPaused
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
@@ -161,7 +162,8 @@ def json_schema(
     r"""Return the constraint of the JSON texts whose value satisfies a schema.
 
     Listed properties come in the order in which the schema lists them, each at most once, and other properties after
-    them. Every value that satisfies the schema has a text in the language.
+    them. Every value that satisfies the schema has a text in the language. Python's cyclic garbage collector pauses
+    while the schema is read.
 
     Args:
         schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth. The value of `pattern`
@@ -206,7 +208,7 @@ def json_schema(
     def layout(document: SchemaDocument) -> Layout:
         return Layout(document, whitespace, property_order, spellings, max_digits)
 
-    with Work(limits, cancellation).current():
+    with Work(limits, cancellation).current(), CollectionsPaused():
         made = _made(schema, read, layout, unsupported)
     return replace(made, given_draft=draft, resolver=resolver)
 
