@@ -34,24 +34,19 @@ Figures = dict[str, float]
 
 
 def first(options: argparse.Namespace) -> Figures:
-    """Milliseconds; microseconds for a step. Of versions in which the caller chooses, masks on demand."""
-    import inspect
-
+    """Milliseconds; microseconds for a step."""
     import numpy as np
     from first_mask import cases, longest_first
 
     import tokenfst
 
-    # An older version, which may be one of the two, has other names.
-    load = getattr(tokenfst, "load_vocabulary", None) or tokenfst.load  # type: ignore[attr-defined]
-    vocabulary = load(options.vocab, eos_ids=())
-    chosen = {"lazy": True} if "lazy" in inspect.signature(tokenfst.compile).parameters else {}
+    vocabulary = tokenfst.load_vocabulary(options.vocab, eos_ids=())
     words, found = np.zeros(len(vocabulary.all_words), np.int32), {}
     for name, (make, text) in cases().items():
         tokens, rows = longest_first(vocabulary, text), []
         for _ in range(7):
             constraint, times = make(), [time.perf_counter()]
-            automaton = tokenfst.compile(constraint, vocabulary, **chosen)
+            automaton = tokenfst.compile(constraint, vocabulary)
             automaton.fill_bitmask(automaton.start, words)
             times.append(time.perf_counter())
             for _ in range(2):
