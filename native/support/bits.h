@@ -1,6 +1,7 @@
 // Bits: sets of small numbers as 32-bit words. Bit `i & 31` of word `i >> 5` is number i, the layout of token masks.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,7 +23,30 @@ struct ByteSet {
 
   bool operator[](uint8_t byte) const { return has_bit(words, byte); }
   void add(uint8_t byte) { set_bit(words, byte); }
+  bool is_empty() const { return *this == ByteSet{}; }
+  ByteSet& operator|=(const ByteSet& other) {
+    for (int word = 0; word < 8; ++word) words[word] |= other.words[word];
+    return *this;
+  }
+  ByteSet operator&(const ByteSet& other) const {
+    ByteSet both;
+    for (int word = 0; word < 8; ++word) both.words[word] = words[word] & other.words[word];
+    return both;
+  }
+  ByteSet operator~() const {
+    ByteSet others;
+    for (int word = 0; word < 8; ++word) others.words[word] = ~words[word];
+    return others;
+  }
   bool operator==(const ByteSet&) const = default;
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (int word = 0; word < 8; ++word) {
+      for (uint32_t left = words[word]; left; left &= left - 1) {
+        visit(static_cast<uint8_t>(32 * word + std::countr_zero(left)));
+      }
+    }
+  }
 };
 
 }  // namespace support

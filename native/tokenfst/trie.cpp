@@ -67,6 +67,8 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     above.high_below |= static_cast<uint8_t>(own.high_below | kind(node));
     if (own.byte < 0x80) support::set_bit(above.ascii_below, own.byte);
   }
+  bytes_.resize(nodes_.size());
+  std::ranges::transform(nodes_, bytes_.begin(), &TrieNode::byte);
   for (TrieNode& node : nodes_) node.first_rank += first_rank, node.end_rank += first_rank;
 }
 

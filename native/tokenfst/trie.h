@@ -39,6 +39,8 @@ class Trie {
   const TrieNode& operator[](int32_t node) const { return nodes_[node]; }
   const TrieNode& root() const { return nodes_[0]; }
   std::span<const TrieNode> nodes() const { return nodes_; }
+  // The byte of each node, in one place: most siblings' bytes lead nowhere, so that the nodes need not be fetched.
+  std::span<const uint8_t> bytes() const { return bytes_; }
   // Return one past the last of a node's own ranks.
   int32_t own_end(const TrieNode& node) const {
     return node.children ? nodes_[node.children].first_rank : node.end_rank;
@@ -48,6 +50,7 @@ class Trie {
 
  private:
   std::vector<TrieNode> nodes_;  // children come after their parents
+  std::vector<uint8_t> bytes_;   // by node
 };
 
 }  // namespace tokenfst

@@ -48,7 +48,7 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
       machine_(*parts_.machine),
       stacks_(budget_),
       characters_(machine_, budget_),
-      context_{machine_, characters_, stacks_},
+      context_{machine_, characters_, stacks_, budget_},
       finder_(context_, *texts_, budget_),
       writer_(vocabulary().num_words()),
       cache_(budget_),

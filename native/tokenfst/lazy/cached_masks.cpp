@@ -13,7 +13,6 @@ constexpr size_t kMostFlips = 1 << 12;
 constexpr size_t kFewFlips = 64;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
 constexpr size_t kMostHot = 1 << 11;
-constexpr CharacterSet kNothing{};
 
 // Words that are kept elsewhere, and outlive every mask.
 std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
@@ -60,22 +59,27 @@ bool MaskFinder::begin(const Configuration& at) {
   return is_final_;
 }
 
+WalkedTokens MaskFinder::walked_tokens(bool whole) const {
+  return {whole ? vocabulary_.whole() : vocabulary_.partial(), vocabulary_.token_of_rank(), whole};
+}
+
 void MaskFinder::walk(const TokenTrie& tokens, const Configuration& at) {
-  AllowedWalk walker(context_, false, tokens.token_of_rank, kNothing, looked_, tokens_);
+  AllowedWalk walker(context_, {tokens.trie, tokens.token_of_rank, false}, {}, nullptr, looked_, tokens_);
   walk_places(tokens.trie, place(at), walker, budget_);
 }
 
 void MaskFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
-  AllowedWalk whole(context_, true, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
-  walk_places(vocabulary_.whole(), place(at), whole, budget_);
-  AllowedWalk partial(context_, false, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
-  walk_places(vocabulary_.partial(), place(at), partial, budget_);
+  for (const bool whole : {true, false}) {
+    const WalkedTokens tokens = walked_tokens(whole);
+    AllowedWalk walker(context_, tokens, skipped, whole ? &texts_.quoted() : nullptr, looked_, tokens_);
+    walk_places(tokens.trie, place(at), walker, budget_);
+  }
 }
 
 MaskPointer MaskFinder::walked(const Configuration& at) {
   ++counts_.walked;
   begin(at);
-  walk_all(kNothing, at);
+  walk_all({}, at);
   return mask(nullptr, at);
 }
 
@@ -110,7 +114,7 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
     if (MaskPointer mask = covered(at)) return mask;
   }
   if (leads_to_loop) return differing(at, text.target, mask_of({text.target, at.top}));
-  const Text* known = text.set == kQuoted ? texts_.quoted() : texts_.find(text.set);
+  const Text* known = texts_.find(text.set);
   if (!known) return nullptr;
   return text.target == at.state ? looping(*known, at) : chained(*known, at);
 }
@@ -120,57 +124,69 @@ MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const 
   begin(at);
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
-    DifferingWalk walker(context_, whole, vocabulary_.token_of_rank(), looked_, tokens_);
-    walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(), start, walker, budget_);
+    const WalkedTokens tokens = walked_tokens(whole);
+    DifferingWalk walker(context_, tokens, looked_, tokens_);
+    walk_places(tokens.trie, start, walker, budget_);
   }
   return mask(known->base, at, known.get());
 }
 
 // The mask of a state after which quoted text may continue in any way, null if the state is not of that kind.
 MaskPointer MaskFinder::covered(const Configuration& at) {
-  const Text* quoted = texts_.quoted();
-  if (!quoted) return nullptr;
-  const int32_t cover = context_.characters.cover(at.state, quoted->set());
+  const Text& quoted = texts_.quoted();
+  const int32_t cover = context_.characters.cover(at.state, quoted.set());
   const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover; });
   if (free == std::end(kCovers)) return nullptr;
   ++counts_.covered;
   begin(at);
-  walk_all(quoted->set(), at);
-  walk(quoted->beyond(*free), at);
-  return mask(shared(quoted->words(*free)), at);
+  walk_all(quoted.set(), at);
+  walk(quoted.beyond(*free), at);
+  return mask(shared(quoted.words(*free)), at);
 }
 
 MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
   ++counts_.looping;
   begin(at);
   walk_all(text.set(), at);
-  walk(text.rests(), at);
+  for_each_rest(text, at.state, [&](const Rests& rests) { walk(rests.all(), at); });
   return mask(shared(text.words(text.longest())), at);
 }
 
 // The mask of a state from which each character of a text leads to another state; null if tokens longer than this chain
 // of states may be allowed.
 MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
-  chain_.assign(1, at.state);
-  const auto next = [&] {
-    const size_t size = chain_.size();
-    const int32_t further = size < 2 ? kDead : context_.machine.one_further(chain_[size - 2], chain_.back());
-    if (further != kDead) return further;
-    const TextLike& own = context_.characters.text(chain_.back());
-    return own.set.holds(text.set()) ? own.target : kDead;
-  };
-  while (static_cast<int32_t>(chain_.size()) <= text.longest()) {
-    const int32_t reached = next();
-    if (reached == kDead) break;
-    chain_.push_back(reached);
-  }
-  const auto length = static_cast<int32_t>(chain_.size()) - 1;
-  if (length < text.longest() && !context_.characters.refuses(chain_.back(), text.set())) return nullptr;
-  ++counts_.chained;
   begin(at);
   walk_all(text.set(), at);
-  for (int32_t place = 0; place <= length; ++place) walk(text.rests(place), {chain_[place], at.top});
+  int32_t length = 0;
+  for (int32_t before = kDead, state = at.state;; ++length) {
+    for_each_rest(text, state, [&](const Rests& rests) {
+      if (length <= rests.longest()) walk(rests.after(length), {state, at.top});
+    });
+    if (length == text.longest()) break;
+    const int32_t next = after_character(text, before, state);
+    if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
+    if (next == kDead) break;
+    before = std::exchange(state, next);
+  }
+  ++counts_.chained;
   return mask(shared(text.words(length)), at);
+}
+
+// The state that each character of a text leads to, kDead if there is none; `before` is the one that led to `state` by
+// a character, if any.
+int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t state) {
+  const int32_t further = before == kDead ? kDead : context_.machine.one_further(before, state);
+  if (further != kDead) return further;
+  const TextLike& own = context_.characters.text(state);
+  return own.set.holds(text.set()) ? own.target : kDead;
+}
+
+// Visits the rests that begin with a byte that leads anywhere from a state.
+template <class Visit>
+void MaskFinder::for_each_rest(const Text& text, int32_t state, Visit visit) {
+  const support::ByteSet bytes = context_.characters.leaving(state, text.set());
+  const Text::RestTable& rests = text.rests(bytes);
+  (bytes & rests.some).for_each([&](uint8_t first) { visit(*rests.by_first[first]); });
 }
 
 // Stored masks.

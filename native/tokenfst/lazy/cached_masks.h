@@ -62,8 +62,7 @@ class MaskFinder {
         texts_(texts),
         vocabulary_(*texts.vocabulary()),
         budget_(budget),
-        tokens_(budget),
-        chain_(budget) {}
+        tokens_(budget) {}
 
   // The mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
   MaskPointer find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
@@ -73,6 +72,7 @@ class MaskFinder {
   Place place(const Configuration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
   // Begins to collect tokens; returns whether the text may end.
   bool begin(const Configuration& at);
+  WalkedTokens walked_tokens(bool whole) const;
   void walk(const TokenTrie& tokens, const Configuration& at);
   void walk_all(const CharacterSet& skipped, const Configuration& at);
   MaskPointer mask(std::shared_ptr<const Words> base, const Configuration& at, const CachedMask* other = nullptr);
@@ -84,13 +84,16 @@ class MaskFinder {
   MaskPointer covered(const Configuration& at);
   MaskPointer looping(const Text& text, const Configuration& at);
   MaskPointer chained(const Text& text, const Configuration& at);
+  int32_t after_character(const Text& text, int32_t before, int32_t state);
+  template <class Visit>
+  void for_each_rest(const Text& text, int32_t state, Visit visit);
 
   WalkContext context_;
   TextLibrary& texts_;
   const Vocabulary& vocabulary_;
   Budget& budget_;
   // The mask that is being made.
-  Vector<int32_t> tokens_, chain_;
+  Vector<int32_t> tokens_;
   Looked looked_{};
   bool is_final_ = false;
   MaskCounts counts_;

@@ -16,25 +16,13 @@ using support::kWhole;
 namespace {
 
 // At least this many ASCII bytes that lead to one state make a text.
-constexpr int32_t kTextBytes = 24;
+constexpr int32_t kTextBytes = 10;
 // A search for a cover visits at most this many states.
 constexpr size_t kMostStates = 1 << 11;
 
-bool overlap(const AsciiBytes& bytes, const CharacterSet& set) {
+bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
   return (bytes.words[0] & set.ascii[0]) | (bytes.words[1] & set.ascii[1]) | (bytes.words[2] & set.ascii[2]) |
          (bytes.words[3] & set.ascii[3]);
-}
-
-// Calls `visit(byte)` for one byte of each class among consecutive bytes; stops when it returns false.
-template <class Visit>
-bool for_each_class(const ByteClasses& byte_class, int first, int last, Visit visit) {
-  int32_t seen = -1;
-  for (int byte = first; byte <= last; ++byte) {
-    if (byte_class[byte] == seen) continue;
-    seen = byte_class[byte];
-    if (!visit(byte)) return false;
-  }
-  return true;
 }
 
 // The bytes that begin characters of different kinds.
@@ -42,29 +30,37 @@ constexpr uint8_t kLeadsOfKinds[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
 
 bool has_kinds_after(int lead) { return std::ranges::find(kLeadsOfKinds, lead) != std::end(kLeadsOfKinds); }
 
-// The same for bytes that begin characters, each with what is pending after it.
-template <class Visit>
-bool for_each_lead(const ByteClasses& byte_class, Visit visit) {
+}  // namespace
+
+CharacterBytes::CharacterBytes(const ByteClasses& byte_class) {
   int32_t seen = -1, seen_pending = -1;
   for (int lead = kFirstLead; lead < kLeadEnd; ++lead) {
     if (byte_class[lead] == seen && kAfterLead[lead] == seen_pending) continue;
     seen = has_kinds_after(lead) ? -1 : byte_class[lead], seen_pending = kAfterLead[lead];
-    if (!visit(lead, kAfterLead[lead])) return false;
+    leads[num_leads++] = static_cast<uint8_t>(lead);
   }
-  return true;
+  for (int pending = 0; pending < support::kNumPending; ++pending) {
+    Continuations& own = continuations[pending];
+    for (int byte = kNextLow[pending]; byte <= kNextHigh[pending]; ++byte) {
+      if (own.count > 0 && byte_class[byte] == byte_class[own.bytes[own.count - 1]]) continue;
+      own.bytes[own.count++] = static_cast<uint8_t>(byte);
+    }
+  }
 }
 
-}  // namespace
-
 Characters::Note& Characters::note(int32_t state) {
-  if (notes_.size() < static_cast<size_t>(machine_.num_states())) notes_.resize(machine_.num_states());
-  return notes_[state];
+  if (note_of_.size() < static_cast<size_t>(machine_.num_states())) note_of_.resize(machine_.num_states(), kNoNote);
+  if (note_of_[state] == kNoNote) {
+    notes_.emplace_back();
+    note_of_[state] = static_cast<int32_t>(notes_.size()) - 1;
+  }
+  return notes_[note_of_[state]];
 }
 
 bool Characters::rest_leads_to(int32_t state, Pending pending, int32_t target) {
   if (!is_new(state, pending)) return true;
   budget_.spend(16);
-  return for_each_class(machine_.byte_class(), kNextLow[pending], kNextHigh[pending], [&](int byte) {
+  return std::ranges::all_of(bytes_.after(pending), [&](uint8_t byte) {
     const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
     const Pending rest = kAfterContinuation[pending];
     return rest == kWhole ? reached == target : reached >= 0 && rest_leads_to(reached, rest, target);
@@ -75,8 +71,9 @@ uint32_t Characters::kinds_that_lead_to(int32_t state, int32_t target) {
   const auto reached_over = [&](int byte) { return machine_.row(state)[machine_.byte_class()[byte]]; };
   const auto all_lead_there = [&](auto is_left_out) {
     begin_search();
-    return for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
-      return reached_over(lead) >= 0 && (is_left_out(lead) || rest_leads_to(reached_over(lead), pending, target));
+    return std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
+      return reached_over(lead) >= 0 &&
+             (is_left_out(lead) || rest_leads_to(reached_over(lead), kAfterLead[lead], target));
     });
   };
   if (all_lead_there([](int) { return false; })) return support::kAllKinds;
@@ -115,18 +112,24 @@ uint32_t Characters::kinds_that_lead_on(int32_t state, uint8_t lead, int32_t tar
   return support::kAllKinds & ~missing;
 }
 
+Loops Characters::find_loops(int32_t state) {
+  Loops found{};
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (machine_.row(state)[column] != state) continue;
+    for (int word = 0; word < 4; ++word) found.ascii[word] |= machine_.bytes(column).all.words[word];
+  }
+  found.characters = kinds_that_lead_to(state, state);
+  return found;
+}
+
 const Loops& Characters::loops(int32_t state) {
   if (!note(state).has_loops) {
-    Loops found{};
-    for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-      if (machine_.row(state)[column] != state) continue;
-      for (int word = 0; word < 4; ++word) found.ascii[word] |= machine_.ascii(column).words[word];
-    }
-    found.characters = kinds_that_lead_to(state, state);
+    const int32_t twin = machine_.twin(state);
+    const Loops found = twin == state ? find_loops(state) : loops(twin);
     Note& own = note(state);
     own.loops = found, own.has_loops = true;
   }
-  return notes_[state].loops;
+  return note(state).loops;
 }
 
 TextLike Characters::find_text(int32_t state) {
@@ -134,15 +137,15 @@ TextLike Characters::find_text(int32_t state) {
   int32_t most = 0, widest = 0, count = 0;
   const auto row = machine_.row(state);
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (machine_.ascii(column).count <= most || row[column] < 0) continue;
-    most = machine_.ascii(column).count, widest = column;
+    if (machine_.bytes(column).num_ascii <= most || row[column] < 0) continue;
+    most = machine_.bytes(column).num_ascii, widest = column;
   }
   if (most == 0) return found;
   const int32_t target = row[widest];
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] != target) continue;
-    count += machine_.ascii(column).count;
-    for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.ascii(column).words[word];
+    count += machine_.bytes(column).num_ascii;
+    for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.bytes(column).all.words[word];
   }
   if (count < kTextBytes) return {};
   found.set.beyond = kinds_that_lead_to(state, target);
@@ -153,11 +156,24 @@ TextLike Characters::find_text(int32_t state) {
 
 const TextLike& Characters::text(int32_t state) {
   if (!note(state).has_text) {
-    const TextLike found = find_text(state);
+    const int32_t twin = machine_.twin(state);
+    TextLike found = twin == state ? TextLike{} : text(twin);
+    if (twin != state && found.target == twin) {
+      found.target = state;
+    } else {
+      found = find_text(state);
+    }
     Note& own = note(state);
     own.text = found, own.has_text = true;
   }
-  return notes_[state].text;
+  return note(state).text;
+}
+
+int32_t Characters::text_loop(int32_t state, const CharacterSet& set) {
+  const TextLike own = text(state);
+  if (own.target == kDead || !own.target_loops) return kDead;
+  const TextLike& looping = text(own.target);
+  return looping.target == own.target && looping.set.holds(set) ? own.target : kDead;
 }
 
 bool Characters::frees(int32_t state, const TrieNode& node) {
@@ -165,21 +181,28 @@ bool Characters::frees(int32_t state, const TrieNode& node) {
                         !(node.ascii_below[1] & ~kQuoted.ascii[1]) && !(node.ascii_below[2] & ~kQuoted.ascii[2]) &&
                         !(node.ascii_below[3] & ~kQuoted.ascii[3]);
   if (!is_plain) return false;
-  if (!note(state).has_free) {
-    const bool is_free = machine_.is_free(state);
-    Note& own = note(state);
-    own.is_free = is_free, own.has_free = true;
+  if (free_.size() < static_cast<size_t>(machine_.num_states())) free_.resize(machine_.num_states(), Free::kUnknown);
+  if (free_[state] == Free::kUnknown) free_[state] = machine_.is_free(state) ? Free::kYes : Free::kNo;
+  return free_[state] == Free::kYes;
+}
+
+support::ByteSet Characters::leaving(int32_t state, const CharacterSet& set) {
+  const auto row = machine_.row(state);
+  support::ByteSet found;
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (row[column] != kDead) found |= machine_.bytes(column).all;
   }
-  return notes_[state].is_free;
+  for (int word = 0; word < 4; ++word) found.words[word] &= ~set.ascii[word];
+  return found;
 }
 
 bool Characters::refuses(int32_t state, const CharacterSet& set) {
   const auto row = machine_.row(state);
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (row[column] != kDead && overlap(machine_.ascii(column), set)) return false;
+    if (row[column] != kDead && overlap(machine_.bytes(column).all, set)) return false;
   }
-  return !set.beyond || for_each_lead(machine_.byte_class(),
-                                      [&](int lead, Pending) { return row[machine_.byte_class()[lead]] == kDead; });
+  return !set.beyond || std::ranges::all_of(bytes_.all_leads(),
+                                            [&](uint8_t lead) { return row[machine_.byte_class()[lead]] == kDead; });
 }
 
 void Characters::begin_search() {
@@ -207,20 +230,19 @@ bool Characters::add(int32_t state) {
 bool Characters::add_rest(int32_t state, Pending pending) {
   if (state < 0) return false;
   budget_.spend(16);
-  return !is_new(state, pending) ||
-         for_each_class(machine_.byte_class(), kNextLow[pending], kNextHigh[pending], [&](int byte) {
-           const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
-           const Pending rest = kAfterContinuation[pending];
-           return rest == kWhole ? add(reached) : add_rest(reached, rest);
-         });
+  return !is_new(state, pending) || std::ranges::all_of(bytes_.after(pending), [&](uint8_t byte) {
+    const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
+    const Pending rest = kAfterContinuation[pending];
+    return rest == kWhole ? add(reached) : add_rest(reached, rest);
+  });
 }
 
 bool Characters::add_behind(int32_t state, const CharacterSet& set) {
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (overlap(machine_.ascii(column), set) && !add(machine_.row(state)[column])) return false;
+    if (overlap(machine_.bytes(column).all, set) && !add(machine_.row(state)[column])) return false;
   }
-  return !set.beyond || for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
-    return add_rest(machine_.row(state)[machine_.byte_class()[lead]], pending);
+  return !set.beyond || std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
+    return add_rest(machine_.row(state)[machine_.byte_class()[lead]], kAfterLead[lead]);
   });
 }
 

@@ -1,21 +1,20 @@
 // The effect of characters on the states of a machine: what walks need not enter, and which masks need no walk over all
 // tokens.
 //
-//     loops    of a state: the ASCII bytes that lead back to it, and which kinds of characters beyond ASCII do,
-//     whatever
-//              the stack is
+//     loops    of a state: the ASCII bytes that lead back to it whatever the stack is, and which kinds of characters
+//              beyond ASCII do
 //     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
 //              and where they lead
-//     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, though not
-//     in
-//              a loop: names but for those that are listed
+//     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
+//              not in a loop, as in names but for those that are listed
 //     cover    of a state: how many characters of a set may follow in any way. A pattern that some place of a text has
 //              to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue; but its
 //              states are many, and none loops on everything that quoted text contains. What matters for a mask is not
 //              where a token leads but whether it leads anywhere. So a search visits the states that all texts of one
 //              character lead to, then of two, and so on; none of them may be dead or touch the stack
 //
-// Results are kept by state.
+// Results are kept by state. In a grammar with twenty strings, twenty states behave alike (`Machine::twin`): what loops
+// there is found once.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +30,42 @@ struct TextLike {
   bool target_loops = false;
 };
 
+// One byte of each class among those that follow one another in characters beyond ASCII.
+struct CharacterBytes {
+  struct Continuations {
+    int32_t count = 0;
+    uint8_t bytes[64];
+  };
+
+  explicit CharacterBytes(const ByteClasses& byte_class);
+  std::span<const uint8_t> all_leads() const { return {leads, static_cast<size_t>(num_leads)}; }
+  std::span<const uint8_t> after(Pending pending) const {
+    return {continuations[pending].bytes, static_cast<size_t>(continuations[pending].count)};
+  }
+
+  // The bytes that begin characters; those after which there are characters of different kinds are all there.
+  int32_t num_leads = 0;
+  uint8_t leads[support::kLeadEnd - support::kFirstLead];
+  Continuations continuations[support::kNumPending];
+};
+
 class Characters {
  public:
   Characters(Machine& machine, Budget& budget)
       : machine_(machine),
         budget_(budget),
+        bytes_(machine.byte_class()),
+        free_(budget),
+        note_of_(budget),
         notes_(budget),
         met_(budget),
         queue_(budget) {}
 
   // The loops of a state; null if they have not been found yet.
   const Loops* known_loops(int32_t state) const {
-    return static_cast<size_t>(state) < notes_.size() && notes_[state].has_loops ? &notes_[state].loops : nullptr;
+    if (static_cast<size_t>(state) >= note_of_.size() || note_of_[state] == kNoNote) return nullptr;
+    const Note& own = notes_[note_of_[state]];
+    return own.has_loops ? &own.loops : nullptr;
   }
   const Loops& loops(int32_t state);
   const TextLike& text(int32_t state);
@@ -50,21 +73,30 @@ class Characters {
   bool frees(int32_t state, const TrieNode& node);
   // The number of characters of a set that are free after a state, up to `kMostCover`.
   int32_t cover(int32_t state, const CharacterSet& set);
+  // The bytes that lead anywhere from a state, other than ASCII of a set.
+  support::ByteSet leaving(int32_t state, const CharacterSet& set);
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
-  size_t num_bytes() const { return sizeof(Note) * notes_.size() + 4 * (met_.size() + queue_.size()); }
+  size_t num_bytes() const {
+    return sizeof(Note) * notes_.size() + free_.size() + 4 * (note_of_.size() + met_.size() + queue_.size());
+  }
 
   // The greatest result of `cover`.
   static constexpr int32_t kMostCover = 16;
+
+  // The state that loops on a set of characters to which most characters lead from a state, which may be that state;
+  // kDead if there is none.
+  int32_t text_loop(int32_t state, const CharacterSet& set);
 
  private:
   struct Note {
     Loops loops;
     TextLike text;
-    bool has_loops = false, has_text = false, has_free = false, is_free = false;
+    bool has_loops = false, has_text = false;
   };
 
   Note& note(int32_t state);
+  Loops find_loops(int32_t state);
   TextLike find_text(int32_t state);
   // The kinds of characters beyond ASCII (`support::Kind`) of which all lead from one state to another, by steps that
   // leave the stack alone; none without kOther.
@@ -84,7 +116,12 @@ class Characters {
 
   Machine& machine_;
   Budget& budget_;
-  Vector<Note> notes_;   // [Q]
+  const CharacterBytes bytes_;
+  enum class Free : uint8_t { kUnknown, kNo, kYes };
+  Vector<Free> free_;  // [Q]
+  static constexpr int32_t kNoNote = -1;
+  Vector<int32_t> note_of_;  // [Q], the note of each state that was looked at
+  Vector<Note> notes_;
   Vector<int32_t> met_;  // [Q], the last search that met each state, and with what pending
   Vector<int32_t> queue_;
   int32_t search_ = 0;  // searches are numbered by kSearchStep

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "support/bits.h"
-
 namespace tokenfst {
 
 Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& budget)
@@ -12,11 +10,11 @@ Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& bud
       ends_(budget),
       steps_(budget),
       symbols_(budget),
-      ascii_(num_classes, AsciiBytes{}, budget) {
-  for (uint32_t byte = 0; byte < 128; ++byte) {
-    AsciiBytes& own = ascii_[byte_class_[byte]];
-    support::set_bit(own.words, byte);
-    ++own.count;
+      bytes_(num_classes, ClassBytes{}, budget) {
+  for (int byte = 0; byte < 256; ++byte) {
+    ClassBytes& own = bytes_[byte_class_[byte]];
+    own.all.add(static_cast<uint8_t>(byte));
+    own.num_ascii += byte < 0x80;
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "automata/byte_tables.h"
 #include "automata/pushdown/pushdown_tables.h"
+#include "support/bits.h"
 #include "tokenfst/character_steps.h"
 #include "tokenfst/lazy/rows.h"
 
@@ -40,10 +41,10 @@ struct Looked {
   int32_t lowest;  // the height of the lowest cell of the beginning that was looked at
 };
 
-// The ASCII bytes of a class.
-struct AsciiBytes {
-  uint32_t words[4] = {};
-  int32_t count = 0;
+// The bytes of a class, and how many of them are ASCII.
+struct ClassBytes {
+  support::ByteSet all;
+  int32_t num_ascii = 0;
 };
 
 class Machine {
@@ -56,7 +57,7 @@ class Machine {
   int32_t num_states() const { return static_cast<int32_t>(ends_.size()); }
   int32_t num_classes() const { return static_cast<int32_t>(table_.columns()); }
   const ByteClasses& byte_class() const { return byte_class_; }
-  const AsciiBytes& ascii(int32_t column) const { return ascii_[column]; }
+  const ClassBytes& bytes(int32_t column) const { return bytes_[column]; }
   int32_t start() const { return start_; }
   // Whether a known row leads anywhere over a byte.
   bool reads(uint8_t byte) const;
@@ -67,16 +68,18 @@ class Machine {
     if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
+  // Whether a class of bytes is known to lead nowhere from a state.
+  bool is_dead(int32_t state, int32_t column) const { return table_[state][column] == kDead; }
+  // Whether a class of bytes is known to have the same effect in two states.
+  bool steps_alike(int32_t one, int32_t other, int32_t column) const {
+    const int32_t does = table_[one][column];
+    return does == table_[other][column] && does != kUnknownEntry;
+  }
   // The place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
     const int32_t does = table_[from.state][column];
     if (does >= kDead) return {does, from.top, from.free};
     return stack_step(from, column, stacks, looked);
-  }
-  // Whether a class of bytes is known to have the same effect in two states.
-  bool steps_alike(int32_t one, int32_t other, int32_t column) const {
-    const int32_t does = table_[one][column];
-    return does == table_[other][column] && does != kUnknownEntry;
   }
   // Whether the text may end in a configuration.
   bool may_end(const Place& place, Stacks& stacks, Looked& looked);
@@ -87,6 +90,9 @@ class Machine {
   // The state that characters lead to from `next` if they lead there from `state`, and the two differ only in a count;
   // kDead if that is not known.
   virtual int32_t one_further(int32_t, int32_t) { return kDead; }
+  // A state with the same loops, and the same characters that lead back to it, as a state: the first one of many that
+  // are alike.
+  virtual int32_t twin(int32_t state) { return state; }
   // Whether all text of printable ASCII without quotes and backslashes can be read from a state; false if unknown.
   virtual bool is_free(int32_t) { return false; }
   // Whether the text may end in a state whatever the stack is.
@@ -114,7 +120,7 @@ class Machine {
   Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
   Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
 
-  Vector<AsciiBytes> ascii_;  // [C]
+  Vector<ClassBytes> bytes_;  // [C]
 };
 
 // An automaton without labels; if it has a stack, it is deterministic.

@@ -20,6 +20,9 @@ class ReachWalk {
         distances_(distances),
         runs_(runs) {}
 
+  bool leads(const Place& from, uint8_t byte) const {
+    return !context_.machine.is_dead(from.state, context_.machine.byte_class()[byte]);
+  }
   bool step(const Place& from, uint8_t byte, bool, Place& reached) {
     Looked looked{};
     reached = context_.machine.step(from, context_.machine.byte_class()[byte], context_.stacks, looked);
@@ -30,6 +33,7 @@ class ReachWalk {
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
     return loops_below(context_, from, reached, node, whole_);
   }
+  bool takes(const Place&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Place& reached) {
     const int32_t distance = distances_.distance(reached.state, reached.top);
     if (!runs_.empty() && runs_.back().end == first && runs_.back().distance == distance) {

@@ -31,6 +31,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       arcs_(budget),
       inner_epsilon_(budget),
       coaccessible_(budget),
+      is_deterministic_(budget),
       free_(budget),
       next_text_(budget),
       edge_offsets_(budget),

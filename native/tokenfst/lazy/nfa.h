@@ -58,6 +58,13 @@ class LazyNfa {
   // Whether a state reads something, calls or ends.
   bool is_kept(int32_t state) const;
 
+  // Whether a state lies inside a chain or a copy, reads something, and has no epsilon arcs.
+  bool is_plain(int32_t state) const;
+  // For a state inside a copy of a deterministic fragment without epsilon arcs: the state of the fragment, numbered
+  // across all fragments. Within their copies, states of one number behave alike. Otherwise kNone.
+  int32_t twin_number(int32_t state);
+  int32_t num_fragment_states() const { return first_of_fragment_.back(); }
+
   // The call of a state, kNone for none; the exit in which a rule ends there, kNone if it does not end.
   int32_t call_of(int32_t state) const { return state < num_outer() ? call_of_[state] : automata::kNone; }
   int32_t exit_of(int32_t state) const { return state < num_outer() ? exit_of_[state] : automata::kNone; }
@@ -157,6 +164,7 @@ class LazyNfa {
   // Returns whether the text can be completed after entering a state of a counter's fragment after `units` units.
   bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
   void prepare_free();
+  bool finds_deterministic(int32_t fragment) const;
   // Returns whether a state of a fragment reads every class of such text; appends where it leads.
   bool reads_text(int32_t state, Vector<int32_t>& targets) const;
 
@@ -171,10 +179,12 @@ class LazyNfa {
   Vector<ClassArc> arcs_;
   Vector<int32_t> inner_epsilon_;
   Vector<uint8_t> coaccessible_;
+  // Whether fragments are deterministic and have no epsilon arcs, as far as is known.
+  enum class Known : uint8_t { kUnknown, kNo, kYes };
+  Vector<Known> is_deterministic_;
   // Whether states of fragments are free, as far as is known; and, by class, the first one from there on with such
   // text.
-  enum class Free : uint8_t { kUnknown, kNo, kYes };
-  Vector<Free> free_;
+  Vector<Known> free_;
   Vector<int32_t> next_text_;
   // Outer states.
   Vector<int32_t> edge_offsets_, epsilon_offsets_, epsilon_;  // below 0, a counter: -1 - number
@@ -190,6 +200,7 @@ class LazyNfa {
   Vector<Block> blocks_;
   Vector<int32_t> block_of_page_;
   int32_t first_block_ = 0;
+  mutable int32_t last_copy_ = 0;  // the copy of the state that was looked at last: others in it mostly follow
 };
 
 }  // namespace tokenfst

@@ -10,9 +10,14 @@ using automata::kEndless;
 using automata::kNone;
 
 std::pair<int32_t, int32_t> LazyNfa::in_copy(int32_t state) const {
-  const auto behind = std::ranges::upper_bound(copies_, state, {}, &Copy::first_state);
-  const auto copy = static_cast<int32_t>(behind - copies_.begin()) - 1;
-  return {copy, state - copies_[copy].first_state + 2};
+  const auto holds = [&](size_t copy) {
+    return copies_[copy].first_state <= state && (copy + 1 == copies_.size() || state < copies_[copy + 1].first_state);
+  };
+  if (!holds(last_copy_)) {
+    last_copy_ =
+        static_cast<int32_t>(std::ranges::upper_bound(copies_, state, {}, &Copy::first_state) - copies_.begin()) - 1;
+  }
+  return {last_copy_, state - copies_[last_copy_].first_state + 2};
 }
 
 LazyNfa::Counted LazyNfa::counted(int32_t state) const {
@@ -158,6 +163,37 @@ bool LazyNfa::is_kept(int32_t state) const {
   return !fragment_arcs(first_of_fragment_[copies_[copy].fragment] + inner).empty();
 }
 
+bool LazyNfa::is_plain(int32_t state) const {
+  if (state < num_outer() || state >= first_block_) return false;
+  if (state < chains_.back().first_state) return true;
+  const auto [copy, inner] = in_copy(state);
+  const int32_t own = first_of_fragment_[copies_[copy].fragment] + inner;
+  return !fragment_arcs(own).empty() && fragment_epsilon(own).empty();
+}
+
+bool LazyNfa::finds_deterministic(int32_t fragment) const {
+  const int32_t first = first_of_fragment_[fragment], end = first_of_fragment_[fragment + 1];
+  if (inner_offsets_[first] != inner_offsets_[end]) return false;
+  for (int32_t state = first; state < end; ++state) {
+    const bool is_clear =
+        std::ranges::adjacent_find(fragment_arcs(state), [](const ClassArc& one, const ClassArc& next) {
+          return one.high >= next.low;
+        }) == fragment_arcs(state).end();
+    if (!is_clear) return false;
+  }
+  return true;
+}
+
+int32_t LazyNfa::twin_number(int32_t state) {
+  if (state < chains_.back().first_state || state >= first_block_) return kNone;
+  const auto [copy, inner] = in_copy(state);
+  const int32_t fragment = copies_[copy].fragment;
+  if (is_deterministic_.empty()) is_deterministic_.assign(first_of_fragment_.size(), Known::kUnknown);
+  Known& known = is_deterministic_[fragment];
+  if (known == Known::kUnknown) known = finds_deterministic(fragment) ? Known::kYes : Known::kNo;
+  return known == Known::kYes ? first_of_fragment_[fragment] + inner : kNone;
+}
+
 void LazyNfa::prepare_free() {
   next_text_.assign(num_classes_ + 1, num_classes_);
   for (int byte = 0; byte < 0x80; ++byte) {
@@ -166,7 +202,7 @@ void LazyNfa::prepare_free() {
   for (int32_t column = num_classes_; column-- > 0;) {
     next_text_[column] = std::min(next_text_[column], next_text_[column + 1]);
   }
-  free_.assign(coaccessible_.size(), Free::kUnknown);
+  free_.assign(coaccessible_.size(), Known::kUnknown);
 }
 
 bool LazyNfa::reads_text(int32_t state, Vector<int32_t>& targets) const {
@@ -184,23 +220,23 @@ bool LazyNfa::is_free(int32_t state, Budget& budget) {
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
   if (free_.empty()) prepare_free();
-  if (free_[first] != Free::kUnknown) return free_[first] == Free::kYes;
+  if (free_[first] != Known::kUnknown) return free_[first] == Known::kYes;
   // Taken to be free until some state that is reached is not; then none of those is said to be.
   Vector<int32_t> reached(1, first, budget), targets(budget);
-  free_[first] = Free::kYes;
+  free_[first] = Known::kYes;
   bool found = true;
   for (size_t at = 0; at < reached.size() && found; ++at) {
     targets.clear();
     found = reads_text(reached[at], targets);
     for (const int32_t target : targets) {
-      found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Free::kNo;
-      if (free_[target] != Free::kUnknown) continue;
-      free_[target] = Free::kYes;
+      found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Known::kNo;
+      if (free_[target] != Known::kUnknown) continue;
+      free_[target] = Known::kYes;
       reached.push_back(target);
     }
   }
   if (!found) {
-    for (const int32_t each : reached) free_[each] = Free::kNo;
+    for (const int32_t each : reached) free_[each] = Known::kNo;
   }
   budget.spend(32 * static_cast<int64_t>(reached.size()));
   return found;

@@ -8,7 +8,6 @@
 // pointer, and nothing is moved as the table grows: in one block, moving took an eighth of the time of a mask.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,34 +27,37 @@ class Rows {
   size_t columns() const { return unknown_.size(); }
   std::span<const int32_t> operator[](size_t row) const { return {rows_[row], columns()}; }
   bool is_known(size_t row) const { return rows_[row] != unknown_.data(); }
-  size_t num_bytes() const { return sizeof(int32_t*) * rows_.size() + sizeof(int32_t) * columns() * num_rows_; }
+  size_t num_bytes() const {
+    return sizeof(int32_t*) * rows_.size() + sizeof(int32_t) * columns() * kBlock * blocks_.size();
+  }
 
   // Reserve room for one more row, so that adding it does not throw.
   void reserve_one() { support::reserve_more(rows_, 1); }
   void add() { rows_.push_back(unknown_.data()); }
   std::span<int32_t> open() {
-    if (free_ == 0) {
-      const size_t rows = std::clamp(num_rows_, kFewest, kMost);
-      blocks_.emplace_back(rows * columns(), 0, rows_.get_allocator());
-      free_ = rows;
-      num_rows_ += rows;
+    if (!is_open_) {
+      if (blocks_.empty() || blocks_.back().size() == kBlock * columns()) {
+        support::reserve_more(blocks_, 1);
+        blocks_.emplace_back(rows_.get_allocator()).reserve(kBlock * columns());
+      }
+      blocks_.back().resize(blocks_.back().size() + columns());
+      is_open_ = true;
     }
-    auto& block = blocks_.back();
-    return {block.data() + block.size() - free_ * columns(), columns()};
+    return std::span(blocks_.back()).last(columns());
   }
   void keep(size_t row) {
     rows_[row] = open().data();
-    --free_;
+    is_open_ = false;
   }
 
  private:
-  // Rows in a block: as many as there are already, within these bounds.
-  static constexpr size_t kFewest = 16, kMost = 1 << 10;
+  // Rows in a block. No larger ones later: whoever asks for a mask would wait while they are made.
+  static constexpr size_t kBlock = 32;
 
   support::Vector<int32_t> unknown_;
   support::Vector<const int32_t*> rows_;
   support::Vector<support::Vector<int32_t>> blocks_;
-  size_t free_ = 0, num_rows_ = 0;
+  bool is_open_ = false;  // whether the last row of the last block is not kept yet
 };
 
 }  // namespace tokenfst

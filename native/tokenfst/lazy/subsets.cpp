@@ -27,6 +27,7 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       returns_of_(budget),
       returns_(budget),
       single_(budget),
+      twins_(budget),
       gathered_(budget),
       marks_(budget),
       targets_(budget),
@@ -74,13 +75,17 @@ int32_t SubsetMachine::closed() {
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
   std::ranges::sort(sets_.open());
+  return kept(rule_called());
+}
+
+// The set that is open, whose states call a rule, if any.
+int32_t SubsetMachine::kept(int32_t rule) {
   // First reserve room, then do what cannot throw.
   support::reserve_more(entries_, 1);
   support::reserve_more(returns_of_, 1);
   support::reserve_more(ends_, 1);
   support::reserve_more(steps_, 1);
   support::reserve_more(symbols_, 1);
-  const int32_t rule = rule_called();
   support::reserve_more(returns_, rule == kNone ? 0 : nfa_.num_exits(rule));
   table_.reserve_one();
   const auto [set, is_new] = sets_.close();
@@ -141,6 +146,12 @@ void SubsetMachine::add_set(int32_t set) {
 int32_t SubsetMachine::set_behind(int32_t state) {
   if (static_cast<size_t>(state) < single_.size() && single_[state] != kDead) return single_[state];
   begin_gathering();
+  if (nfa_.is_plain(state)) {
+    sets_.discard();
+    sets_.push(state);
+    budget_.spend(8);
+    return single_[state] = kept(kNone);
+  }
   gather(state);
   const int32_t set = closed();
   return single_[state] = set;
@@ -278,13 +289,22 @@ int32_t SubsetMachine::one_further(int32_t set, int32_t next) {
   return closed();
 }
 
+int32_t SubsetMachine::twin(int32_t set) {
+  const int32_t number = sets_[set].size() == 1 ? nfa_.twin_number(sets_[set][0]) : kNone;
+  if (number == kNone) return set;
+  if (twins_.empty()) twins_.assign(nfa_.num_fragment_states(), kDead);
+  if (twins_[number] == kDead) twins_[number] = set;
+  return twins_[number];
+}
+
 bool SubsetMachine::is_free(int32_t set) {
   return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state, budget_); });
 }
 
 size_t SubsetMachine::num_bytes() const {
   return Machine::num_bytes() + nfa_.num_bytes() +
-         4 * (sets_.num_values() + 3 * sets_.size() + entries_.size() + returns_.size() + single_.size());
+         4 * (sets_.num_values() + 3 * sets_.size() + entries_.size() + returns_.size() + single_.size() +
+              twins_.size());
 }
 
 }  // namespace tokenfst

@@ -43,6 +43,7 @@ class SubsetMachine : public Machine {
   // itself.
   int32_t alike(int32_t set, int32_t longest) override;
   int32_t one_further(int32_t set, int32_t next) override;
+  int32_t twin(int32_t set) override;
   bool is_free(int32_t set) override;
   size_t num_bytes() const override;
 
@@ -59,6 +60,7 @@ class SubsetMachine : public Machine {
 
   // The set of the gathered states and their epsilon closure.
   int32_t closed();
+  int32_t kept(int32_t rule);
   // The same for one state.
   int32_t set_behind(int32_t state);
   // Adds a state to those gathered, unless it is among them.
@@ -81,6 +83,7 @@ class SubsetMachine : public Machine {
   Vector<Returns> returns_of_;  // [Q]
   Vector<int32_t> returns_;     // by exit: a set, kDead, or kUnknownEntry
   Vector<int32_t> single_;      // [N], the set of each single state with its closure, kDead if it was not made
+  Vector<int32_t> twins_;       // by state of a fragment, the first set that consists of it alone, in some copy
   // Scratch.
   Vector<int32_t> gathered_, marks_, targets_;
   Vector<uint8_t> differs_;  // [C + 1], whether a class leads elsewhere than the one before it

@@ -6,12 +6,14 @@
 
 namespace tokenfst {
 
+using support::ByteSet;
+
 namespace {
 
-// If more tokens than this have a rest, a text saves nothing.
-constexpr size_t kMostRests = 1 << 13;
-// A set of characters is prepared the third time it is met, and at most this many sets are kept.
-constexpr int kTimesMet = 3, kMostTexts = 256;
+// Nodes with fewer tokens below them are walked as fast.
+constexpr int32_t kFewBelow = 64;
+// The number of sets that are kept; 20 KiB and more each.
+constexpr int kMostTexts = 256;
 
 template <class Made, class Make>
 const auto& once(Made& made, Make make) {
@@ -32,9 +34,7 @@ class TrieBuilder {
     offsets_.push_back(static_cast<int64_t>(data_.size()));
     tokens_.push_back(token);
   }
-  std::unique_ptr<const TokenTrie> made() {
-    return std::make_unique<const TokenTrie>(TokenTrie{Trie(data_, offsets_, 0), std::move(tokens_)});
-  }
+  TokenTrie made() { return {Trie(data_, offsets_, 0), std::move(tokens_)}; }
 
  private:
   std::vector<uint8_t> data_;
@@ -42,48 +42,104 @@ class TrieBuilder {
   std::vector<int32_t> tokens_;
 };
 
+std::span<const uint8_t> text_of(const Rests::Rest& rest, const Vocabulary& vocabulary) {
+  return vocabulary.token(rest.token).subspan(rest.before.size);
+}
+
+std::vector<Rests::Rest> by_text(std::vector<Rests::Rest> rests, const Vocabulary& vocabulary) {
+  struct Key {
+    uint64_t prefix;
+    Rests::Rest rest;
+  };
+  std::vector<Key> keys;
+  keys.reserve(rests.size());
+  for (const Rests::Rest& rest : rests) keys.push_back({prefix_of(text_of(rest, vocabulary)), rest});
+  std::ranges::sort(keys, [&](const Key& left, const Key& right) {
+    if (left.prefix != right.prefix) return left.prefix < right.prefix;
+    const int order = view(text_of(left.rest, vocabulary)).compare(view(text_of(right.rest, vocabulary)));
+    return order != 0 ? order < 0 : left.rest.token < right.rest.token;
+  });
+  std::ranges::transform(keys, rests.begin(), &Key::rest);
+  return rests;
+}
+
 }  // namespace
+
+Rests::Rests(std::vector<Rest> rests, const Vocabulary& vocabulary)
+    : vocabulary_(vocabulary),
+      sorted_(by_text(std::move(rests), vocabulary)),
+      of_length_(1 + std::ranges::max(sorted_, {}, [](const Rest& rest) { return rest.before.length; }).before.length) {
+}
+
+template <class Chosen>
+std::unique_ptr<const TokenTrie> Rests::trie_of(Chosen chosen) const {
+  TrieBuilder builder;
+  for (const Rest& rest : sorted_) {
+    if (chosen(rest)) builder.add(text_of(rest, vocabulary_), rest.token);
+  }
+  return std::make_unique<const TokenTrie>(builder.made());
+}
+
+const TokenTrie& Rests::all() const {
+  return once(all_, [&] { return trie_of([](const Rest&) { return true; }); });
+}
+
+const TokenTrie& Rests::after(int32_t length) const {
+  return once(of_length_[length],
+              [&] { return trie_of([&](const Rest& rest) { return rest.before.length == length; }); });
+}
 
 Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters)
     : set_(set),
       vocabulary_(vocabulary),
       characters_(characters),
-      over_(vocabulary.num_words()) {
-  for (int32_t token = 0; token < vocabulary.size(); ++token) {
-    if (characters.is_over(token, set)) {
-      support::set_bit(over_, static_cast<uint32_t>(token));
-      longest_ = std::max(longest_, characters.length(token));
-      continue;
-    }
-    const auto text = vocabulary.token(token);
-    if (text.empty() || !set.begins(text[0])) continue;
-    if (rests_by_text_.size() == kMostRests) {
-      is_short_cut_ = false;
-      return;
-    }
-    rests_by_text_.push_back({token, prefix_over(set, text)});
-    longest_ = std::max(longest_, rests_by_text_.back().before.length);
-  }
-  sort_rests();
-  words_ = std::vector<Made<Words>>(longest_ + 1);
-  rests_of_ = std::vector<Made<TokenTrie>>(longest_ + 1);
-  beyond_ = std::vector<Made<TokenTrie>>(longest_ + 1);
+      over_(characters.over(set)),
+      leaving_(characters.leaving(set, over_)),
+      longest_(longest_prefix()),
+      words_(longest_ + 1),
+      beyond_(longest_ + 1) {
+  tables_.push_back(std::make_unique<const RestTable>());
+  table_ = tables_.back().get();
 }
 
-void Text::sort_rests() {
-  struct Key {
-    uint64_t prefix;
-    Rest rest;
-  };
-  std::vector<Key> keys;
-  keys.reserve(rests_by_text_.size());
-  for (const Rest& rest : rests_by_text_) keys.push_back({prefix_of(text_of(rest)), rest});
-  std::ranges::sort(keys, [&](const Key& left, const Key& right) {
-    if (left.prefix != right.prefix) return left.prefix < right.prefix;
-    const int order = view(text_of(left.rest)).compare(view(text_of(right.rest)));
-    return order != 0 ? order < 0 : left.rest.token < right.rest.token;
-  });
-  std::ranges::transform(keys, rests_by_text_.begin(), &Key::rest);
+int32_t Text::longest_prefix() const {
+  int32_t longest = characters_.longest(over_);
+  for (const int32_t token : leaving_) {
+    if (characters_.length(token) <= longest && characters_.length(token) > 0) continue;
+    longest = std::max(longest, prefix_over(set_, vocabulary_.token(token)).length);
+  }
+  return longest;
+}
+
+const Text::RestTable& Text::rests(const ByteSet& bytes) const {
+  const RestTable* known = table_.load(std::memory_order_acquire);
+  if ((bytes & ~known->known).is_empty()) return *known;
+  const std::lock_guard lock(making_);
+  known = table_.load(std::memory_order_relaxed);
+  const ByteSet missing = bytes & ~known->known;
+  if (missing.is_empty()) return *known;
+  tables_.push_back(with_rests(*known, missing));
+  table_.store(tables_.back().get(), std::memory_order_release);
+  return *tables_.back();
+}
+
+std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
+  std::vector<Rests::Rest> found[256];
+  for (const int32_t token : leaving_) {
+    if (!characters_.may_leave_by(token, set_, missing)) continue;
+    const auto text = vocabulary_.token(token);
+    const CharacterPrefix prefix = prefix_over(set_, text);
+    const uint8_t first = text[static_cast<size_t>(prefix.size)];
+    if (missing[first]) found[first].push_back({token, prefix});
+  }
+  auto made = std::make_unique<RestTable>(known);
+  made->known |= missing;
+  for (int first = 0; first < 256; ++first) {
+    if (found[first].empty()) continue;
+    made->some.add(static_cast<uint8_t>(first));
+    made->by_first[first] = std::make_shared<const Rests>(std::move(found[first]), vocabulary_);
+  }
+  return made;
 }
 
 const Words& Text::words(int32_t length) const {
@@ -101,24 +157,6 @@ const Words& Text::words(int32_t length) const {
     }
     return std::make_unique<const Words>(std::move(words));
   });
-}
-
-template <class Chosen>
-std::unique_ptr<const TokenTrie> Text::trie_of_rests(Chosen chosen) const {
-  TrieBuilder builder;
-  for (const Rest& rest : rests_by_text_) {
-    if (chosen(rest)) builder.add(text_of(rest), rest.token);
-  }
-  return builder.made();
-}
-
-const TokenTrie& Text::rests() const {
-  return once(rests_, [&] { return trie_of_rests([](const Rest&) { return true; }); });
-}
-
-const TokenTrie& Text::rests(int32_t length) const {
-  return once(rests_of_[length],
-              [&] { return trie_of_rests([&](const Rest& rest) { return rest.before.length == length; }); });
 }
 
 const TokenTrie& Text::beyond(int32_t length) const {
@@ -140,18 +178,73 @@ const TokenTrie& Text::beyond(int32_t length) const {
     });
     TrieBuilder builder;
     for (const int32_t token : chosen) builder.add(vocabulary_.token(token), token);
-    return builder.made();
+    return std::make_unique<const TokenTrie>(builder.made());
   });
+}
+
+TextBelow Text::made_below(const TrieNode& node, size_t depth) const {
+  std::vector<int32_t> over;
+  std::vector<std::pair<std::string_view, int32_t>> rests;
+  for (int32_t rank = vocabulary_.whole().own_end(node); rank < node.end_rank; ++rank) {
+    const int32_t token = vocabulary_.token_of_rank()[rank];
+    const auto text = vocabulary_.token(token).subspan(depth);
+    const CharacterPrefix prefix = prefix_over(set_, text);
+    if (prefix.is_whole) {
+      over.push_back(token);
+    } else {
+      rests.emplace_back(view(text.subspan(prefix.size)), token);
+    }
+  }
+  std::ranges::sort(rests);
+  TrieBuilder builder;
+  for (const auto& [text, token] : rests) {
+    builder.add(vocabulary_.token(token).last(text.size()), token);
+  }
+  return {static_cast<int32_t>(&node - vocabulary_.whole().nodes().data()), std::move(over), builder.made()};
+}
+
+void Text::prepare_below(uint8_t opening) {
+  struct Deep {
+    const TrieNode* node;
+    size_t depth;
+  };
+  const Trie& trie = vocabulary_.whole();
+  opening_ = opening;
+  std::vector<Deep> waiting{{&trie.root(), 0}};
+  while (!waiting.empty()) {
+    const Deep at = waiting.back();
+    waiting.pop_back();
+    if (at.depth > 0 && at.node->byte == opening) {
+      below_.push_back(made_below(*at.node, at.depth));
+      continue;
+    }
+    for (const TrieNode& child : trie.nodes().subspan(at.node->children, at.node->num_children)) {
+      if (child.end_rank - child.first_rank >= kFewBelow) waiting.push_back({&child, at.depth + 1});
+    }
+  }
+}
+
+const TextBelow* Text::below(const TrieNode& node) const {
+  if (node.byte != opening_) return nullptr;
+  const auto number = &node - vocabulary_.whole().nodes().data();
+  const auto found = std::ranges::find(below_, number, &TextBelow::node);
+  return found == below_.end() ? nullptr : &*found;
 }
 
 TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
       characters_(*vocabulary_),
       quoted_(kQuoted, *vocabulary_, characters_) {
-  if (!quoted_.is_short_cut()) return;
-  quoted_.rests();
-  for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length), quoted_.rests(length);
+  for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
+  ByteSet ends;
+  for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
+  const Text::RestTable& table = quoted_.rests(ends);
+  table.some.for_each([&](uint8_t byte) {
+    table.by_first[byte]->all();
+    for (int32_t length = 0; length <= table.by_first[byte]->longest(); ++length) table.by_first[byte]->after(length);
+  });
   for (const int32_t length : kCovers) quoted_.beyond(length);
+  quoted_.prepare_below('"');
 }
 
 TextLibrary::~TextLibrary() {
@@ -178,16 +271,11 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
 }
 
 const Text* TextLibrary::find(const CharacterSet& set) {
-  if (set == kQuoted) return quoted();
+  if (set == kQuoted) return &quoted_;
   Entry* const own = entry(set);
-  if (!own || !own->pays.load(std::memory_order_relaxed)) return nullptr;
+  if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  if (own->times_met.fetch_add(1) + 1 < kTimesMet) return nullptr;
   auto made = std::make_unique<const Text>(set, *vocabulary_, characters_);
-  if (!made->is_short_cut()) {
-    own->pays = false;
-    return nullptr;
-  }
   const Text* other = nullptr;
   return own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? made.release() : other;
 }

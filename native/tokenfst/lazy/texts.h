@@ -5,26 +5,34 @@
 // *rest*, the part after the longest prefix over S. So for each set S that constraints have, the vocabulary keeps
 //
 //     words    the mask of all tokens over S, including those that end inside a character beyond ASCII
-//     rests    the trie of the rests of all other tokens that begin with characters of S: for quoted text, some
-//              thousand tokens with a few hundred rests, such as `",` and `"}`
+//     rests    the rests of all other tokens that begin with characters of S, by their first byte, as tries: for quoted
+//              text, some thousand tokens with a few hundred rests, such as `",` and `"}`
 //
-// The mask of a state that loops is then the words, plus a few hundred tokens found by a walk that visits a few hundred
-// nodes. llguidance's slices are the words alone, with a walk over all tokens that are not among them.
+// The mask of a state that loops is then the words, plus a few hundred tokens found by a walk over the rests that begin
+// with a byte that leads anywhere from the state. llguidance's slices are the words alone, with a walk over all tokens
+// that are not among them.
 //
 // Where lengths are limited, each character of S leads to another state, along a chain of states. The words are then
 // those of the tokens that are no longer than the chain, and there is a trie of rests for each number of characters
 // before them, walked from the state that this number of characters leads to.
 //
-// Quoted text is prepared along with the vocabulary. Any other set is prepared when it is met for the third time, which
-// delays that mask, so it has to be short: one pass over the characters of all tokens (`lazy/token_characters.h`) finds
-// those over the set, and only the others, a few thousand, are looked at byte by byte and sorted. If very many tokens
-// have a rest, as for a set without spaces, a walk over the rests is no shorter than one over all tokens, and there is
-// nothing to prepare.
+// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So it
+// has to be short: two passes over the characters of all tokens (`lazy/token_characters.h`) find those over the set and
+// those that only begin with it. Rests are found for the first bytes that states ask for, so that after `[a-z]+` only
+// the tokens with a quotation mark are looked at byte by byte and sorted.
 //
-// All automata of a vocabulary share its TextLibrary, from any thread. There is no lock: a text is published once it is
-// made, and of two equal ones one is dropped.
+// Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
+// tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
+// rests of the others finds.
+//
+// All automata of a vocabulary share its TextLibrary, from any thread. A text is published once it is made, and of two
+// equal ones one is dropped; a lock is held only while rests are made.
+//
+// Rejected: finding all rests of a set at once (up to 2 ms, nearly all of it for rests that nothing asks for);
+// preparing a set only when it is met for the third time (the walks before then take as long).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -50,53 +58,92 @@ struct TokenTrie {
   std::vector<int32_t> token_of_rank;
 };
 
-class Text {
+// The tokens below a node of the trie of whole tokens, by what they are after its prefix: over a set; or their rests.
+struct TextBelow {
+  int32_t node;
+  std::vector<int32_t> over;
+  TokenTrie rests;
+};
+
+// What is made at the first call.
+template <class T>
+struct Made {
+  std::once_flag once;
+  std::unique_ptr<const T> value;
+};
+
+// The rests of the tokens whose rest begins with one byte.
+class Rests {
  public:
-  // The vocabulary and the characters of its tokens must outlive the text.
-  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters);
-
-  const CharacterSet& set() const { return set_; }
-  // Whether there are few enough rests that walking over them saves anything; if not, there is nothing more.
-  bool is_short_cut() const { return is_short_cut_; }
-  // The number of characters of the longest prefix of any token over the set.
-  int32_t longest() const { return longest_; }
-  // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
-  const Words& words(int32_t length) const;
-  // The rests of all tokens; and of those with `length` characters of the set before the rest.
-  const TokenTrie& rests() const;
-  const TokenTrie& rests(int32_t length) const;
-  // The tokens that begin with a character of the set, except those over the set of at most `length` characters.
-  const TokenTrie& beyond(int32_t length) const;
-
- private:
-  // A token that begins with characters of the set and is not over it.
+  // A token, and its longest prefix over the set of a text.
   struct Rest {
     int32_t token;
     CharacterPrefix before;
   };
-  // Made at the first call.
-  template <class T>
-  struct Made {
-    std::once_flag once;
-    std::unique_ptr<const T> value;
-  };
-  std::span<const uint8_t> text_of(const Rest& rest) const {
-    return vocabulary_.token(rest.token).subspan(rest.before.size);
-  }
-  void sort_rests();
+  Rests(std::vector<Rest> rests, const Vocabulary& vocabulary);
+
+  // The greatest number of characters before a rest.
+  int32_t longest() const { return static_cast<int32_t>(of_length_.size()) - 1; }
+  const TokenTrie& all() const;
+  // The rests after `length` characters, which are at most `longest`.
+  const TokenTrie& after(int32_t length) const;
+
+ private:
   template <class Chosen>
-  std::unique_ptr<const TokenTrie> trie_of_rests(Chosen chosen) const;
+  std::unique_ptr<const TokenTrie> trie_of(Chosen chosen) const;
+
+  const Vocabulary& vocabulary_;
+  const std::vector<Rest> sorted_;
+  mutable Made<TokenTrie> all_;
+  mutable std::vector<Made<TokenTrie>> of_length_;
+};
+
+class Text {
+ public:
+  // The rests that are known: those that begin with some bytes.
+  struct RestTable {
+    support::ByteSet known, some;  // `some`: those with which any rest begins
+    std::array<std::shared_ptr<const Rests>, 256> by_first;
+  };
+
+  // The vocabulary and the characters of its tokens must outlive the text.
+  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters);
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  const CharacterSet& set() const { return set_; }
+  // The number of characters of the longest prefix of any token over the set.
+  int32_t longest() const { return longest_; }
+  // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
+  const Words& words(int32_t length) const;
+  // The rests, among them all those that begin with some bytes.
+  const RestTable& rests(const support::ByteSet& bytes) const;
+  // The tokens that begin with a character of the set, except those over the set of at most `length` characters.
+  const TokenTrie& beyond(int32_t length) const;
+  // The tokens below a node of the trie of whole tokens, after whose prefix text over the set may begin; null if it is
+  // not one of those that were prepared.
+  const TextBelow* below(const TrieNode& node) const;
+  // Prepares the nodes with many tokens after whose prefix, which ends in a byte, text over the set may begin.
+  void prepare_below(uint8_t opening);
+
+ private:
+  int32_t longest_prefix() const;
+  std::unique_ptr<const RestTable> with_rests(const RestTable& known, const support::ByteSet& missing) const;
+  TextBelow made_below(const TrieNode& node, size_t depth) const;
 
   const CharacterSet set_;
   const Vocabulary& vocabulary_;
   const TokenCharacters& characters_;
-  Words over_;  // all tokens over the set
-  bool is_short_cut_ = true;
-  int32_t longest_ = 0;
-  std::vector<Rest> rests_by_text_;
-  mutable Made<TokenTrie> rests_;
-  mutable std::vector<Made<Words>> words_;                  // by length
-  mutable std::vector<Made<TokenTrie>> rests_of_, beyond_;  // by length
+  const Words over_;                    // all tokens over the set
+  const std::vector<int32_t> leaving_;  // the tokens that begin with a character of the set and are not over it
+  const int32_t longest_;
+  mutable std::mutex making_;                                     // held while rests are found
+  mutable std::vector<std::unique_ptr<const RestTable>> tables_;  // all that there were, as they may be in use
+  mutable std::atomic<const RestTable*> table_;                   // the last of them
+  mutable std::vector<Made<Words>> words_;                        // by length
+  mutable std::vector<Made<TokenTrie>> beyond_;                   // by length
+  std::vector<TextBelow> below_;                                  // all after the same byte
+  uint8_t opening_ = 0;
 };
 
 class TextLibrary {
@@ -107,16 +154,13 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text kept for a set; null if there is none, or if the set has not been met often enough.
+  // The text for a set; null if too many others are kept.
   const Text* find(const CharacterSet& set);
-  // The text kept for quoted text; null if it saves nothing.
-  const Text* quoted() const { return quoted_.is_short_cut() ? &quoted_ : nullptr; }
+  const Text& quoted() const { return quoted_; }
 
  private:
   struct Entry {
     const CharacterSet set;
-    std::atomic<int> times_met{0};
-    std::atomic<bool> pays{true};  // whether it saves anything, as far as is known
     std::atomic<const Text*> text{nullptr};
     Entry* next = nullptr;
   };
@@ -125,7 +169,7 @@ class TextLibrary {
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
-  const Text quoted_;
+  Text quoted_;
   std::atomic<Entry*> first_{nullptr};
   std::atomic<int> num_entries_{0};
 };

@@ -1,8 +1,10 @@
 // The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
+//     walker.leads(places, byte)                whether a byte may lead to anything that is wanted
 //     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
+//     walker.takes(reached, node)               whether the walker has dealt with all tokens below a node itself
 //     walker.found(first, end, reached)         reports the tokens with these ranks
 //
 // The nodes below a node are not visited if the state loops on every byte that occurs there: all of its tokens are
@@ -18,31 +20,35 @@ namespace tokenfst {
 // Most walks go no deeper.
 constexpr size_t kUsualDepth = 16;
 
+// Walks over what is below a node of a trie.
 template <class Walker>
-void walk_places(const Trie& trie, const typename Walker::Places& start, Walker& walker, Budget& budget) {
+void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Places& start, Walker& walker,
+                Budget& budget) {
   struct Level {
-    const TrieNode *node, *end;  // the next sibling to look at, and the end of the siblings
+    int32_t node, end;  // the next sibling to look at, and the end of the siblings
     typename Walker::Places places;
   };
   const TrieNode* const nodes = trie.nodes().data();
+  const uint8_t* const bytes = trie.bytes().data();
   const auto children = [&](const TrieNode& node, const typename Walker::Places& places) {
-    return Level{nodes + node.children, nodes + node.children + node.num_children, places};
+    return Level{node.children, node.children + node.num_children, places};
   };
   Vector<Level> path(budget);
   path.reserve(kUsualDepth);
-  Level at = children(trie.root(), start);
+  Level at = children(top, start);
   int64_t visited = 0;
   for (;;) {
+    while (at.node != at.end && !walker.leads(at.places, bytes[at.node])) ++at.node, ++visited;
     if (at.node == at.end) {
-      budget.spend(4 * visited);
+      budget.spend(visited);
       visited = 0;
       if (path.empty()) return;
       at = path.back();
       path.pop_back();
       continue;
     }
-    ++visited;
-    const TrieNode& node = *at.node++;
+    visited += 8;
+    const TrieNode& node = nodes[at.node++];
     typename Walker::Places reached;
     if (!walker.step(at.places, node.byte, path.empty(), reached)) continue;
     if (!node.children || walker.covers(at.places, reached, node)) {
@@ -51,9 +57,15 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
     }
     const int32_t own_end = nodes[node.children].first_rank;
     if (node.first_rank < own_end) walker.found(node.first_rank, own_end, reached);
+    if (walker.takes(reached, node)) continue;
     path.push_back(at);
     at = children(node, reached);
   }
+}
+
+template <class Walker>
+void walk_places(const Trie& trie, const typename Walker::Places& start, Walker& walker, Budget& budget) {
+  walk_below(trie, trie.root(), start, walker, budget);
 }
 
 // The data that walks of one automaton share.
@@ -61,6 +73,14 @@ struct WalkContext {
   Machine& machine;
   Characters& characters;
   Stacks& stacks;
+  Budget& budget;
+};
+
+// The tokens that are walked over. `whole`: they are whole characters.
+struct WalkedTokens {
+  const Trie& trie;
+  std::span<const int32_t> token_of_rank;
+  bool whole;
 };
 
 // Returns whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
@@ -72,41 +92,6 @@ inline bool loops_below(WalkContext& context, const Place& from, const Place& re
   return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
-// Collects the tokens that a configuration allows, except those that begin with a skipped character.
-class AllowedWalk {
- public:
-  using Places = Place;
-
-  AllowedWalk(WalkContext& context, bool whole, std::span<const int32_t> token_of_rank, const CharacterSet& skipped,
-              Looked& looked, Vector<int32_t>& tokens)
-      : context_(context),
-        whole_(whole),
-        token_of_rank_(token_of_rank),
-        skipped_(skipped),
-        looked_(looked),
-        tokens_(tokens) {}
-
-  bool step(const Place& from, uint8_t byte, bool is_first, Place& reached) {
-    if (is_first && skipped_.begins(byte)) return false;
-    reached = context_.machine.step(from, context_.machine.byte_class()[byte], context_.stacks, looked_);
-    return reached.state != kDead;
-  }
-  bool covers(const Place& from, const Place& reached, const TrieNode& node) {
-    return loops_below(context_, from, reached, node, whole_) || context_.characters.frees(reached.state, node);
-  }
-  void found(int32_t first, int32_t end, const Place&) {
-    tokens_.insert(tokens_.end(), token_of_rank_.begin() + first, token_of_rank_.begin() + end);
-  }
-
- private:
-  WalkContext& context_;
-  const bool whole_;
-  const std::span<const int32_t> token_of_rank_;
-  const CharacterSet& skipped_;
-  Looked& looked_;
-  Vector<int32_t>& tokens_;
-};
-
 // Collects the tokens that only one of two states with the same stack allows. Where both have reached the same
 // configuration, nothing below differs.
 class DifferingWalk {
@@ -115,21 +100,19 @@ class DifferingWalk {
     Place one, other;
   };
 
-  DifferingWalk(WalkContext& context, bool whole, std::span<const int32_t> token_of_rank, Looked& looked,
-                Vector<int32_t>& tokens)
+  DifferingWalk(WalkContext& context, const WalkedTokens& walked, Looked& looked, Vector<int32_t>& tokens)
       : context_(context),
-        whole_(whole),
-        token_of_rank_(token_of_rank),
+        byte_class_(context.machine.byte_class()),
+        walked_(walked),
         looked_(looked),
         tokens_(tokens) {}
 
+  bool leads(const Places& from, uint8_t byte) const {
+    const bool have_one_stack = from.one.state != kDead && from.other.state != kDead && from.one.top == from.other.top;
+    return !have_one_stack || !context_.machine.steps_alike(from.one.state, from.other.state, byte_class_[byte]);
+  }
   bool step(const Places& from, uint8_t byte, bool, Places& reached) {
-    const int32_t column = context_.machine.byte_class()[byte];
-    const bool both_read = from.one.state != kDead && from.other.state != kDead;
-    if (both_read && from.one.top == from.other.top &&
-        context_.machine.steps_alike(from.one.state, from.other.state, column)) {
-      return false;
-    }
+    const int32_t column = byte_class_[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
     // The cells of one are written after those of the other.
@@ -143,21 +126,75 @@ class DifferingWalk {
   bool covers(const Places&, const Places& reached, const TrieNode& node) {
     return skips(reached.one.state, node) && skips(reached.other.state, node);
   }
+  bool takes(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     if ((reached.one.state == kDead) == (reached.other.state == kDead)) return;
-    tokens_.insert(tokens_.end(), token_of_rank_.begin() + first, token_of_rank_.begin() + end);
+    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
   }
 
  private:
   bool skips(int32_t state, const TrieNode& node) {
     if (state == kDead) return true;
     const Loops* loops = context_.characters.known_loops(state);
-    return (loops && loops->cover(node, whole_ && node.byte < 0x80)) || context_.characters.frees(state, node);
+    return (loops && loops->cover(node, walked_.whole && node.byte < 0x80)) || context_.characters.frees(state, node);
   }
 
   WalkContext& context_;
-  const bool whole_;
-  const std::span<const int32_t> token_of_rank_;
+  const ByteClasses& byte_class_;
+  const WalkedTokens walked_;
+  Looked& looked_;
+  Vector<int32_t>& tokens_;
+};
+
+// Collects the tokens that a configuration allows, except those that begin with a skipped character. Where quoted text
+// begins inside tokens, it takes those below from what was prepared for the vocabulary, if `quoted` is not null.
+class AllowedWalk {
+ public:
+  using Places = Place;
+
+  AllowedWalk(WalkContext& context, const WalkedTokens& walked, const CharacterSet& skipped, const Text* quoted,
+              Looked& looked, Vector<int32_t>& tokens)
+      : context_(context),
+        byte_class_(context.machine.byte_class()),
+        walked_(walked),
+        skipped_(skipped),
+        quoted_(quoted),
+        looked_(looked),
+        tokens_(tokens) {}
+
+  bool leads(const Place& from, uint8_t byte) const { return !context_.machine.is_dead(from.state, byte_class_[byte]); }
+  bool step(const Place& from, uint8_t byte, bool is_first, Place& reached) {
+    if (is_first && skipped_.begins(byte)) return false;
+    reached = context_.machine.step(from, byte_class_[byte], context_.stacks, looked_);
+    return reached.state != kDead;
+  }
+  bool covers(const Place& from, const Place& reached, const TrieNode& node) {
+    return loops_below(context_, from, reached, node, walked_.whole) || context_.characters.frees(reached.state, node);
+  }
+  bool takes(const Place& reached, const TrieNode& node) {
+    const TextBelow* const below = quoted_ ? quoted_->below(node) : nullptr;
+    const int32_t loop = below ? context_.characters.text_loop(reached.state, quoted_->set()) : kDead;
+    if (loop == kDead) return false;
+    tokens_.insert(tokens_.end(), below->over.begin(), below->over.end());
+    const Place looping{loop, reached.top, reached.free};
+    const Trie& rests = below->rests.trie;
+    AllowedWalk after_text(context_, {rests, below->rests.token_of_rank, false}, {}, nullptr, looked_, tokens_);
+    walk_places(rests, looping, after_text, context_.budget);
+    if (loop == reached.state) return true;
+    DifferingWalk differing(context_, walked_, looked_, tokens_);
+    walk_below(walked_.trie, node, {reached, looping}, differing, context_.budget);
+    return true;
+  }
+  void found(int32_t first, int32_t end, const Place&) {
+    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
+  }
+
+ private:
+  WalkContext& context_;
+  const ByteClasses& byte_class_;
+  const WalkedTokens walked_;
+  const CharacterSet skipped_;
+  const Text* quoted_;
   Looked& looked_;
   Vector<int32_t>& tokens_;
 };
