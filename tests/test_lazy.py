@@ -237,6 +237,34 @@ def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], fou
     assert warm.core.mask_counts[found_by] > 0
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string"},
+        {"type": "string", "maxLength": 3},
+        {"type": "array", "items": {"type": ["string", "null"]}},
+        {"properties": {"name": {"type": "string"}, "nab": {}}, "maxProperties": 2},
+        {"properties": {"name": {"type": "string"}}, "additionalProperties": False},
+        {"additionalProperties": {"enum": ["na", "name", "é"]}},
+        {"propertyNames": {"pattern": "^[a-n]*$"}},
+    ],
+    ids=str,
+)
+def test_text_that_begins_inside_tokens_is_followed(schema: dict[str, Any]) -> None:
+    words = [b"", b"a", b"na", b"nab", b"name", b"names", "é".encode(), b"z1", b",", b" x"]
+    ends = [b"", b'"', b'":', b'",', b'"}', b'":"', b"\\", b"\\n", b"\\u00", b"\n", b"\xc3"]
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [opening + word + end for opening in (b'"', b' "', b'{"') for word in words for end in ends if word + end]
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    constraint = constraints.json_schema({"type": ["object", "array", "string"], **schema})
+    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    for walk in walks(eager, random.Random(str(schema)), 40, 12):
+        one, other = eager.start, lazy.start
+        for token in walk:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(walk))
+
+
 # Characters that `.` and `\s` treat apart, others next to them, and some that share bytes with them.
 APART = "".join(
     chr(code)
