@@ -12,6 +12,8 @@ namespace {
 
 // Nodes with fewer tokens below them are walked as fast.
 constexpr int32_t kFewBelow = 64;
+// If more tokens than this begin with characters of a set and are not over it, a text saves nothing.
+constexpr size_t kMostLeaving = 1 << 13;
 // The number of sets that are kept; 20 KiB and more each.
 constexpr int kMostTexts = 256;
 
@@ -89,12 +91,13 @@ const TokenTrie& Rests::after(int32_t length) const {
               [&] { return trie_of([&](const Rest& rest) { return rest.before.length == length; }); });
 }
 
-Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters)
+Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters,
+           SortedTokens tokens)
     : set_(set),
       vocabulary_(vocabulary),
       characters_(characters),
-      over_(characters.over(set)),
-      leaving_(characters.leaving(set, over_)),
+      over_(std::move(tokens.over)),
+      leaving_(std::move(tokens.leaving)),
       longest_(longest_prefix()),
       words_(longest_ + 1),
       beyond_(longest_ + 1) {
@@ -125,8 +128,7 @@ const Text::RestTable& Text::rests(const ByteSet& bytes) const {
 
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
   std::vector<Rests::Rest> found[256];
-  for (const int32_t token : leaving_) {
-    if (!characters_.may_leave_by(token, set_, missing)) continue;
+  for (const int32_t token : characters_.leaving_by(missing, set_, leaving_)) {
     const auto text = vocabulary_.token(token);
     const CharacterPrefix prefix = prefix_over(set_, text);
     const uint8_t first = text[static_cast<size_t>(prefix.size)];
@@ -234,7 +236,7 @@ const TextBelow* Text::below(const TrieNode& node) const {
 TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
       characters_(*vocabulary_),
-      quoted_(kQuoted, *vocabulary_, characters_) {
+      quoted_(kQuoted, *vocabulary_, characters_, characters_.sorted(kQuoted)) {
   for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
@@ -273,9 +275,14 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
 const Text* TextLibrary::find(const CharacterSet& set) {
   if (set == kQuoted) return &quoted_;
   Entry* const own = entry(set);
-  if (!own) return nullptr;
+  if (!own || !own->pays.load(std::memory_order_relaxed)) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_);
+  SortedTokens tokens = characters_.sorted(set);
+  if (tokens.leaving.size() > kMostLeaving) {
+    own->pays = false;
+    return nullptr;
+  }
+  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, std::move(tokens));
   const Text* other = nullptr;
   return own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? made.release() : other;
 }

@@ -19,7 +19,8 @@
 // Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So it
 // has to be short: two passes over the characters of all tokens (`lazy/token_characters.h`) find those over the set and
 // those that only begin with it. Rests are found for the first bytes that states ask for, so that after `[a-z]+` only
-// the tokens with a quotation mark are looked at byte by byte and sorted.
+// the tokens with a quotation mark are looked at byte by byte and sorted. If very many tokens begin with characters of
+// the set without being over it, as for some sets without letters, a text saves nothing, and is not made.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
 // tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
@@ -107,7 +108,7 @@ class Text {
   };
 
   // The vocabulary and the characters of its tokens must outlive the text.
-  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters);
+  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters, SortedTokens tokens);
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
 
@@ -154,13 +155,14 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text for a set; null if too many others are kept.
+  // The text for a set; null if it saves nothing, or if too many others are kept.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
 
  private:
   struct Entry {
     const CharacterSet set;
+    std::atomic<bool> pays{true};  // whether it saves anything, as far as is known
     std::atomic<const Text*> text{nullptr};
     Entry* next = nullptr;
   };

@@ -1,7 +1,9 @@
 #include "tokenfst/lazy/token_characters.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <string_view>
 
 #include "support/utf8.h"
 
@@ -10,6 +12,42 @@ namespace tokenfst {
 using support::kWhole;
 
 namespace {
+
+// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is no text, or empty.
+enum Group : uint16_t { kBeyond = 1 << 12, kBeyondApart = 1 << 13, kNoText = 1 << 14, kEmpty = 1 << 15 };
+
+constexpr std::array<uint16_t, 128> kGroupOf = [] {
+  constexpr std::string_view kSingle = " _-.";
+  std::array<uint16_t, 128> groups{};
+  for (int byte = 0; byte < 128; ++byte) {
+    const auto single = kSingle.find(static_cast<char>(byte));
+    const int number = byte >= '0' && byte <= '9'         ? 0
+                       : byte >= 'a' && byte <= 'f'       ? 1
+                       : byte >= 'g' && byte <= 'z'       ? 2
+                       : byte >= 'A' && byte <= 'F'       ? 3
+                       : byte >= 'G' && byte <= 'Z'       ? 4
+                       : single != std::string_view::npos ? 5 + static_cast<int>(single)
+                       : byte == '"' || byte == '\\'      ? 9
+                       : byte < 0x20 || byte == 0x7F      ? 10
+                                                          : 11;
+    groups[byte] = static_cast<uint16_t>(1 << number);
+  }
+  return groups;
+}();
+
+uint16_t beyond_groups(uint32_t beyond) {
+  return static_cast<uint16_t>((beyond & support::kOther ? kBeyond : 0) |
+                               (beyond & ~support::kOther ? kBeyondApart : 0));
+}
+
+// The groups with characters of a set.
+uint16_t groups_of(const uint32_t* ascii, uint32_t beyond) {
+  uint16_t groups = beyond_groups(beyond);
+  for (uint32_t byte = 0; byte < 128; ++byte) {
+    if (support::has_bit(std::span(ascii, 4), byte)) groups |= kGroupOf[byte];
+  }
+  return groups;
+}
 
 uint64_t joined(const uint32_t* words) { return words[0] | uint64_t{words[1]} << 32; }
 
@@ -44,22 +82,27 @@ CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> to
 
 TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
     : tokens_(vocabulary.size()),
+      groups_(vocabulary.size(), kNoText),
+      first_(vocabulary.size()),
       lengths_(vocabulary.size()) {
   constexpr CharacterSet kAll{{~0u, ~0u, ~0u, ~0u}, support::kAllKinds};
   int32_t longest = 0;
   for (int32_t token = 0; token < vocabulary.size(); ++token) {
     const auto text = vocabulary.token(token);
     Token& own = tokens_[token];
-    if (!text.empty()) own.first = text[0], own.is_empty = false;
+    if (text.empty()) groups_[token] |= kEmpty;
+    if (!text.empty()) first_[token] = text[0];
     const CharacterPrefix prefix = prefix_over(kAll, text);
     if (!prefix.is_whole) continue;
     lengths_[token] = prefix.length;
     longest = std::max(longest, prefix.length);
     own.low = own.high = own.beyond = 0;
+    uint16_t groups = 0;
     for (size_t place = 0; place < text.size(); ++place) {
       const uint8_t byte = text[place];
       if (byte < 0x80) {
         (byte < 0x40 ? own.low : own.high) |= uint64_t{1} << (byte & 0x3F);
+        groups |= kGroupOf[byte];
       } else {
         own.beyond |= support::kOther;
         const bool is_complete =
@@ -67,6 +110,7 @@ TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
         if (is_complete) own.beyond |= kind_at(text, place);
       }
     }
+    groups_[token] = groups | beyond_groups(own.beyond);
   }
   num_up_to_.resize(longest + 1);
   for (const int32_t length : lengths_) num_up_to_[length] += length > 0;
@@ -78,16 +122,37 @@ TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
   }
 }
 
-Words TokenCharacters::over(const CharacterSet& set) const {
-  Words words(support::words_for(lengths_.size()));
-  const uint64_t low = ~joined(set.ascii), high = ~joined(set.ascii + 2);
-  const uint32_t beyond = ~set.beyond;
-  for (size_t token = 0; token < tokens_.size(); ++token) {
-    const Token& own = tokens_[token];
-    const bool is_over = !((own.low & low) | (own.high & high) | (own.beyond & beyond));
-    words[token >> 5] |= uint32_t{is_over} << (token & 31);
+bool TokenCharacters::is_over(size_t token, const CharacterSet& set) const {
+  const Token& own = tokens_[token];
+  return !((own.low & ~joined(set.ascii)) | (own.high & ~joined(set.ascii + 2)) | (own.beyond & ~set.beyond));
+}
+
+SortedTokens TokenCharacters::sorted(const CharacterSet& set) const {
+  const uint32_t others[] = {~set.ascii[0], ~set.ascii[1], ~set.ascii[2], ~set.ascii[3]};
+  const uint16_t inside = groups_of(set.ascii, set.beyond);
+  const uint16_t outside = groups_of(others, support::kAllKinds & ~set.beyond) | kNoText;
+  bool begins[256];
+  for (int byte = 0; byte < 256; ++byte) begins[byte] = set.begins(static_cast<uint8_t>(byte));
+  SortedTokens sorted{Words(support::words_for(groups_.size())), {}};
+  for (size_t first = 0; first < groups_.size(); first += 32) {
+    const size_t end = std::min(first + 32, groups_.size());
+    uint32_t over = 0, in_doubt = 0, beginning = 0;
+    for (size_t token = first; token < end; ++token) {
+      const uint32_t groups = groups_[token], has_others = groups & outside;
+      over |= uint32_t{!has_others} << (token & 31);
+      in_doubt |= uint32_t{has_others && !(has_others & ~inside)} << (token & 31);
+      beginning |= uint32_t{begins[first_[token]] && !(groups & kEmpty)} << (token & 31);
+    }
+    for (; in_doubt; in_doubt &= in_doubt - 1) {
+      const int place = std::countr_zero(in_doubt);
+      over |= uint32_t{is_over(first + place, set)} << place;
+    }
+    sorted.over[first / 32] = over;
+    for (uint32_t left = beginning & ~over; left; left &= left - 1) {
+      sorted.leaving.push_back(static_cast<int32_t>(first) + std::countr_zero(left));
+    }
   }
-  return words;
+  return sorted;
 }
 
 int32_t TokenCharacters::longest(const Words& tokens) const {
@@ -97,27 +162,21 @@ int32_t TokenCharacters::longest(const Words& tokens) const {
   return found == by_length_.rend() ? 0 : lengths_[*found];
 }
 
-std::vector<int32_t> TokenCharacters::leaving(const CharacterSet& set, const Words& over) const {
-  bool begins[256];
-  for (int byte = 0; byte < 256; ++byte) begins[byte] = set.begins(static_cast<uint8_t>(byte));
+std::vector<int32_t> TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set,
+                                                 std::span<const int32_t> leaving) const {
+  // Bytes beyond ASCII begin characters that are not in the set; what is no text may have any.
+  const bool has_beyond =
+      std::ranges::any_of(std::span(bytes.words).subspan(4), [](uint32_t word) { return word != 0; });
+  const uint32_t beyond = has_beyond ? ~set.beyond : 0;
+  const uint16_t groups = groups_of(bytes.words, beyond) | kNoText;
+  const uint64_t low = joined(bytes.words), high = joined(bytes.words + 2);
   std::vector<int32_t> found;
-  for (size_t first = 0; first < tokens_.size(); first += 32) {
-    uint32_t leaving = 0;
-    for (size_t token = first; token < std::min(first + 32, tokens_.size()); ++token) {
-      leaving |= uint32_t{begins[tokens_[token].first] && !tokens_[token].is_empty} << (token & 31);
-    }
-    for (leaving &= ~over[first / 32]; leaving; leaving &= leaving - 1) {
-      found.push_back(static_cast<int32_t>(first) + std::countr_zero(leaving));
-    }
+  for (const int32_t token : leaving) {
+    if (!(groups_[token] & groups)) continue;
+    const Token& own = tokens_[token];
+    if ((own.low & low) | (own.high & high) | (own.beyond & beyond)) found.push_back(token);
   }
   return found;
-}
-
-bool TokenCharacters::may_leave_by(int32_t token, const CharacterSet& set, const support::ByteSet& bytes) const {
-  // What is no text has all characters.
-  const Token& own = tokens_[token];
-  const bool has_ascii = (own.low & joined(bytes.words)) | (own.high & joined(bytes.words + 2));
-  return has_ascii || (own.beyond & ~set.beyond);
 }
 
 }  // namespace tokenfst

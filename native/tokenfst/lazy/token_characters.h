@@ -37,38 +37,46 @@ struct CharacterPrefix {
 };
 CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> token);
 
+// The tokens that begin with a character of a set: those over the set, as a mask, and all others, ascending.
+struct SortedTokens {
+  Words over;
+  std::vector<int32_t> leaving;
+};
+
 class TokenCharacters {
  public:
   explicit TokenCharacters(const Vocabulary& vocabulary);
 
   // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
   int32_t length(int32_t token) const { return lengths_[token]; }
-  // The mask of the tokens all of whose characters are in a set.
-  Words over(const CharacterSet& set) const;
+  SortedTokens sorted(const CharacterSet& set) const;
   // The greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
-  // The tokens that begin with a character of a set and are not over it; ascending.
-  std::vector<int32_t> leaving(const CharacterSet& set, const Words& over) const;
-  // Whether a token that leaves a set may go on with one of some bytes after its longest prefix over the set.
-  bool may_leave_by(int32_t token, const CharacterSet& set, const support::ByteSet& bytes) const;
+  // Those of some tokens that leave a set by one of some bytes after their longest prefix over the set, and perhaps
+  // more.
+  std::vector<int32_t> leaving_by(const support::ByteSet& bytes, const CharacterSet& set,
+                                  std::span<const int32_t> leaving) const;
   // The tokens of at most `length` characters, and the longer ones.
   std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
 
  private:
-  size_t num_up_to(int32_t length) const {
-    return num_up_to_[std::min(static_cast<size_t>(length), num_up_to_.size() - 1)];
-  }
-
-  // The characters of a token; all of them, and more, if it is no text. All in one place, for passes over many tokens.
+  // The characters of a token; all of them, and more, if it is no text.
   struct Token {
     uint64_t low = ~uint64_t{0}, high = ~uint64_t{0};  // ASCII, from 0 and from 64 on
     uint32_t beyond = ~0u;
-    uint8_t first = 0;  // the first byte
-    bool is_empty = true;
   };
 
-  std::vector<Token> tokens_;       // [V]
+  size_t num_up_to(int32_t length) const {
+    return num_up_to_[std::min(static_cast<size_t>(length), num_up_to_.size() - 1)];
+  }
+  bool is_over(size_t token, const CharacterSet& set) const;
+
+  std::vector<Token> tokens_;  // [V]
+  // [V], the groups that the characters of each token belong to, as bits; and its first byte. For most sets and tokens
+  // these say enough, and they take an eighth of the memory.
+  std::vector<uint16_t> groups_;
+  std::vector<uint8_t> first_;
   std::vector<int32_t> lengths_;    // [V]
   std::vector<int32_t> by_length_;  // the tokens that are texts, short ones first
   std::vector<int32_t> num_up_to_;  // by length
