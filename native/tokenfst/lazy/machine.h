@@ -90,8 +90,7 @@ class Machine {
   // The state that characters lead to from `next` if they lead there from `state`, and the two differ only in a count;
   // kDead if that is not known.
   virtual int32_t one_further(int32_t, int32_t) { return kDead; }
-  // A state with the same loops, and the same characters that lead back to it, as a state: the first one of many that
-  // are alike.
+  // The first of the states that loop on the same bytes and characters as this one, as far as the machine knows.
   virtual int32_t twin(int32_t state) { return state; }
   // Whether all text of printable ASCII without quotes and backslashes can be read from a state; false if unknown.
   virtual bool is_free(int32_t) { return false; }

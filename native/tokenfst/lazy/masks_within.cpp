@@ -33,7 +33,7 @@ class ReachWalk {
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
     return loops_below(context_, from, reached, node, whole_);
   }
-  bool takes(const Place&, const TrieNode&) { return false; }
+  bool collects_below(const Place&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Place& reached) {
     const int32_t distance = distances_.distance(reached.state, reached.top);
     if (!runs_.empty() && runs_.back().end == first && runs_.back().distance == distance) {

@@ -91,8 +91,7 @@ const TokenTrie& Rests::after(int32_t length) const {
               [&] { return trie_of([&](const Rest& rest) { return rest.before.length == length; }); });
 }
 
-Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters,
-           SortedTokens tokens)
+Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters, TokensBySet tokens)
     : set_(set),
       vocabulary_(vocabulary),
       characters_(characters),
@@ -236,7 +235,7 @@ const TextBelow* Text::below(const TrieNode& node) const {
 TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
       characters_(*vocabulary_),
-      quoted_(kQuoted, *vocabulary_, characters_, characters_.sorted(kQuoted)) {
+      quoted_(kQuoted, *vocabulary_, characters_, characters_.split_by(kQuoted)) {
   for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
@@ -277,7 +276,7 @@ const Text* TextLibrary::find(const CharacterSet& set) {
   Entry* const own = entry(set);
   if (!own || !own->pays.load(std::memory_order_relaxed)) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  SortedTokens tokens = characters_.sorted(set);
+  TokensBySet tokens = characters_.split_by(set);
   if (tokens.leaving.size() > kMostLeaving) {
     own->pays = false;
     return nullptr;

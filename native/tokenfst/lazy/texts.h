@@ -108,7 +108,7 @@ class Text {
   };
 
   // The vocabulary and the characters of its tokens must outlive the text.
-  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters, SortedTokens tokens);
+  Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters, TokensBySet tokens);
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
 

@@ -127,13 +127,13 @@ bool TokenCharacters::is_over(size_t token, const CharacterSet& set) const {
   return !((own.low & ~joined(set.ascii)) | (own.high & ~joined(set.ascii + 2)) | (own.beyond & ~set.beyond));
 }
 
-SortedTokens TokenCharacters::sorted(const CharacterSet& set) const {
+TokensBySet TokenCharacters::split_by(const CharacterSet& set) const {
   const uint32_t others[] = {~set.ascii[0], ~set.ascii[1], ~set.ascii[2], ~set.ascii[3]};
   const uint16_t inside = groups_of(set.ascii, set.beyond);
   const uint16_t outside = groups_of(others, support::kAllKinds & ~set.beyond) | kNoText;
   bool begins[256];
   for (int byte = 0; byte < 256; ++byte) begins[byte] = set.begins(static_cast<uint8_t>(byte));
-  SortedTokens sorted{Words(support::words_for(groups_.size())), {}};
+  TokensBySet tokens{Words(support::words_for(groups_.size())), {}};
   for (size_t first = 0; first < groups_.size(); first += 32) {
     const size_t end = std::min(first + 32, groups_.size());
     uint32_t over = 0, in_doubt = 0, beginning = 0;
@@ -147,12 +147,12 @@ SortedTokens TokenCharacters::sorted(const CharacterSet& set) const {
       const int place = std::countr_zero(in_doubt);
       over |= uint32_t{is_over(first + place, set)} << place;
     }
-    sorted.over[first / 32] = over;
+    tokens.over[first / 32] = over;
     for (uint32_t left = beginning & ~over; left; left &= left - 1) {
-      sorted.leaving.push_back(static_cast<int32_t>(first) + std::countr_zero(left));
+      tokens.leaving.push_back(static_cast<int32_t>(first) + std::countr_zero(left));
     }
   }
-  return sorted;
+  return tokens;
 }
 
 int32_t TokenCharacters::longest(const Words& tokens) const {

@@ -38,7 +38,7 @@ struct CharacterPrefix {
 CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> token);
 
 // The tokens that begin with a character of a set: those over the set, as a mask, and all others, ascending.
-struct SortedTokens {
+struct TokensBySet {
   Words over;
   std::vector<int32_t> leaving;
 };
@@ -49,7 +49,7 @@ class TokenCharacters {
 
   // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
   int32_t length(int32_t token) const { return lengths_[token]; }
-  SortedTokens sorted(const CharacterSet& set) const;
+  TokensBySet split_by(const CharacterSet& set) const;
   // The greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
   // Those of some tokens that leave a set by one of some bytes after their longest prefix over the set, and perhaps

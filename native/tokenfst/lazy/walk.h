@@ -4,7 +4,7 @@
 //     walker.leads(places, byte)                whether a byte may lead to anything that is wanted
 //     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
-//     walker.takes(reached, node)               whether the walker has dealt with all tokens below a node itself
+//     walker.collects_below(reached, node)      whether the walker has collected all tokens below a node by itself
 //     walker.found(first, end, reached)         reports the tokens with these ranks
 //
 // The nodes below a node are not visited if the state loops on every byte that occurs there: all of its tokens are
@@ -57,7 +57,7 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
     }
     const int32_t own_end = nodes[node.children].first_rank;
     if (node.first_rank < own_end) walker.found(node.first_rank, own_end, reached);
-    if (walker.takes(reached, node)) continue;
+    if (walker.collects_below(reached, node)) continue;
     path.push_back(at);
     at = children(node, reached);
   }
@@ -126,7 +126,7 @@ class DifferingWalk {
   bool covers(const Places&, const Places& reached, const TrieNode& node) {
     return skips(reached.one.state, node) && skips(reached.other.state, node);
   }
-  bool takes(const Places&, const TrieNode&) { return false; }
+  bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     if ((reached.one.state == kDead) == (reached.other.state == kDead)) return;
     tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
@@ -147,7 +147,7 @@ class DifferingWalk {
 };
 
 // Collects the tokens that a configuration allows, except those that begin with a skipped character. Where quoted text
-// begins inside tokens, it takes those below from what was prepared for the vocabulary, if `quoted` is not null.
+// begins inside tokens, it collects those below by what was prepared for the vocabulary, if `quoted` is not null.
 class AllowedWalk {
  public:
   using Places = Place;
@@ -171,7 +171,7 @@ class AllowedWalk {
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
     return loops_below(context_, from, reached, node, walked_.whole) || context_.characters.frees(reached.state, node);
   }
-  bool takes(const Place& reached, const TrieNode& node) {
+  bool collects_below(const Place& reached, const TrieNode& node) {
     const TextBelow* const below = quoted_ ? quoted_->below(node) : nullptr;
     const int32_t loop = below ? context_.characters.text_loop(reached.state, quoted_->set()) : kDead;
     if (loop == kDead) return false;

@@ -1,0 +1,158 @@
+"""Texts over sets of characters: masks made from what a vocabulary keeps are those of reading each token."""
+
+from __future__ import annotations
+
+import random
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+from kinds import complete
+from test_lazy import can_be_read, walks
+
+import constraints
+import tokenfst
+from tokenfst import Vocabulary, from_tekken
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 40), (3, 36), (35, 36), (36, 36), (1, 9)])
+@pytest.mark.parametrize("in_array", [False, True])
+def test_counted_characters_are_followed_to_their_bounds(low: int, high: int, in_array: bool) -> None:
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [
+        text * count + end for text in (b"a", "é".encode()) for count in range(2, 9) for end in (b"", b'"', b'",')
+    ]
+    vocabulary = Vocabulary([*tokens, b"\\", b"a\\u00", b""], eos_ids=(len(tokens) + 2,))
+    string = {"type": "string", "minLength": low, "maxLength": high}
+    constraint = constraints.json_schema({"type": "array", "items": string, "maxItems": 2} if in_array else string)
+    eager = complete(constraint, vocabulary)
+    chained = 0
+    # Shorter strings are not counted. Each length is the first one that a mask is made for.
+    for begins in {0, low, *range(max(high - 12, 0), high + 1)}:
+        lazy = tokenfst.compile(constraint, vocabulary)
+        for written in (b"a" * length for length in range(begins, min(begins + 12, high) + 1)):
+            one, other = eager.start, lazy.start
+            for byte in (b'["' if in_array else b'"') + written:
+                one, other = eager.advance(one, byte), lazy.advance(other, byte)
+            np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(written))
+        chained += lazy.core.mask_counts["chained"]
+    assert chained > 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "found_by"),
+    [
+        ({"maxLength": 40}, "chained"),
+        ({"pattern": "^[^a]*$"}, "walked"),
+        ({"maxProperties": 2}, "looping"),
+        ({"pattern": "^[a-z0-9 ]*$"}, "walked"),
+        ({"pattern": r"^(\S+\s+){0,99}\S+$"}, "covered"),
+    ],
+    ids=str,
+)
+def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], found_by: str, tekken: Vocabulary) -> None:
+    constraint = constraints.json_schema({"type": ["object", "string"], **schema})
+    cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids))
+    for _ in range(4):
+        warm = tokenfst.compile(constraint, tekken)
+        found = walks(warm, random.Random(str(schema)), 6, 8)
+    rng = random.Random(1)
+    for tokens in found:
+        one, other = cold.start, warm.start
+        for token in tokens:
+            one, other = cold.advance(one, token), warm.advance(other, token)
+        mask = warm.mask(other)
+        np.testing.assert_array_equal(cold.mask(one), mask)
+        # Refusals take time to explain.
+        allowed, refused = np.flatnonzero(mask).tolist(), np.flatnonzero(mask == 0).tolist()
+        assert all(can_be_read(warm, other, token) for token in rng.sample(allowed, min(200, len(allowed))))
+        assert not any(can_be_read(warm, other, token) for token in rng.sample(refused, 10))
+    assert warm.core.mask_counts["walked"] <= cold.core.mask_counts["walked"]
+    assert warm.core.mask_counts[found_by] > 0
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string"},
+        {"type": "string", "maxLength": 3},
+        {"type": "array", "items": {"type": ["string", "null"]}},
+        {"properties": {"name": {"type": "string"}, "nab": {}}, "maxProperties": 2},
+        {"properties": {"name": {"type": "string"}}, "additionalProperties": False},
+        {"additionalProperties": {"enum": ["na", "name", "é"]}},
+        {"propertyNames": {"pattern": "^[a-n]*$"}},
+    ],
+    ids=str,
+)
+def test_text_that_begins_inside_tokens_is_followed(schema: dict[str, Any]) -> None:
+    words = [b"", b"a", b"na", b"nab", b"name", b"names", "é".encode(), b"z1", b",", b" x"]
+    ends = [b"", b'"', b'":', b'",', b'"}', b'":"', b"\\", b"\\n", b"\\u00", b"\n", b"\xc3"]
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [opening + word + end for opening in (b'"', b' "', b'{"') for word in words for end in ends if word + end]
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    constraint = constraints.json_schema({"type": ["object", "array", "string"], **schema})
+    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    for walk in walks(eager, random.Random(str(schema)), 40, 12):
+        one, other = eager.start, lazy.start
+        for token in walk:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(walk))
+
+
+# Characters that `.` and `\s` treat apart, others next to them, and some that share bytes with them.
+APART = "".join(
+    chr(code)
+    for code in (
+        *(0x84, 0x85, 0xA0, 0xC5, 0x1680, 0x1681, 0x2000, 0x2027, 0x2028, 0x2029, 0x202F, 0x2030, 0x205F, 0x3000),
+        *(0x3001, 0xFEFF, 0xFF00, 0xE028, 0x20028),
+    )
+)
+# All that are written in two bytes of which the second is 0x85.
+SAME_SECOND_BYTE = "".join(chr(0x85 + 64 * number) for number in range(30))
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        "\u2028\u2029\n\r",
+        "\u2028",
+        "\u00a0",
+        "\u00c5",
+        "\u1681",
+        "\u2000-\u202f",
+        "\ue028",
+        r"\s",
+        r"\w",
+        SAME_SECOND_BYTE,
+        "",
+        "\u3000\ufeff",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("repeated", ["*", "{0,9}", "{20,}"])
+def test_kinds_of_characters_are_told_apart(left_out: str, repeated: str) -> None:
+    rng = random.Random(left_out)
+    tokens = [bytes([byte]) for byte in range(256)]
+    for char in APART:
+        encoded = char.encode()
+        tokens += [encoded, b"a" + encoded, encoded + b"a", encoded + rng.choice(APART).encode(), b'a"' + encoded]
+        tokens += [encoded[:2], b"ab" + encoded[:2], encoded[1:] + b"c", encoded[:1] + b'"']
+    tokens = list(dict.fromkeys(tokens))
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    for _ in range(4):
+        automaton = tokenfst.compile(f'"[^"{left_out}]{repeated}"(,.*)?', vocabulary)
+        found = walks(automaton, rng, 8, 8)
+    for walk in found:
+        state: Any = automaton.start
+        for token in walk:
+            state = automaton.advance(state, token)
+        read = [can_be_read(automaton, state, token) for token in range(len(vocabulary))]
+        np.testing.assert_array_equal(automaton.mask(state), read)
+    if left_out == "\u2028" and repeated == "*":
+        assert automaton.core.mask_counts["looping"] > 0
