@@ -34,8 +34,9 @@ def lazy_over(
     *,
     at_text_start: bool = False,
     limits: Limits = DEFAULT_LIMITS,
+    falls_back: bool = True,
 ) -> LazyTokenAutomaton:
-    """The lazy automaton over one over bytes, or over rules."""
+    """The lazy automaton over one over bytes, or over rules; over what rules are compiled to, if it may fall back."""
 
     def tables(work: Work) -> TokenAutomaton:
         over_bytes = (
@@ -49,7 +50,7 @@ def lazy_over(
 
     make: Any = lazy_from_visibly_pushdown if isinstance(automaton, VisiblyPushdownGrammar) else lazy_from_automaton
     found = make(automaton, vocabulary, {}, tables, Work(limits), at_text_start=at_text_start)
-    if found is None and isinstance(automaton, VisiblyPushdownGrammar):
+    if found is None and falls_back and isinstance(automaton, VisiblyPushdownGrammar):
         over_bytes = compile_visibly_pushdown(automaton)
         found = lazy_from_automaton(over_bytes, vocabulary, {}, tables, Work(limits), at_text_start=at_text_start)
     assert isinstance(found, LazyTokenAutomaton)

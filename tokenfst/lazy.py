@@ -215,7 +215,8 @@ def lazy_from_visibly_pushdown(
     """Return the lazy automaton of a visibly pushdown grammar, None where it would not be exact.
 
     It is not exact if there is no token for some single byte, at the start of a text that the decoder treats
-    differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`).
+    differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls
+    refuse some of their exits are copied, and None is returned if the copies have many times as many states.
 
     Args:
         grammar: the visibly pushdown grammar.

@@ -56,6 +56,11 @@ struct CountedState {
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
+// Where calls of two rules are made at one place, a third rule is called, which ends in the exits of both.
+struct Join {  // rule < other; by `other`, then by `rule`
+  int32_t rule, other, both;
+};
+
 struct VisiblyPushdownLayout {
   int32_t num_states = 0;  // without those within chains and copies
   int32_t num_labels = 0;
@@ -76,6 +81,7 @@ struct VisiblyPushdownLayout {
   std::vector<Prepared> prepared;
   std::vector<Counter> counters;
   std::vector<CountedState> numbers;
+  std::vector<Join> joins;  // only of layouts whose rules have been copied (`wanted_exits.h`)
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }

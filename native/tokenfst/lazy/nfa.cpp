@@ -41,6 +41,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       call_of_(layout.num_states, kNone, budget),
       exit_of_(layout.num_states, kNone, budget),
       calls_(copied(layout.calls, budget)),
+      joins_(copied(layout.joins, budget)),
       targets_(copied(layout.targets, budget)),
       chains_(budget),
       text_(budget),
@@ -105,6 +106,14 @@ void LazyNfa::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget
   }
   arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
   inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
+}
+
+std::vector<uint8_t> LazyNfa::fragments_with_text() const {
+  std::vector<uint8_t> has_text;
+  for (size_t fragment = 0; fragment + 1 < first_of_fragment_.size(); ++fragment) {
+    has_text.push_back(coaccessible_[first_of_fragment_[fragment]]);
+  }
+  return has_text;
 }
 
 void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
@@ -222,7 +231,8 @@ void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
 
 size_t LazyNfa::num_bytes() const {
   return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
-              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
+              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size() +
+              3 * joins_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
          text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size();
 }

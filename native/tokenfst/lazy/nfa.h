@@ -43,6 +43,9 @@ class LazyNfa {
   // Whether sets of states are exact: no caller refuses an exit that its callee may reach.
   bool is_exact() const { return is_exact_; }
 
+  // Which fragments read any text, [P].
+  std::vector<uint8_t> fragments_with_text() const;
+
   const ByteClasses& byte_class() const { return byte_class_; }
   int32_t num_classes() const { return num_classes_; }
   // Without the states of blocks, and with those of the blocks made so far.
@@ -70,6 +73,8 @@ class LazyNfa {
   int32_t exit_of(int32_t state) const { return state < num_outer() ? exit_of_[state] : automata::kNone; }
   int32_t num_exits(int32_t rule) const { return first_exit_[rule + 1] - first_exit_[rule]; }
   int32_t rule_of(int32_t call) const { return calls_[call].rule; }
+  // The rule that is called where calls of two rules are made at one place, kNone for none.
+  int32_t joined(int32_t rule, int32_t other) const;
   // The number of an exit within its rule.
   int32_t exit_in_rule(int32_t exit) const { return exit - first_exit_[rule_of_exit_[exit]]; }
   // Where the text continues after a call returned by an exit of its rule, kNone for nowhere.
@@ -191,6 +196,7 @@ class LazyNfa {
   Vector<Edge> edges_;
   Vector<int32_t> call_of_, exit_of_;
   Vector<automata::Call> calls_;
+  Vector<automata::Join> joins_;
   Vector<int32_t> targets_;
   Vector<Chain> chains_;  // and one more, at which the states inside the last one end
   Vector<uint8_t> text_;  // classes

@@ -34,6 +34,13 @@ bool LazyNfa::goes_on(const Counter& counter, int32_t units, int32_t inner) cons
   return (counter.high == kNone || count + state.least <= counter.high) && count + state.most >= counter.low;
 }
 
+int32_t LazyNfa::joined(int32_t rule, int32_t other) const {
+  const std::pair wanted(std::max(rule, other), std::min(rule, other));
+  const auto rules = [](const automata::Join& join) { return std::pair(join.other, join.rule); };
+  const auto found = std::ranges::lower_bound(joins_, wanted, {}, rules);
+  return found == joins_.end() || rules(*found) != wanted ? kNone : found->both;
+}
+
 // The arc of a chain after `place` bytes.
 void LazyNfa::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
   const Chain& own = chains_[chain];

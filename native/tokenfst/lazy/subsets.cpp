@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "automata/visibly_pushdown/wanted_exits.h"
+
 namespace tokenfst {
 
 using automata::kNone;
@@ -12,10 +14,18 @@ namespace {
 // In a row that is another one but for some classes, there are at most this many.
 constexpr int64_t kMostDiffering = 8;
 
+// The grammar as it is laid out, or with copies of rules if sets of states are exact only then.
+LazyNfa nfa_of(const automata::VisiblyPushdownLayout& layout, Budget& budget) {
+  LazyNfa nfa(layout, budget);
+  if (nfa.is_exact() || !nfa.has_text()) return nfa;
+  const auto copies = automata::by_wanted_exits(layout, nfa.fragments_with_text(), budget);
+  return copies ? LazyNfa(*copies, budget) : std::move(nfa);
+}
+
 }  // namespace
 
 SubsetMachine::SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget)
-    : SubsetMachine(LazyNfa(layout, budget), budget) {}
+    : SubsetMachine(nfa_of(layout, budget), budget) {}
 
 SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
     : Machine(nfa.byte_class(), nfa.num_classes(), budget),
@@ -89,7 +99,7 @@ int32_t SubsetMachine::kept(int32_t rule) {
   support::reserve_more(returns_, rule == kNone ? 0 : nfa_.num_exits(rule));
   table_.reserve_one();
   const auto [set, is_new] = sets_.close();
-  if (is_new) add_set(set);
+  if (is_new) add_set(set, rule);
   return set;
 }
 
@@ -98,11 +108,13 @@ int32_t SubsetMachine::rule_called() {
   int32_t rule = kNone, exit = kNone, num_plain = 0, num_calls = 0, num_ends = 0;
   for (int32_t state : sets_.open()) {
     const int32_t call = nfa_.call_of(state), ends = nfa_.exit_of(state);
-    const int32_t called = call == kNone ? rule : nfa_.rule_of(call);
-    if ((rule != kNone && called != rule) || (exit > 0 && ends > 0 && ends != exit)) {
+    if (call != kNone) {
+      const int32_t called = nfa_.rule_of(call);
+      rule = rule == kNone || rule == called ? called : nfa_.joined(rule, called);
+    }
+    if ((num_calls > 0 && rule == kNone) || (exit > 0 && ends > 0 && ends != exit)) {
       throw std::invalid_argument("two rules are called, or a rule ends in two exits, where the same text was read");
     }
-    rule = called;
     exit = std::max(exit, ends);
     ++(call != kNone ? num_calls : ends > 0 ? num_ends : num_plain);
   }
@@ -112,7 +124,7 @@ int32_t SubsetMachine::rule_called() {
   return rule;
 }
 
-void SubsetMachine::add_set(int32_t set) {
+void SubsetMachine::add_set(int32_t set, int32_t rule) {
   table_.add();
   ends_.push_back(kDead);
   returns_of_.push_back({0, 0});
@@ -121,7 +133,6 @@ void SubsetMachine::add_set(int32_t set) {
     const int32_t call = nfa_.call_of(state), exit = nfa_.exit_of(state);
     if (call != kNone) {
       // Push one symbol, the set itself.
-      const int32_t rule = nfa_.rule_of(call);
       StackStep step;
       step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
       step.target = static_cast<size_t>(rule) < rule_sets_.size() && start_ != kDead ? rule_sets_[rule] : rule;

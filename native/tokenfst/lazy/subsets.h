@@ -10,8 +10,8 @@
 //
 // This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2), in which a rule already
 // reads at once everything that may be asked for between two brackets. Every state of a LazyNfa is coaccessible, so
-// every set is; if a rule could end in an exit that a caller does not accept, this would not be exact
-// (`LazyNfa::is_exact`).
+// every set is, unless a rule can end in an exit that a caller does not accept (`LazyNfa::is_exact`). Such rules are
+// copied first (`automata/visibly_pushdown/wanted_exits.h`).
 //
 // The names of an object's members stand beside the language of all others, so many sets differ from a set of one state
 // in one class of bytes; their rows are made from its row.
@@ -67,8 +67,8 @@ class SubsetMachine : public Machine {
   void gather(int32_t state);
   void begin_gathering();
   int32_t rule_called();
-  // Adds the entry for entering a new set, with its row and its step.
-  void add_set(int32_t set);
+  // Adds the entry for entering a new set, with its row and its step; its states call a rule, or none.
+  void add_set(int32_t set, int32_t rule);
   int32_t member_with_row(int32_t set) const;
   void fill_apart(std::span<int32_t> row);
   void fill_from(int32_t part, size_t num_others, std::span<int32_t> row);

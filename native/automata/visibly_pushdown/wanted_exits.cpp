@@ -1,0 +1,253 @@
+#include "automata/visibly_pushdown/wanted_exits.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "automata/distance.h"
+#include "support/interner.h"
+
+namespace automata {
+
+namespace {
+
+// The copies may have so many times the states of the layout, and some more.
+constexpr int64_t kMostTimes = 8, kMostMore = 1 << 10;
+
+// What leads from one state to another without a call: a chain, a copy of a fragment, a counter or an epsilon arc.
+struct Link {
+  enum class Kind : uint8_t { kChain, kCopy, kCounter, kEpsilon };
+  int32_t source, target;
+  Kind kind;
+  int32_t number;
+};
+
+Vector<Link> links_of(const VisiblyPushdownLayout& layout, std::span<const uint8_t> has_text, Budget& budget) {
+  Vector<Link> links(budget);
+  const auto add = [&](int32_t source, int32_t target, Link::Kind kind, size_t number) {
+    links.push_back({source, target, kind, static_cast<int32_t>(number)});
+  };
+  for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
+    add(layout.chains[chain].source, layout.chains[chain].target, Link::Kind::kChain, chain);
+  }
+  for (size_t at = 0; at < layout.copies.size(); ++at) {
+    const Copy& copy = layout.copies[at];
+    if (has_text[copy.fragment]) add(copy.source, copy.target, Link::Kind::kCopy, at);
+  }
+  for (size_t at = 0; at < layout.counters.size(); ++at) {
+    add(layout.counters[at].entered, layout.counters[at].end, Link::Kind::kCounter, at);
+  }
+  for (const Edge& edge : layout.epsilon) add(edge.source, edge.target, Link::Kind::kEpsilon, 0);
+  return links;
+}
+
+// Add a link of a layout to another one, between other states.
+void append(const VisiblyPushdownLayout& layout, const Link& link, int32_t source, int32_t target,
+            VisiblyPushdownLayout& to) {
+  switch (link.kind) {
+    case Link::Kind::kChain: {
+      const auto text = layout.text_of(link.number);
+      to.text.insert(to.text.end(), text.begin(), text.end());
+      to.text_offsets.push_back(static_cast<int32_t>(to.text.size()));
+      to.chains.push_back({source, target});
+      break;
+    }
+    case Link::Kind::kCopy:
+      to.copies.push_back({layout.copies[link.number].fragment, source, target});
+      break;
+    case Link::Kind::kCounter: {
+      Counter counter = layout.counters[link.number];
+      counter.entered = source, counter.end = target;
+      to.counters.push_back(counter);
+      break;
+    }
+    case Link::Kind::kEpsilon:
+      to.epsilon.push_back({source, target});
+  }
+}
+
+// What the copies share of a layout: its fragments and numbers.
+VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
+  VisiblyPushdownLayout found;
+  found.num_states = kLastState + 1;
+  found.num_labels = layout.num_labels;
+  found.first_exit = {0};
+  found.text_offsets = {0};
+  found.fragment_states = layout.fragment_states;
+  found.fragment_arc_offsets = layout.fragment_arc_offsets;
+  found.fragment_epsilon_offsets = layout.fragment_epsilon_offsets;
+  found.fragment_arcs = layout.fragment_arcs;
+  found.fragment_epsilon = layout.fragment_epsilon;
+  found.numbers = layout.numbers;
+  return found;
+}
+
+class LayoutCopies {
+ public:
+  LayoutCopies(const VisiblyPushdownLayout& layout, std::span<const uint8_t> has_text, Budget& budget)
+      : layout_(layout),
+        links_(links_of(layout, has_text, budget)),
+        from_(support::grouped(
+            layout.num_states, links_.size(), [&](size_t at) { return links_[at].source; }, budget)),
+        is_productive_(budget),
+        call_of_(layout.num_states, kNone, budget),
+        exit_of_(layout.num_states, kNone, budget),
+        local_(layout.num_states, kNone, budget),
+        wanted_(budget),
+        found_(without_rules(layout)),
+        budget_(budget) {
+    const auto returns = returns_of(layout, budget);
+    const RuleGraph graph{layout.num_states, layout.num_exits(), links_, returns, layout.ends};
+    is_productive_ = productive_exits(graph, layout.starts, budget);
+    for (size_t call = 0; call < layout.calls.size(); ++call) {
+      call_of_[layout.calls[call].source] = static_cast<int32_t>(call);
+    }
+    for (const RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
+    copies_of_.resize(layout.num_rules());
+    // The whole text ends in its only exit.
+    wanted_.push(0);
+    wanted_.push(0);
+    wanted_.close();
+  }
+
+  // Add all copies, and transitively those that they call. Return whether there is room for them.
+  bool add_all() {
+    const int64_t most = kMostTimes * layout_.num_states + kMostMore;
+    for (int32_t copy = 0; copy < wanted_.size() && found_.num_states <= most; ++copy) {
+      add(copy);
+      join(copy);
+    }
+    return found_.num_states <= most;
+  }
+
+  VisiblyPushdownLayout layout() && { return std::move(found_); }
+
+ private:
+  // Add the copy of a rule.
+  void add(int32_t copy) {
+    const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);
+    const int32_t start = layout_.starts[key[0]], first_exit = layout_.first_exit[key[0]];
+    const std::span<const int32_t> exits = std::span(key).subspan(1);
+    const Vector<int32_t> all = reached(start), kept = coaccessible_of(all, first_exit, exits);
+    for (const int32_t state : all) local_[state] = kNone;
+    // A rule has a start even if it has no text.
+    local_[start] = found_.num_states++;
+    for (const int32_t state : kept) {
+      if (state != start) local_[state] = found_.num_states++;
+    }
+    found_.starts.push_back(local_[start]);
+    for (const int32_t state : kept) add_state(state, first_exit, exits);
+    found_.first_exit.push_back(found_.num_exits() + layout_.first_exit[key[0] + 1] - first_exit);
+    for (const int32_t state : all) local_[state] = kNone;
+  }
+
+  // Return the states that can be reached from the start of a rule, with their places in `local_`.
+  Vector<int32_t> reached(int32_t start) {
+    Vector<int32_t> states(1, start, budget_);
+    local_[start] = 0;
+    const auto visit = [&](int32_t, int32_t target) {
+      if (local_[target] != kNone) return;
+      local_[target] = static_cast<int32_t>(states.size());
+      states.push_back(target);
+    };
+    for (size_t at = 0; at < states.size(); ++at) each_from(states[at], visit);
+    return states;
+  }
+
+  // Return those of some states that lead to one of the wanted exits.
+  Vector<int32_t> coaccessible_of(const Vector<int32_t>& states, int32_t first_exit, std::span<const int32_t> exits) {
+    Vector<Edge> edges(budget_);
+    Vector<int32_t> goals(budget_), kept(budget_);
+    const auto keep = [&](int32_t source, int32_t target) { edges.push_back({local_[source], local_[target]}); };
+    for (const int32_t state : states) {
+      each_from(state, keep);
+      if (is_wanted(state, first_exit, exits)) goals.push_back(local_[state]);
+    }
+    const auto distance = distances(static_cast<int32_t>(states.size()), edges, std::span(goals), budget_);
+    for (const int32_t state : states) {
+      if (distance[local_[state]] != kNone) kept.push_back(state);
+    }
+    return kept;
+  }
+
+  // Call a function with a state and each state that follows it.
+  template <class Visit>
+  void each_from(int32_t state, const Visit& visit) {
+    for (const int32_t link : from_[state]) visit(state, links_[link].target);
+    if (call_of_[state] != kNone) {
+      const Call& call = layout_.calls[call_of_[state]];
+      const auto targets = layout_.targets_of(call);
+      for (size_t exit = 0; exit < targets.size(); ++exit) {
+        if (may_return(call, exit, targets)) visit(state, targets[exit]);
+      }
+    }
+    budget_.spend(4 + static_cast<int64_t>(from_[state].size()));
+  }
+  bool may_return(const Call& call, size_t exit, std::span<const int32_t> targets) const {
+    return targets[exit] != kNone && is_productive_[layout_.first_exit[call.rule] + exit];
+  }
+  bool is_wanted(int32_t state, int32_t first_exit, std::span<const int32_t> exits) const {
+    return exit_of_[state] != kNone && std::ranges::binary_search(exits, exit_of_[state] - first_exit);
+  }
+
+  // Add what begins or ends in a state of a copy.
+  void add_state(int32_t state, int32_t first_exit, std::span<const int32_t> exits) {
+    for (const int32_t link : from_[state]) {
+      const int32_t target = local_[links_[link].target];
+      if (target != kNone) append(layout_, links_[link], local_[state], target, found_);
+    }
+    if (call_of_[state] != kNone) add_call(local_[state], layout_.calls[call_of_[state]]);
+    if (is_wanted(state, first_exit, exits)) {
+      found_.ends.push_back({local_[state], found_.num_exits() + exit_of_[state] - first_exit});
+    }
+    budget_.spend(8 + 4 * static_cast<int64_t>(from_[state].size()));
+  }
+
+  void add_call(int32_t source, const Call& call) {
+    const auto targets = layout_.targets_of(call);
+    const auto first_target = static_cast<int32_t>(found_.targets.size());
+    wanted_.discard();
+    wanted_.push(call.rule);
+    for (size_t exit = 0; exit < targets.size(); ++exit) {
+      const int32_t target = may_return(call, exit, targets) ? local_[targets[exit]] : kNone;
+      found_.targets.push_back(target);
+      if (target != kNone) wanted_.push(static_cast<int32_t>(exit));
+    }
+    found_.calls.push_back({source, wanted_.close().number, first_target});
+  }
+
+  // Name the copies for all exits that a copy and each earlier one of its rule are for.
+  void join(int32_t copy) {
+    const int32_t rule = wanted_[copy][0];
+    Vector<int32_t> both(budget_);
+    for (const int32_t other : copies_of_[rule]) {
+      const auto one = wanted_[other].subspan(1), more = wanted_[copy].subspan(1);
+      both.assign(1, rule);
+      std::ranges::set_union(one, more, std::back_inserter(both));
+      found_.joins.push_back({other, copy, wanted_.intern(both).number});
+      budget_.spend(8 + static_cast<int64_t>(both.size()));
+    }
+    copies_of_[rule].push_back(copy);
+  }
+
+  const VisiblyPushdownLayout& layout_;
+  const Vector<Link> links_;
+  const support::Groups from_;  // links by source
+  Vector<uint8_t> is_productive_;
+  Vector<int32_t> call_of_, exit_of_;
+  Vector<int32_t> local_;              // the place or the number of a state in the copy being made
+  support::Interner<int32_t> wanted_;  // of each copy: the rule, and the wanted exits, ascending
+  std::vector<std::vector<int32_t>> copies_of_;
+  VisiblyPushdownLayout found_;
+  Budget& budget_;
+};
+
+}  // namespace
+
+std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout,
+                                                     std::span<const uint8_t> has_text, Budget& budget) {
+  LayoutCopies copies(layout, has_text, budget);
+  if (!copies.add_all()) return std::nullopt;
+  return std::move(copies).layout();
+}
+
+}  // namespace automata

@@ -1,0 +1,21 @@
+// Copies the rules of a layout whose calls refuse exits in which the rules may end.
+//
+// A text must not enter a rule on a path that leads only to exits after which the caller cannot continue. Which exits
+// those are depends on the call, so there is a copy of a rule for each set of exits that some call wants, with the
+// states that lead to one of them. `exits.h` does the same for rules that have been determinized.
+//
+// Calls of one rule at one place may want different exits. Then the copy for all of these is called; a join names it.
+#pragma once
+
+#include <optional>
+
+#include "automata/visibly_pushdown/layout.h"
+
+namespace automata {
+
+// Return the layout with the copies; nothing if they take many times as many states. `has_text` says which fragments
+// read any text.
+std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout,
+                                                     std::span<const uint8_t> has_text, Budget& budget);
+
+}  // namespace automata
