@@ -113,6 +113,9 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
         found = compile_expr(ex.strings(texts))
     elif isinstance(formula, Not):
         found = algebra.difference(_any_text(), (yield _automaton(formula.part, done)))
+    elif isinstance(formula, Or) and all(isinstance(part, Not) for part in formula.parts):
+        # All that not every part holds for: products of deterministic automata, with none to determinize.
+        found = algebra.difference(_any_text(), (yield from _intersection(tuple(map(negation, formula.parts)), done)))
     elif isinstance(formula, Or):
         parts: list[ByteAutomaton] = []
         for part in formula.parts:
@@ -185,9 +188,10 @@ def string_matches(formula: Formula, text: str) -> bool:
 
 
 def with_one_length(formula: Formula) -> Formula:
-    """Return a conjunction with one statement about the length; any other formula as it is."""
+    """Return a conjunction with one statement about the length, and the negation of one as one; any other formula as it
+    is."""
     if not isinstance(formula, And):
-        return formula
+        return _length(formula) or formula
     low, high, others = 0, None, []
     for part in formula.parts:
         length = _length(part)
