@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Final
 
 # The most states of digits that are explored, before minimization.
-MAX_STATES: Final = 25_000
+MAX_STATES: Final = 30_000
 FAILED: Final = -1
 
 _ALL = list(range(10))
@@ -39,6 +39,8 @@ class Step:
         self._classes: dict[tuple[int, ...], int] = {}
         self._fractions: dict[tuple[int, int], int] = {}
         self._seen: dict[int, int] = {}
+        self._after: dict[int, list[int]] = {}
+        self._holds: dict[int, bool] = {}
         # Any number of zeros may be thought of before the first digit.
         self.first = max(power, 0)
         without_twos_and_fives, twos, fives = coefficient, 0, 0
@@ -57,8 +59,14 @@ class Step:
         """Return the digits whose effect differs from their neighbors', in the integer part."""
         return self._differ(state != FAILED and (self.coefficient > 1 or self.power > 0))
 
-    def after(self, state: int, digit: int) -> int:
-        """Return the state after one more digit of the integer part."""
+    def after(self, state: int) -> list[int]:
+        """Return the states after one more digit of the integer part, by digit."""
+        found = self._after.get(state)
+        if found is None:
+            found = self._after[state] = [self._after_digit(state, digit) for digit in range(10)]
+        return found
+
+    def _after_digit(self, state: int, digit: int) -> int:
         rest, zeros = divmod(state, self.width)
         if self.power <= 0:
             return self._merged(10 * rest + digit) * self.width
@@ -121,6 +129,12 @@ class Step:
 
     def holds(self, state: int) -> bool:
         """Return whether the number that ends here is a multiple."""
+        found = self._holds.get(state)
+        if found is None:
+            found = self._holds[state] = self._is_multiple(state)
+        return found
+
+    def _is_multiple(self, state: int) -> bool:
         if state == FAILED:
             return False
         rest, position = divmod(state, self.width)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.numbers.exponents import Exponents
-from constraints.json_schema.numbers.knowledge import ABOVE, ANYWHERE, AT, BELOW, Knowledge, branch
+from constraints.json_schema.numbers.knowledge import ABOVE, ANYWHERE, AT, BELOW, Knowledge, Truth, branch
 from constraints.json_schema.numbers.multiples import Step
 from constraints.json_schema.numbers.order import Comparison, Left, cut_of
 
@@ -74,7 +75,9 @@ class Side:
         sizes: Sequence[Fraction],
         negative: bool,
     ) -> None:
-        cuts, self.truth = branch(formula, statements, sizes, negative)
+        cuts, truth = branch(formula, statements, sizes, negative)
+        # Many texts tell the same of their numbers.
+        self.truth: Truth = cache(truth)
         self.steps = steps
         self.cuts = Comparison([cut_of(cut.numerator, cut.denominator) for cut in cuts])
         scaled = [_scaled(cut) if cut else None for cut in cuts]

@@ -121,7 +121,7 @@ class _Spelling:
         for low, high in _digit_ranges([0, *breaks]):
             prefix = side.cuts.after(side.cuts.first, low)
             mantissa = side.mantissas.at_point(side.mantissas.after(side.mantissas.first, low)) if low else None
-            held = tuple([step.after(state, low) for step, state in zip(self.steps, first, strict=True)])
+            held = tuple([step.after(state)[low] for step, state in zip(self.steps, first, strict=True)])
             self.arc(source, low, high, (number, prefix, mantissa, not low, held))
 
     def arc(self, source: int, low: int, high: int, state: _Whole) -> None:
@@ -146,8 +146,9 @@ class _Spelling:
         breaks = side.cuts.next_digits(prefix)
         for step, at in zip(self.steps, held, strict=True):
             breaks += step.next_digits(at)
+        rows = [step.after(at) for step, at in zip(self.steps, held, strict=True)]
         for low, high in _digit_ranges(breaks):
-            longer = tuple([step.after(at, low) for step, at in zip(self.steps, held, strict=True)])
+            longer = tuple([row[low] for row in rows])
             self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
 
     def fraction_arc(self, source: int, low: int, high: int, state: _Fraction) -> None:
