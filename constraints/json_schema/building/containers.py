@@ -73,6 +73,7 @@ class ContainerBuilder:
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.after: dict[State, int] = {}
+        self.values: dict[tuple[tuple[Formula, int], ...], int] = {}
         self.waiting: list[tuple[State, bool]] = []
         # The states in which the rule ends, by exit.
         self.ends: dict[int, int] = {}
@@ -121,17 +122,30 @@ class ContainerBuilder:
         source = self.before[state]
         for name, outcomes in self.automaton.moves(state):
             ways = [(value, self.at(target, after=True)) for value, target in outcomes if type(value) is not Never]
-            if ways:
-                self.builder.value(self.rule, source if name is None else self.join_name(source, name), ways)
+            if not ways:
+                continue
+            if name is None:
+                self.builder.value(self.rule, source, ways)
+            else:
+                self.join_name(source, name, self.value(tuple(ways)))
         for skipped in self.automaton.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, after=False)))
 
-    def join_name(self, source: int, name: str | Formula) -> int:
-        """Add the name of a member, and return the state where its value begins."""
-        for language in self.named(name):
+    def value(self, ways: tuple[tuple[Formula, int], ...]) -> int:
+        """Return the state where the value of a member begins, the same for all members whose values lead alike."""
+        found = self.values.get(ways)
+        if found is None:
+            found = self.values[ways] = self.rule.state()
+            self.builder.value(self.rule, found, ways)
+        return found
+
+    def join_name(self, source: int, name: str | Formula, target: int) -> None:
+        """Add the name of a member, up to the state where its value begins."""
+        *first, last = self.named(name)
+        for language in first:
             self.rule.arcs.append((source, language, self.rule.num_states))
             source = self.rule.state()
-        return source
+        self.rule.arcs.append((source, last, target))
 
     def named(self, name: str | Formula) -> tuple[ArcLanguage, ...]:
         """Return what is read before the value of a member, one language after the other."""

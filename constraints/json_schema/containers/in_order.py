@@ -64,7 +64,10 @@ def _at(state: State) -> tuple[Vector, int]:
 
 class InOrders:
     """Names in several orders, each with formulas of its own; a state is a place in each order, and the vectors of what
-    is required in each, one after the other."""
+    is required in each, one after the other.
+
+    Nearly every name may come in nearly every state, so what a name does to one order is found once for all states with
+    the same vector and place in it, and the move that follows from all orders is made once as well."""
 
     def __init__(self, found: Sequence[Track], restriction: Restriction, expansion: ShannonExpansion) -> None:
         self.tracks = found
@@ -75,6 +78,12 @@ class InOrders:
         self.from_place = [self._masks(track) for track in found]
         vector = tuple(formula for track in found for formula in self.members.prepared(track.vector))
         self.start: State = (vector, (0,) * len(found))
+        self._dead: Vector = (FALSE,) * self.width
+        # By name: its place in each order, and the moves by what is required once it has been read.
+        self._targets = {name: [track.place[name] for track in found] for name in self.members.bit}
+        self._moves: dict[str, dict[Vector, Move | None]] = {name: {} for name in self.members.bit}
+        # By order, by what is required in it and its place: what is required after each name, by the name's place.
+        self._after: list[dict[tuple[Vector, int], dict[int, Vector]]] = [{} for _ in found]
 
     def _masks(self, track: Track) -> list[int]:
         masks = [0]
@@ -85,33 +94,53 @@ class InOrders:
     def moves(self, state: State) -> Sequence[Move]:
         """Return any name that is ahead in some order, and other names."""
         vector, places = _in_orders(state)
+        rows = []
+        for number, place in enumerate(places):
+            own = self._own(vector, number)
+            rows.append((number, own, place, self._after[number].setdefault((own, place), {})))
         moves = []
-        for name in self.members.bit:
-            targets = [track.place[name] for track in self.tracks]
-            if all(target < place for target, place in zip(targets, places, strict=True)):
-                continue
-            passed = self._passed(vector, places, targets)
-            after = [target + 1 for target in targets]
+        for name, targets in self._targets.items():
             read: Vector = ()
-            for number, place in enumerate(after):
-                read += self.members.read(self._own(passed, number), name, self.from_place[number][place])
-            found = self.expansion(read)
-            if found:
-                moves.append(Move(name, [Outcome(value, self._state(residual, after)) for value, residual in found]))
+            for (number, own, place, row), target in zip(rows, targets, strict=True):
+                if target < place:
+                    read += self._dead
+                    continue
+                after = row.get(target)
+                if after is None:
+                    after = row[target] = self._read(number, own, place, name)
+                read += after
+            move = self._move(name, read)
+            if move is not None:
+                moves.append(move)
         ends = [len(track.names) for track in self.tracks]
-        others = self.members.others(self._passed(vector, places, ends), lambda residual: self._state(residual, ends))
+        passed = tuple(
+            formula
+            for number, own, place, _ in rows
+            for formula in self._passed(number, own, place, len(self.tracks[number].names))
+        )
+        others = self.members.others(passed, lambda residual: self._state(residual, ends))
         return [*moves, *others]
 
-    def _passed(self, vector: Vector, places: Sequence[int], targets: Sequence[int]) -> Vector:
-        """Return what is required once each order is at its target; nothing can be read where it is past that."""
-        left: Vector = ()
-        for number, (place, target) in enumerate(zip(places, targets, strict=True)):
-            masks, own = self.from_place[number], self._own(vector, number)
-            if target < place:
-                left += (FALSE,) * self.width
-            else:
-                left += self.members.skipped(own, masks[place] & ~masks[target], masks[target])
-        return left
+    def _read(self, number: int, own: Vector, place: int, name: str) -> Vector:
+        """Return what is required in an order, still about the next value, once a name that is ahead has come."""
+        target = self.tracks[number].place[name]
+        passed = self._passed(number, own, place, target)
+        return self.members.read(passed, name, self.from_place[number][target + 1])
+
+    def _passed(self, number: int, own: Vector, place: int, target: int) -> Vector:
+        """Return what is required in an order once it is at its target, without the names before that."""
+        masks = self.from_place[number]
+        return self.members.skipped(own, masks[place] & ~masks[target], masks[target])
+
+    def _move(self, name: str, read: Vector) -> Move | None:
+        """Return the move by a name, after which this is required; None if no value satisfies it."""
+        known = self._moves[name]
+        if read not in known:
+            after = [target + 1 for target in self._targets[name]]
+            found = self.expansion(read)
+            outcomes = [Outcome(value, self._state(residual, after)) for value, residual in found]
+            known[read] = Move(name, outcomes) if outcomes else None
+        return known[read]
 
     def _own(self, vector: Vector, number: int) -> Vector:
         """Return the part of a vector that belongs to an order."""
