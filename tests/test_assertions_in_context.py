@@ -152,10 +152,10 @@ def test_what_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_resolving_stops_when_the_time_is_up() -> None:
     begun = time.process_time()
-    work = Work(Limits(seconds=0.3))
-    with pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
+    work = Work(Limits(seconds=0.05))
+    with pytest.raises(LimitExceeded, match=r"0\.05 seconds"):
         compile_expr(parse(r"a*\b(?:a|b)*a(?:a|b){40}\bc?"), work)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 5
 
 
 def test_deep_nesting_neither_recurses_to_a_crash_nor_hangs() -> None:

@@ -82,6 +82,7 @@ class Alphabet:
         self.size = len(self.ranges) + len(labels)
         self.firsts = [members[0][0] for members in self.ranges]  # which ascend
         self.known: dict[Ranges, tuple[int, ...]] = {}
+        self._members: dict[tuple[int, ...], tuple[Ranges, list[str]]] = {}
 
     def classes(self, ranges: Ranges) -> tuple[int, ...]:
         """Return the classes that make up a set of the expression: those whose first character is in it."""
@@ -102,10 +103,14 @@ class Alphabet:
             elif isinstance(leaf, Label):
                 yield self.labels[leaf.name]
 
-    def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
+    def members(self, classes: tuple[int, ...]) -> tuple[Ranges, list[str]]:
         """Return the characters and the labels of some classes."""
-        ranges = rg.normalize(pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
-        return ranges, [name for name, number in self.labels.items() if number in classes]
+        found = self._members.get(classes)
+        if found is None:
+            pairs = (pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
+            labels = [name for name, number in self.labels.items() if number in classes]
+            found = self._members[classes] = rg.normalize(pairs), labels
+        return found
 
 
 def _classes(sets: list[Ranges], singles: set[int]) -> list[Ranges]:

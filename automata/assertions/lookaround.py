@@ -12,9 +12,9 @@ skeleton; it holds where its last state has been reached.
 its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A character replaces each
 obligation by obligations on the states that it leads to: one of them must be met if the text has to be read, all of
 them if it must not.
-- Conditions are boolean combinations of obligations (`automata.assertions.conditions`); a state that is reached in
-several ways has the disjunction of their conditions. A lookbehind that holds lookaheads is reached under conditions,
-like any state.
+- Conditions are boolean combinations of obligations (`native/automata/assertions/conditions.h`); a state that is
+reached in several ways has the disjunction of their conditions. A lookbehind that holds lookaheads is reached under
+conditions, like any state.
 
 So a state of the result is a map from states to conditions. There are finitely many. Without assertions every condition
 is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which decides the
@@ -22,7 +22,7 @@ obligations that are left.
 
     Skeleton        all automata of one text in one pool of states
     CharDfa         a deterministic automaton over classes of characters
-    Subsets         the subset construction
+    subsets         the subset construction, in the native core
     Languages       the automata of the texts within a text
     fragment(expr)  the result, ready to be determinized over bytes
 
@@ -34,28 +34,17 @@ character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
-from automata.arrays import bits_of
+from automata import _native
 from automata.assertions.alphabet import PLAIN_LEAVES, Alphabet, leaves
-from automata.assertions.conditions import (
-    FALSE,
-    TRUE,
-    Condition,
-    Conditions,
-    can,
-    cannot,
-    holds_at_end,
-)
-from automata.assertions.skeleton import TEXT, CharDfa, Guard, Skeleton, StateBudget
+from automata.assertions.skeleton import CharDfa, Skeleton, StateBudget
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.lifting import lifted
 from automata.compile.nfa import NfaBuilder
+from automata.errors import LimitExceeded
 from automata.expressions import Complement, Difference, Expr, Intersection
 from automata.limits import Work
-
-_Reached = dict[int, Condition]
-# What an arc takes, in steps of the budget.
-_ARC_STEPS = 50
 
 
 def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> NfaBuilder:
@@ -96,7 +85,7 @@ def over_bytes(automaton: CharDfa, alphabet: Alphabet, work: Work) -> NfaBuilder
         for symbol, target in row.items():
             by_target.setdefault(target, []).append(symbol)
         for target, symbols in by_target.items():
-            ranges, labels = alphabet.members(symbols)
+            ranges, labels = alphabet.members(tuple(symbols))
             result.characters(ranges, names[source], names[target])
             for label in labels:
                 result.label(label, names[source], names[target])
@@ -140,7 +129,7 @@ class Languages:
         if isinstance(expr, Complement):
             loop = dict.fromkeys(range(len(self.alphabet.ranges)), 0)
             return _combined(CharDfa([loop], [True]), self.of(expr.inner), self.budget, difference=True)
-        return Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
+        return subsets(Skeleton(expr, self.alphabet, self.budget, self.of))
 
 
 def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
@@ -165,164 +154,21 @@ def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference:
     return result
 
 
-class Subsets:
-    """The subset construction."""
+def subsets(skeleton: Skeleton) -> CharDfa:
+    """Return the deterministic automaton of a skeleton, by the subset construction.
 
-    def __init__(self, skeleton: Skeleton) -> None:
-        self.skeleton = skeleton
-        self.conditions = Conditions(skeleton.budget.work)
-        self.timeless: dict[int, Condition] = {}
-        self.stepped: dict[tuple[Condition, int], Condition] = {}
-        self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
-
-    def characters(self) -> CharDfa:
-        """Return the deterministic automaton."""
-        start = self.closed({TEXT: {self.skeleton.start: TRUE}})
-        numbers, maps = {frozenset(start.items()): 0}, [start]
-        result = CharDfa([], [])
-        for reached in maps:
-            self.skeleton.budget.check(len(result.final))
-            row: dict[int, int] = {}
-            for symbol, following in self.steps(reached).items():
-                closed = self.closed(following)
-                key = frozenset(closed.items())
-                if key not in numbers:
-                    self.skeleton.budget.charge(2 * len(closed) + 1)
-                    numbers[key] = len(maps)
-                    maps.append(closed)
-                row[symbol] = numbers[key]
-            self.skeleton.budget.charge(len(row) + 1)
-            result.next.append(row)
-            result.final.append(holds_at_end(reached.get(self.skeleton.end, FALSE)))
-        return result
-
-    def steps(self, reached: _Reached) -> dict[int, dict[int, _Reached]]:
-        """Return what each class reaches, by owner, where something of the text itself is reached."""
-        result: dict[int, dict[int, _Reached]] = {}
-        owner, arcs = self.skeleton.owner, self.skeleton.arcs
-        spend = self.conditions.work.budget.spend
-        for state, condition in reached.items():
-            spend(_ARC_STEPS * len(arcs[state]))
-            for symbol, targets in arcs[state].items():
-                after = condition if condition is TRUE else self.step(condition, symbol)
-                if not after:
-                    continue
-                by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
-                for target in targets:
-                    before = by_owner.get(target)
-                    by_owner[target] = (
-                        after if before is None or before is after else self.conditions.either(before, after)
-                    )
-        return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
-
-    def step(self, condition: Condition, symbol: int) -> Condition:
-        """Return the condition that is left once a character of a class has been read."""
-        known = self.stepped.get((condition, symbol))
-        if known is None:
-            known = FALSE
-            for alternative in condition:
-                left = TRUE
-                for bit in bits_of(alternative):
-                    left = self.conditions.both(left, self.obligation_after(bit, symbol))
-                known = self.conditions.either(known, left)
-            self.stepped[condition, symbol] = known
-        return known
-
-    def obligation_after(self, bit: int, symbol: int) -> Condition:
-        targets = self.skeleton.arcs[bit // 2].get(symbol, ())
-        if any(target in self.ends for target in targets):
-            return FALSE if bit % 2 else TRUE
-        result = TRUE if bit % 2 else FALSE
-        for target in targets:
-            result = (
-                self.conditions.both(result, cannot(target)) if bit % 2 else self.conditions.either(result, can(target))
-            )
-        return result
-
-    def closed(self, entered: dict[int, _Reached]) -> _Reached:
-        """Return all that is reached at one position without reading more, from the states entered there (by owner).
-        States without arcs are left out, except the end of the text."""
-        self.skeleton.budget.spend()
-        return _Position(self, entered).reached()
-
-
-class _Position:
-    """One position in a text: what holds there, as far as the text so far decides it."""
-
-    def __init__(self, subsets: Subsets, entered: dict[int, _Reached]) -> None:
-        self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
-        self.conditions = subsets.conditions
-        self.behind: dict[int, Condition] = {}  # of the assertions that look back
-        self.ahead: dict[int, Condition] = {}  # of states of the assertions that look ahead
-
-    def reached(self) -> _Reached:
-        result: _Reached = {}
-        arcs = self.skeleton.arcs
-        for number, assertion in enumerate(self.skeleton.assertions):
-            if assertion.behind:
-                entered = self.expanded(self.entered.get(number, {}))
-                spread = self.spread({**entered, assertion.start: TRUE})
-                self.behind[number] = spread.get(assertion.end, FALSE)
-                result.update((state, condition) for state, condition in spread.items() if arcs[state])
-        spread = self.spread(self.expanded(self.entered[TEXT]))
-        end = self.skeleton.end
-        result.update((state, condition) for state, condition in spread.items() if arcs[state] or state == end)
-        return result
-
-    def spread(self, entered: _Reached) -> _Reached:
-        """Add what can be reached by jumps."""
-        reached: _Reached = {}
-        stack, spend = [*entered.items()], self.conditions.work.budget.spend
-        while stack:
-            spend(_ARC_STEPS)
-            state, condition = stack.pop()
-            before = reached.get(state)
-            if before is None:
-                reached[state] = condition
-            elif before is condition or (after := self.conditions.either(before, condition)) == before:
-                continue
-            else:
-                reached[state] = after
-            for guard, target in self.skeleton.jumps[state]:
-                passed = condition if guard is None else self.conditions.both(condition, self.holds(guard))
-                if passed:
-                    stack.append((target, passed))
-        return reached
-
-    def holds(self, guard: Guard) -> Condition:
-        assertion = self.skeleton.assertions[guard.assertion]
-        condition = self.behind[guard.assertion] if assertion.behind else self.readable(assertion.start)
-        return self.conditions.negation(condition) if guard.negated else condition
-
-    def readable(self, state: int) -> Condition:
-        """Return when the rest of the text can be read from a state of a lookahead, in terms of states that have
-        arcs."""
-        assertion = self.skeleton.assertions[self.skeleton.owner[state]]
-        known = self.subsets.timeless if assertion.timeless else self.ahead
-        if state not in known:
-            result = FALSE
-            for other, condition in self.spread({state: TRUE}).items():
-                if other == assertion.end:
-                    result = self.conditions.either(result, condition)
-                elif self.skeleton.arcs[other]:
-                    result = self.conditions.either(result, self.conditions.both(condition, can(other)))
-            known[state] = result
-        return known[state]
-
-    def expanded(self, entered: _Reached) -> _Reached:
-        """Return the same states with obligations from before this position in terms of the rest of the text."""
-        result: _Reached = {}
-        for state, condition in entered.items():
-            if condition is TRUE:
-                result[state] = TRUE
-                continue
-            total = FALSE
-            for alternative in condition:
-                left = TRUE
-                for bit in bits_of(alternative):
-                    readable = self.readable(bit // 2)
-                    left = self.conditions.both(left, self.conditions.negation(readable) if bit % 2 else readable)
-                total = self.conditions.either(total, left)
-            if total:
-                result[state] = total
-        return result
+    Raises:
+        LimitExceeded: it has too many states, a condition has too many alternatives, or the time is up.
+        Cancelled: the compilation was cancelled.
+    """
+    budget = skeleton.budget
+    try:
+        offsets, arcs, final = _native.subsets(
+            *skeleton.tables(), skeleton.alphabet.size, skeleton.start, skeleton.end, budget.states, budget.work.budget
+        )
+    except LimitExceeded as error:
+        raise budget.too_many_states() if error.limit == "states" else error from None
+    budget.charge(len(arcs) + len(final))
+    symbols, targets = arcs.T.tolist()
+    rows = [dict(zip(symbols[low:high], targets[low:high], strict=True)) for low, high in pairwise(offsets.tolist())]
+    return CharDfa(rows, final.tolist())

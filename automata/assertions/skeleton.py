@@ -17,6 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
+
+from automata.arrays import IntArray, int_rows
 from automata.assertions.alphabet import Alphabet
 from automata.compile.blame import excerpt
 from automata.errors import LimitExceeded
@@ -38,8 +41,8 @@ from automata.limits import Work
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-# What one position of a text takes, in steps of the budget.
-_STEPS_OF_PLACE = 10_000
+# What a state takes, in steps of the budget.
+_STEPS_OF_STATE = 10_000
 # The memory of an entry of a table.
 _ENTRY_BYTES = 200
 # An expression that is still to be laid, and between which states.
@@ -85,19 +88,13 @@ class StateBudget:
             Cancelled: the compilation was cancelled.
         """
         if num_states > self.states:
-            raise LimitExceeded(
-                f"{self.doing} {excerpt(self.expr)} takes more than {self.states:,} states over characters "
-                "(limit `states`)"
-            )
-        self.spend()
+            raise self.too_many_states()
+        self.work.budget.spend(_STEPS_OF_STATE)
 
-    def spend(self) -> None:
-        """Account for looking at one place of a text.
-
-        Raises:
-            LimitExceeded, Cancelled: as `check`.
-        """
-        self.work.budget.spend(_STEPS_OF_PLACE)
+    def too_many_states(self) -> LimitExceeded:
+        """Return the error for too many states."""
+        what = f"{self.doing} {excerpt(self.expr)} takes more than {self.states:,} states over characters"
+        return LimitExceeded(f"{what} (limit `states`)", limit="states")
 
     def charge(self, num_entries: int) -> None:
         """Charge entries of tables, for as long as the construction lasts."""
@@ -134,6 +131,20 @@ class Skeleton:
         self.depth = 0  # of assertions around what is being laid
         self.start, self.end = self.state(), self.state()
         self.lay(expr, self.start, self.end)
+
+    def tables(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the owners `[Q]`, the arcs `[A, 3]`, the guarded jumps `[J, 3]` and the assertions `[N, 4]`, as
+        `native/automata/assertions/skeleton.h` describes them."""
+        arcs: list[int] = []
+        jumps: list[int] = []
+        for source, row in enumerate(self.arcs):
+            for symbol in sorted(row):
+                for target in row[symbol]:
+                    arcs += (source, symbol, target)
+            for guard, target in self.jumps[source]:
+                jumps += (source, -1 if guard is None else 2 * guard.assertion + guard.negated, target)
+        assertions = [int(field) for assertion in self.assertions for field in assertion]
+        return np.array(self.owner, np.int32), int_rows(arcs, 3), int_rows(jumps, 3), int_rows(assertions, 4)
 
     def state(self) -> int:
         self.budget.check(len(self.arcs))

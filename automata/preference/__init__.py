@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from automata import expressions as ex
 from automata.assertions.alphabet import PLAIN_LEAVES, Alphabet, leaves
-from automata.assertions.lookaround import Languages, Subsets, over_bytes
+from automata.assertions.lookaround import Languages, over_bytes, subsets
 from automata.assertions.skeleton import CharDfa, Guard, Skeleton, StateBudget
 from automata.compile.composition import tables_of
 from automata.compile.constructions import determinized
@@ -83,7 +83,7 @@ def preferred(expr: Expr, work: Work | None = None) -> Expr:
 def _characters(expr: Expr, alphabet: Alphabet, budget: StateBudget) -> CharDfa:
     skeleton = Skeleton(ex.EMPTY, alphabet, budget, Languages(alphabet, budget, {}).of)
     _Lists(Program(expr, skeleton), skeleton).lay()
-    return Subsets(skeleton).characters()
+    return subsets(skeleton)
 
 
 class _Lists:
