@@ -51,6 +51,8 @@ class Comparison:
         self.cuts = cuts
         self.longest = max([len(cut.digits) for cut in self.cuts], default=0)
         self.first: Prefix = (0, (AT,) * len(self.cuts))
+        self._after: dict[Prefix, list[Prefix]] = {}
+        self._same: dict[Prefix, Prefix] = {}
 
     # Digits of the integer part.
 
@@ -63,8 +65,16 @@ class Comparison:
             if place == AT and count < len(cut.digits)
         ]
 
-    def after(self, prefix: Prefix, digit: int) -> Prefix:
-        """Return the state after one more digit."""
+    def after(self, prefix: Prefix) -> list[Prefix]:
+        """Return the states after one more digit, by digit."""
+        found = self._after.get(prefix)
+        if found is None:
+            after = [self._after_digit(prefix, digit) for digit in range(10)]
+            # Equal ones once: with many cuts they are long.
+            found = self._after[prefix] = [self._same.setdefault(each, each) for each in after]
+        return found
+
+    def _after_digit(self, prefix: Prefix, digit: int) -> Prefix:
         count, places = prefix
         if count > self.longest:
             return prefix

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import cache
 from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
@@ -118,9 +119,10 @@ class _Spelling:
         breaks = side.cuts.next_digits(side.cuts.first) + side.mantissas.next_digits(side.mantissas.first)
         for step, state in zip(self.steps, first, strict=True):
             breaks += step.next_digits(state)
+        prefixes, mantissas = side.cuts.after(side.cuts.first), side.mantissas.after(side.mantissas.first)
         for low, high in _digit_ranges([0, *breaks]):
-            prefix = side.cuts.after(side.cuts.first, low)
-            mantissa = side.mantissas.at_point(side.mantissas.after(side.mantissas.first, low)) if low else None
+            prefix = prefixes[low]
+            mantissa = side.mantissas.at_point(mantissas[low]) if low else None
             held = tuple([step.after(state)[low] for step, state in zip(self.steps, first, strict=True)])
             self.arc(source, low, high, (number, prefix, mantissa, not low, held))
 
@@ -147,9 +149,10 @@ class _Spelling:
         for step, at in zip(self.steps, held, strict=True):
             breaks += step.next_digits(at)
         rows = [step.after(at) for step, at in zip(self.steps, held, strict=True)]
+        prefixes = side.cuts.after(prefix)
         for low, high in _digit_ranges(breaks):
             longer = tuple([row[low] for row in rows])
-            self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
+            self.arc(source, low, high, (number, prefixes[low], None, False, longer))
 
     def fraction_arc(self, source: int, low: int, high: int, state: _Fraction) -> None:
         """Add an arc to a state after the point, unless nothing satisfies the formula there."""
@@ -222,7 +225,11 @@ class _Spelling:
 
 def _digit_ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
     """Return the digits from 0 to 9 as ranges, in which each of some digits stands alone."""
-    alone = set(breaks)
+    return _ranges_around(frozenset(breaks))
+
+
+@cache
+def _ranges_around(alone: frozenset[int]) -> list[tuple[int, int]]:
     if not alone:
         return [(0, 9)]
     starts = sorted({0, *alone, *[digit + 1 for digit in alone if digit < 9]})

@@ -7,7 +7,7 @@ combinations are operations on these. A list of strings is filtered by the other
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from automata import expressions as ex
@@ -130,17 +130,17 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
 
 
 def _intersection(parts: tuple[Formula, ...], done: dict[Formula, ByteAutomaton]) -> Task[ByteAutomaton]:
-    """Return the automaton of a conjunction: that of its positive parts, without the others."""
-    found: ByteAutomaton | None = None
-    for part in parts:
-        if not isinstance(part, Not):
-            automaton = yield _automaton(part, done)
-            found = automaton if found is None else algebra.intersection(found, automaton)
-    found = found or _any_text()
+    """Return the automaton of a conjunction: that of its positive parts, the smallest first, without the others."""
+    positive: list[ByteAutomaton] = []
+    negative: list[ByteAutomaton] = []
     for part in parts:
         if isinstance(part, Not):
-            found = algebra.difference(found, (yield _automaton(part.part, done)))
-    return found
+            negative.append((yield _automaton(part.part, done)))
+        else:
+            positive.append((yield _automaton(part, done)))
+    positive.sort(key=lambda automaton: automaton.num_states)
+    found = reduce(algebra.intersection, positive or [_any_text()])
+    return reduce(algebra.difference, negative, found)
 
 
 @lru_cache(maxsize=1024)

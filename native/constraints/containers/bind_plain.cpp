@@ -4,7 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -165,18 +167,41 @@ class RuleWriter {
     for (const Move& move : states_.moves(state)) {
       const int32_t end = at(move.target, true);
       const Member read = member(move.member);
-      int32_t from = source;
-      for (nb::handle language : read.names) {
-        arc(from, language, num_states_);
-        from = num_states_++;
-      }
-      for (nb::handle language : read.languages) arc(from, language, end);
-      for (nb::handle call : read.calls) {
-        arc(from, call[0], num_states_);
-        calls_.append(call_(num_states_++, call[1], nb::make_tuple(end)));
+      if (read.names.size() == 0) {
+        add_value(source, read, end);
+      } else {
+        add_name(source, read, value(read, end));
       }
     }
     for (int32_t skipped : states_.skips(state)) epsilon_.append(nb::make_tuple(source, at(skipped, false)));
+  }
+
+  // The state where the value of a member begins, the same for all members whose values are read alike up to one end.
+  int32_t value(const Member& read, int32_t end) {
+    const auto [found, is_new] = values_.try_emplace({read.languages.ptr(), read.calls.ptr(), end}, num_states_);
+    if (is_new) {
+      ++num_states_;
+      add_value(found->second, read, end);
+    }
+    return found->second;
+  }
+
+  void add_value(int32_t source, const Member& read, int32_t end) {
+    for (nb::handle language : read.languages) arc(source, language, end);
+    for (nb::handle call : read.calls) {
+      arc(source, call[0], num_states_);
+      calls_.append(call_(num_states_++, call[1], nb::make_tuple(end)));
+    }
+  }
+
+  // Adds the name of a member, up to the state where its value begins.
+  void add_name(int32_t source, const Member& read, int32_t target) {
+    const size_t last = read.names.size() - 1;
+    for (size_t at = 0; at < last; ++at) {
+      arc(source, read.names[at], num_states_);
+      source = num_states_++;
+    }
+    arc(source, read.names[last], target);
   }
 
   void add_after(int32_t state) {
@@ -192,6 +217,8 @@ class RuleWriter {
   std::vector<int32_t> before_, after_;
   std::vector<std::pair<int32_t, bool>> waiting_;
   std::vector<std::optional<Member>> members_;
+  // By the lists of what a value reads, which `members_` keeps alive, and by the state after it.
+  std::map<std::tuple<PyObject*, PyObject*, int32_t>, int32_t> values_;
   int32_t num_states_ = 1, num_used_ = 0, end_ = -1;
   nb::list arcs_, epsilon_, calls_, ends_;
 };
