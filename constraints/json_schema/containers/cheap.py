@@ -25,7 +25,7 @@ from constraints.json_schema.containers.automaton import ContainerAutomaton
 
 # The most ways to go on from all states of an object that has no variants, and of one that has.
 MOVES: Final = 400
-VARIANT_MOVES: Final = 800
+VARIANT_MOVES: Final = 2_000
 # As many are always taken.
 FEW: Final = 100
 FEW_WORK: Final = 2_000
