@@ -29,7 +29,7 @@ is as large as all spellings of an object); marking tokens by what they may writ
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         self.order = token_order(rules.vocabulary)
         self.ways = Ways(rules, reading, self._child, self.order, needs_more)
         self._endless = Endless(rules, self.order)
-        self._refused: dict[UniqueItemsState, IntArray] = {}
+        self._refused: dict[UniqueItemsState, _TokenSet | None] = {}
 
     def __repr__(self) -> str:
         return f"<UniqueItemsTokenAutomaton of {self.rules!r}>"
@@ -136,7 +136,9 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
         if remaining is None:
             self.rules.core.fill_bitmask(state.rules, out)
-            _clear(out, self._refused_tokens(state, out))
+            refused = self._refused_tokens(state, out)
+            if refused is not None:
+                refused.clear(out)
             return
         self.rules.core.fill_within(state.rules, out, remaining)
         if state.place is None:
@@ -146,20 +148,21 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         elif self.ways.needs_more:
             self._keep_followed(state, out, remaining)
         else:
-            _clear(out, self._refused_among(state, out, remaining))
+            refused = _TokenSet.of(self._refused_among(state, out, remaining))
+            if refused is not None:
+                refused.clear(out)
 
-    def _refused_tokens(self, state: UniqueItemsState, words: Words) -> IntArray:
-        """Return the tokens that the rules allow in a state, packed in words, and the memory does not."""
+    def _refused_tokens(self, state: UniqueItemsState, words: Words) -> _TokenSet | None:
+        """Return the tokens that the rules allow in a state, packed in words, and the memory does not, if any."""
         if state.place is None:
-            return np.zeros(0, np.int32)
-        found = self._refused.get(state)
-        if found is None:
+            return None
+        if state not in self._refused:
             if len(self._refused) >= MAX_CACHED:
                 self._refused.clear()
-            found = self._refused[state] = self._refused_among(state, words, None)
-        return found
+            self._refused[state] = _TokenSet.of(self._refused_among(state, words, None))
+        return self._refused[state]
 
-    def _refused_among(self, state: UniqueItemsState, words: Words, remaining: int | None) -> IntArray:
+    def _refused_among(self, state: UniqueItemsState, words: Words, remaining: int | None) -> list[int]:
         """Return which of some tokens are not allowed: since the text cannot go on, or not within a budget."""
         assert state.place is not None
         refused = []
@@ -170,7 +173,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
                 reached = UniqueItemsState(self.rules.step(state.rules, token), place)
                 if not self.ways.is_within(reached, remaining - 1):
                     refused.append(token)
-        return np.array(refused, np.int32)
+        return refused
 
     def _doubtful(
         self, state: UniqueItemsState, words: Words, *, without_endless: bool
@@ -278,7 +281,28 @@ def _among(words: Words, places: IntArray, ids: IntArray) -> list[int]:
     return found
 
 
-def _clear(words: Words, tokens: IntArray) -> None:
-    """Take tokens out of a mask."""
-    bits = (np.uint32(1) << (tokens & 31).astype(np.uint32)).astype(np.uint32)
-    np.bitwise_and.at(words.view(np.uint32), tokens >> 5, ~bits)
+class _TokenSet(NamedTuple):
+    """Some tokens, as they are taken out of a mask.
+
+    Attributes:
+        words: `[n]`, the words of a mask that they are in.
+        others: `[n]`, the bits of all other tokens in these.
+    """
+
+    words: IntArray
+    others: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, tokens: list[int]) -> _TokenSet | None:
+        """Return the set of some tokens; None for none."""
+        if not tokens:
+            return None
+        bits: dict[int, int] = {}
+        for token in tokens:
+            bits[token >> 5] = bits.get(token >> 5, 0) | 1 << (token & 31)
+        others = ~np.array(list(bits.values()), np.uint32)
+        return cls(np.array(list(bits), np.int32), others.view(np.int32))
+
+    def clear(self, mask: Words) -> None:
+        """Take the tokens out of a mask."""
+        mask[self.words] &= self.others
