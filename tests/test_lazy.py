@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kinds import complete, lazy_over
 from pushdown_cases import ambiguous
-from visibly_pushdown_cases import CLOSING, INSIDE, OPENING, random_grammar
 
 import constraints
 import tokenfst
@@ -28,7 +27,6 @@ from automata import (
     parse,
 )
 from automata.pushdown.compile import compile_grammar
-from automata.visibly_pushdown import compile_visibly_pushdown
 from constraints.grammars.bundled import bundled
 from tokenfst import Vocabulary, from_tekken
 from tokenfst.lazy import LazyTokenAutomaton
@@ -284,25 +282,6 @@ def test_tables_are_made_at_once_where_lazy_steps_would_not_be_exact() -> None:
         assert automaton.complete() is automaton
     # An a alone could not be continued.
     assert lacking.mask(lacking.start).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_rules_that_end_in_exits_that_calls_refuse(seed: int) -> None:
-    """A rule is read by a copy for the exits that its calls want; where two calls want different ones, for all."""
-    grammar, rng = random_grammar(seed), random.Random(seed)
-    vocabulary = byte_vocabulary(rng, OPENING + CLOSING + INSIDE, 60)
-    try:
-        automaton = compile_visibly_pushdown(grammar)
-    except EmptyLanguage:
-        with pytest.raises(EmptyLanguage):
-            lazy_over(grammar, vocabulary)
-        return
-    eager, lazy = lazy_over(automaton, vocabulary).complete(), lazy_over(grammar, vocabulary, falls_back=False)
-    for tokens in walks(lazy, rng, 8, 12):
-        one, other = eager.start, lazy.start
-        for token in tokens:
-            one, other = eager.advance(one, token), lazy.advance(other, token)
-        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), str(tokens))
 
 
 @pytest.mark.parametrize("constraint", ['"[a-z]*"|x{3}', constraints.json(), constraints.json_schema({"maxItems": 2})])

@@ -127,11 +127,11 @@ class ContainerBuilder:
             if name is None:
                 self.builder.value(self.rule, source, ways)
             else:
-                self.join_name(source, name, self.value(tuple(ways)))
+                self.join_name(source, name, self.before_value(tuple(ways)))
         for skipped in self.automaton.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, after=False)))
 
-    def value(self, ways: tuple[tuple[Formula, int], ...]) -> int:
+    def before_value(self, ways: tuple[tuple[Formula, int], ...]) -> int:
         """Return the state where the value of a member begins, the same for all members whose values lead alike."""
         found = self.values.get(ways)
         if found is None:

@@ -57,6 +57,13 @@ void write_copies(const VisiblyPushdownLayout& layout, WrittenLayout& found, Bud
 
 }  // namespace
 
+size_t num_bytes(const VisiblyPushdownLayout& layout) {
+  return layout.text.size() + 16 * layout.fragment_arcs.size() +
+         8 * (layout.chains.size() + layout.fragment_epsilon.size() + layout.epsilon.size()) +
+         12 * (layout.copies.size() + layout.calls.size() + layout.numbers.size() + layout.joins.size()) +
+         4 * (layout.targets.size() + static_cast<size_t>(layout.num_states));
+}
+
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<Return> returns(budget);
   for (const Call& call : layout.calls) {

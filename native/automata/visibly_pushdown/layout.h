@@ -103,6 +103,9 @@ struct VisiblyPushdownLayout {
   }
 };
 
+// Return about how much memory a layout takes.
+size_t num_bytes(const VisiblyPushdownLayout& layout);
+
 // List the returns of all calls, without exits after which the text cannot continue.
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget);
 

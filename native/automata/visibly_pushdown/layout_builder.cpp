@@ -71,11 +71,7 @@ void LayoutBuilder::fragment(int32_t num_states, std::span<const Range> arcs, st
 }
 
 void LayoutBuilder::charge(Budget& budget) {
-  const VisiblyPushdownLayout& all = layout_;
-  const size_t taken = all.text.size() + 16 * all.fragment_arcs.size() +
-                       8 * (all.chains.size() + all.fragment_epsilon.size() + all.epsilon.size()) +
-                       12 * (all.copies.size() + all.calls.size() + all.numbers.size()) + 4 * all.targets.size() +
-                       4 * static_cast<size_t>(all.num_states);
+  const size_t taken = num_bytes(layout_);
   budget.charge(taken - std::exchange(charged_, taken));
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // The copies may have so many times the states of the layout, and some more.
 constexpr int64_t kMostTimes = 8, kMostMore = 1 << 10;
+// The most copies of one rule.
+constexpr size_t kMostCopies = 64;
 
 // What leads from one state to another without a call: a chain, a copy of a fragment, a counter or an epsilon arc.
 struct Link {
@@ -109,14 +111,22 @@ class LayoutCopies {
     wanted_.close();
   }
 
+  ~LayoutCopies() { budget_.release(charged_); }
+  LayoutCopies(const LayoutCopies&) = delete;
+  LayoutCopies& operator=(const LayoutCopies&) = delete;
+
   // Add all copies, and transitively those that they call. Return whether there is room for them.
   bool add_all() {
     const int64_t most = kMostTimes * layout_.num_states + kMostMore;
-    for (int32_t copy = 0; copy < wanted_.size() && found_.num_states <= most; ++copy) {
+    for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       add(copy);
       join(copy);
+      if (found_.num_states > most || copies_of_[wanted_[copy][0]].size() > kMostCopies) return false;
+      const size_t taken = num_bytes(found_);
+      budget_.charge(taken - charged_);
+      charged_ = taken;
     }
-    return found_.num_states <= most;
+    return true;
   }
 
   VisiblyPushdownLayout layout() && { return std::move(found_); }
@@ -238,6 +248,7 @@ class LayoutCopies {
   support::Interner<int32_t> wanted_;  // of each copy: the rule, and the wanted exits, ascending
   std::vector<std::vector<int32_t>> copies_of_;
   VisiblyPushdownLayout found_;
+  size_t charged_ = 0;
   Budget& budget_;
 };
 

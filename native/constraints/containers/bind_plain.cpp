@@ -170,14 +170,14 @@ class RuleWriter {
       if (read.names.size() == 0) {
         add_value(source, read, end);
       } else {
-        add_name(source, read, value(read, end));
+        add_name(source, read, before_value(read, end));
       }
     }
     for (int32_t skipped : states_.skips(state)) epsilon_.append(nb::make_tuple(source, at(skipped, false)));
   }
 
   // The state where the value of a member begins, the same for all members whose values are read alike up to one end.
-  int32_t value(const Member& read, int32_t end) {
+  int32_t before_value(const Member& read, int32_t end) {
     const auto [found, is_new] = values_.try_emplace({read.languages.ptr(), read.calls.ptr(), end}, num_states_);
     if (is_new) {
       ++num_states_;

@@ -19,7 +19,9 @@ LazyNfa nfa_of(const automata::VisiblyPushdownLayout& layout, Budget& budget) {
   LazyNfa nfa(layout, budget);
   if (nfa.is_exact() || !nfa.has_text()) return nfa;
   const auto copies = automata::by_wanted_exits(layout, nfa.fragments_with_text(), budget);
-  return copies ? LazyNfa(*copies, budget) : std::move(nfa);
+  if (!copies) return nfa;
+  const support::Charge held(budget, automata::num_bytes(*copies));
+  return LazyNfa(*copies, budget);
 }
 
 }  // namespace
