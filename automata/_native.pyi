@@ -6,7 +6,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-def subsets(owner: numpy.typing.NDArray[numpy.int32], arcs: numpy.typing.NDArray[numpy.int32], jumps: numpy.typing.NDArray[numpy.int32], assertions: numpy.typing.NDArray[numpy.int32], num_symbols: int, start: int, end: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.bool_]]:
+def subsets(owner: numpy.typing.NDArray[numpy.int32], arcs: numpy.typing.NDArray[numpy.int32], jumps: numpy.typing.NDArray[numpy.int32], assertions: numpy.typing.NDArray[numpy.int32], start: int, end: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.bool_]]:
     """
     Return the offsets `[Q + 1]`, arcs `[A, 2]` and final states `[Q]` of the automaton of a text with assertions.
     """

@@ -10,7 +10,7 @@ from kinds import lazy_over
 from test_lazy import byte_vocabulary, walks
 from visibly_pushdown_cases import CLOSING, INSIDE, OPENING, random_grammar
 
-from automata import EmptyLanguage, literal
+from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
 from automata.limits import Work
 from automata.visibly_pushdown import (
     VisiblyPushdownCall,
@@ -69,6 +69,15 @@ def test_rules_with_many_exits(count: int) -> None:
         state = lazy.advance(state, byte)
     allowed = {vocabulary.tokens[token] for token in np.flatnonzero(lazy.mask(state))}
     assert allowed == {text for text in vocabulary.tokens if text and b"b)".startswith(text)}
+
+
+def test_more_states_than_numbers_for_them() -> None:
+    rule, long = VisiblyPushdownRule(), compile_expr(parse("[ab]{100000}"))
+    end = rule.state()
+    rule.arcs += [(0, long, end)] * 22_000
+    rule.ends.append((end, 0))
+    with pytest.raises(LimitExceeded, match="states"):
+        lazy_over(VisiblyPushdownGrammar((rule,)), byte_vocabulary(Random(1), b"ab", 10), falls_back=False)
 
 
 def no_tables(work: Work) -> TokenAutomaton:

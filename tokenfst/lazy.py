@@ -216,7 +216,7 @@ def lazy_from_visibly_pushdown(
 
     It is not exact if there is no token for some single byte, at the start of a text that the decoder treats
     differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls
-    refuse some of their exits are copied, and None is returned if the copies have many times as many states.
+    refuse some of their exits are copied, and None is returned if there are too many copies.
 
     Args:
         grammar: the visibly pushdown grammar.

@@ -164,7 +164,7 @@ def subsets(skeleton: Skeleton) -> CharDfa:
     budget = skeleton.budget
     try:
         offsets, arcs, final = _native.subsets(
-            *skeleton.tables(), skeleton.alphabet.size, skeleton.start, skeleton.end, budget.states, budget.work.budget
+            *skeleton.tables(), skeleton.start, skeleton.end, budget.states, budget.work.budget
         )
     except LimitExceeded as error:
         raise budget.too_many_states() if error.limit == "states" else error from None

@@ -62,12 +62,11 @@ class Guard(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """The automaton of an assertion's content. It is timeless if it contains no lookbehind."""
+    """The automaton of an assertion's content."""
 
     behind: bool
     start: int
     end: int
-    timeless: bool
 
 
 class StateBudget:
@@ -133,7 +132,7 @@ class Skeleton:
         self.lay(expr, self.start, self.end)
 
     def tables(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the owners `[Q]`, the arcs `[A, 3]`, the guarded jumps `[J, 3]` and the assertions `[N, 4]`, as
+        """Return the owners `[Q]`, the arcs `[A, 3]`, the guarded jumps `[J, 3]` and the assertions `[N, 3]`, as
         `native/automata/assertions/skeleton.h` describes them."""
         arcs: list[int] = []
         jumps: list[int] = []
@@ -144,7 +143,7 @@ class Skeleton:
             for guard, target in self.jumps[source]:
                 jumps += (source, -1 if guard is None else 2 * guard.assertion + guard.negated, target)
         assertions = [int(field) for assertion in self.assertions for field in assertion]
-        return np.array(self.owner, np.int32), int_rows(arcs, 3), int_rows(jumps, 3), int_rows(assertions, 4)
+        return np.array(self.owner, np.int32), int_rows(arcs, 3), int_rows(jumps, 3), int_rows(assertions, 3)
 
     def state(self) -> int:
         self.budget.check(len(self.arcs))
@@ -236,7 +235,5 @@ class Skeleton:
             states = [state for state in range(start, len(self.owner)) if self.owner[state] == TEXT]
             for state in states:
                 self.owner[state] = number
-            guarding = [self.assertions[guard.assertion] for state in states for guard, _ in self.jumps[state] if guard]
-            timeless = not any(assertion.behind or not assertion.timeless for assertion in guarding)
-            self.assertions.append(Assertion(behind, start, end, timeless))
+            self.assertions.append(Assertion(behind, start, end))
         return number

@@ -20,7 +20,6 @@ void require_skeleton(const Skeleton& skeleton) {
   const int32_t num_states = skeleton.num_states;
   const auto num_assertions = static_cast<int64_t>(skeleton.assertions.size());
   const auto owner = [&](int32_t state) { return skeleton.owner[state]; };
-  require(skeleton.num_symbols >= 0, "there are no negative numbers of symbols");
   require_countable(skeleton.arcs.size(), "arcs");
   require_countable(skeleton.jumps.size(), "jumps");
   require(num_assertions < (1 << 30) && num_states < (1 << 30), "there are too many states");
@@ -29,7 +28,7 @@ void require_skeleton(const Skeleton& skeleton) {
   require(owner(skeleton.start) == kNone && owner(skeleton.end) == kNone, "the text has a start and an end of its own");
   for (const Arc& arc : skeleton.arcs) {
     require_within(std::array{arc.source, arc.target}, 0, num_states, "state");
-    require_within(arc.symbol, 0, skeleton.num_symbols, "symbol");
+    require(arc.symbol >= 0, "a symbol is negative");
     require(owner(arc.source) == owner(arc.target), "an arc leads to another automaton");
   }
   const auto by_place = [](const Arc& arc) { return std::pair(arc.source, arc.symbol); };
@@ -51,15 +50,16 @@ void require_skeleton(const Skeleton& skeleton) {
 
 [[noreturn]] void raise_too_many_alternatives() {
   const nb::object error = nb::module_::import_("automata.errors").attr("LimitExceeded");
+  static_assert(Conditions::kMostAlternatives == 4096);
   PyErr_SetString(error.ptr(), "the assertions leave more than 4,096 alternatives open at one place");
   throw nb::python_error();
 }
 
 // The offsets, arcs and final states.
 auto subsets_of(Values<int32_t> owner, Records<Arc> arcs, Records<GuardedJump> jumps, Records<Assertion> assertions,
-                int32_t num_symbols, int32_t start, int32_t end, int64_t max_states, Budget& budget) {
+                int32_t start, int32_t end, int64_t max_states, Budget& budget) {
   require_countable(owner.size(), "states");
-  const Skeleton skeleton{static_cast<int32_t>(owner.size()), num_symbols, start, end, owner, arcs, jumps, assertions};
+  const Skeleton skeleton{static_cast<int32_t>(owner.size()), start, end, owner, arcs, jumps, assertions};
   require_skeleton(skeleton);
   try {
     const CharacterAutomaton found = unlocked([&] { return subsets(skeleton, max_states, budget); });
@@ -73,8 +73,8 @@ auto subsets_of(Values<int32_t> owner, Records<Arc> arcs, Records<GuardedJump> j
 
 void bind_assertions(nb::module_& m) {
   m.def(
-      "subsets", &subsets_of, "owner"_a, "arcs"_a, "jumps"_a, "assertions"_a, "num_symbols"_a, "start"_a, "end"_a,
-      "max_states"_a, "budget"_a,
+      "subsets", &subsets_of, "owner"_a, "arcs"_a, "jumps"_a, "assertions"_a, "start"_a, "end"_a, "max_states"_a,
+      "budget"_a,
       "Return the offsets `[Q + 1]`, arcs `[A, 2]` and final states `[Q]` of the automaton of a text with assertions.");
 }
 

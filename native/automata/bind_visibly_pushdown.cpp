@@ -149,10 +149,6 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
                                 Records<Copy> copies, Records<Edge> epsilon, Records<Call> calls,
                                 Values<int32_t> targets, Records<RuleEnd> ends, Records<Prepared> prepared,
                                 Records<Counter> counters, Records<CountedState> numbers, Budget& budget) {
-  budget.charge(text.size() + 16 * fragment_arcs.size() +
-                8 * (chains.size() + fragment_epsilon.size() + epsilon.size()) +
-                12 * (copies.size() + calls.size() + numbers.size()) + 4 * targets.size() +
-                4 * static_cast<size_t>(std::max(num_states, 0)));
   VisiblyPushdownLayout layout;
   layout.num_states = num_states, layout.num_labels = num_labels;
   layout.starts = copied(starts), layout.first_exit = copied(first_exit);
@@ -165,6 +161,7 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
   layout.calls = copied(calls), layout.targets = copied(targets), layout.ends = copied(ends);
   layout.prepared = copied(prepared), layout.counters = copied(counters), layout.numbers = copied(numbers);
   require_layout(layout);
+  budget.charge(num_bytes(layout));
   return layout;
 }
 

@@ -24,7 +24,7 @@ def some_skeleton(rng: Random) -> dict[str, Any]:
     owner: list[int] = []
     arcs: list[tuple[int, int, int]] = []
     jumps: list[tuple[int, int, int]] = []
-    assertions: list[tuple[int, int, int, int]] = []
+    assertions: list[tuple[int, int, int]] = []
     num_assertions = rng.randint(0, 3)
     for number in (TEXT, *range(num_assertions)):
         first, size = len(owner), rng.randint(2, 4)
@@ -36,15 +36,12 @@ def some_skeleton(rng: Random) -> dict[str, Any]:
         guards = rng.choices([-1, *range(2 * inner)], k=rng.randint(1, size))
         jumps += [(rng.choice(states), guard, rng.choice(states)) for guard in guards]
         if number != TEXT:
-            guarding = [assertions[guard // 2] for source, guard, _ in jumps if guard >= 0 and source in states]
-            is_timeless = not any(behind or not timeless for behind, _, _, timeless in guarding)
-            assertions.append((rng.randint(0, 1), first, first + 1, int(is_timeless)))
+            assertions.append((rng.randint(0, 1), first, first + 1))
     return {
         "owner": ints(owner),
         "arcs": ints(sorted(arcs), -1, 3),
         "jumps": ints(sorted(jumps), -1, 3),
-        "assertions": ints(assertions, -1, 4),
-        "num_symbols": NUM_SYMBOLS,
+        "assertions": ints(assertions, -1, 3),
         "start": 0,
         "end": 1,
         "max_states": 10_000,
@@ -71,7 +68,7 @@ def reached(skeleton: dict[str, Any], text: tuple[int, ...], start: int, begin: 
 
 def holds(skeleton: dict[str, Any], text: tuple[int, ...], number: int, place: int) -> bool:
     """Whether an assertion holds at a place of a text."""
-    behind, start, end, _ = skeleton["assertions"][number].tolist()
+    behind, start, end = skeleton["assertions"][number].tolist()
     if behind:
         return any((place, end) in reached(skeleton, text, start, begin) for begin in range(place + 1))
     return any(state == end for _, state in reached(skeleton, text, start, place))
@@ -119,3 +116,6 @@ def test_limits() -> None:
         _native.subsets(**{**largest, "max_states": 2}, budget=budget())
     with pytest.raises(LimitExceeded, match="bytes"):
         _native.subsets(**largest, budget=budget(0))
+    far = ints([(0, 2**31 - 1, 0)], -1, 3)
+    with pytest.raises(LimitExceeded, match="bytes"):
+        _native.subsets(**{**largest, "arcs": far}, budget=budget())

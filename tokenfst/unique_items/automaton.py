@@ -156,11 +156,14 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         """Return the tokens that the rules allow in a state, packed in words, and the memory does not, if any."""
         if state.place is None:
             return None
-        if state not in self._refused:
-            if len(self._refused) >= MAX_CACHED:
-                self._refused.clear()
-            self._refused[state] = _TokenSet.of(self._refused_among(state, words, None))
-        return self._refused[state]
+        try:
+            return self._refused[state]
+        except KeyError:
+            found = _TokenSet.of(self._refused_among(state, words, None))
+        if len(self._refused) >= MAX_CACHED:
+            self._refused.clear()
+        self._refused[state] = found
+        return found
 
     def _refused_among(self, state: UniqueItemsState, words: Words, remaining: int | None) -> list[int]:
         """Return which of some tokens are not allowed: since the text cannot go on, or not within a budget."""

@@ -76,8 +76,8 @@ class Side:
         negative: bool,
     ) -> None:
         cuts, truth = branch(formula, statements, sizes, negative)
-        # Many texts tell the same of their numbers.
-        self.truth: Truth = cache(truth)
+        # With remainders, the same knowledge recurs in many states.
+        self.truth: Truth = cache(truth) if steps else truth
         self.steps = steps
         self.cuts = Comparison([cut_of(cut.numerator, cut.denominator) for cut in cuts])
         scaled = [_scaled(cut) if cut else None for cut in cuts]

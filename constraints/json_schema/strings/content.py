@@ -115,7 +115,9 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
         found = algebra.difference(_any_text(), (yield _automaton(formula.part, done)))
     elif isinstance(formula, Or) and all(isinstance(part, Not) for part in formula.parts):
         # All that not every part holds for: products of deterministic automata, with none to determinize.
-        found = algebra.difference(_any_text(), (yield from _intersection(tuple(map(negation, formula.parts)), done)))
+        found = algebra.difference(
+            _any_text(), (yield _automaton(with_one_length(conjunction(map(negation, formula.parts))), done))
+        )
     elif isinstance(formula, Or):
         parts: list[ByteAutomaton] = []
         for part in formula.parts:
@@ -188,8 +190,8 @@ def string_matches(formula: Formula, text: str) -> bool:
 
 
 def with_one_length(formula: Formula) -> Formula:
-    """Return a conjunction with one statement about the length, and the negation of one as one; any other formula as it
-    is."""
+    """Merge the statements about the length in a conjunction, and turn the negation of one into a statement where it is
+    one; return any other formula as it is."""
     if not isinstance(formula, And):
         return _length(formula) or formula
     low, high, others = 0, None, []

@@ -39,8 +39,8 @@ class Conditions {
 
   explicit Conditions(Budget& budget);
 
-  // Each of these throws TooManyAlternatives past the most.
   int32_t obligation(int32_t bit);
+  // The others throw TooManyAlternatives if the result has more than the most.
   int32_t either(int32_t one, int32_t other);
   int32_t both(int32_t one, int32_t other);
   int32_t negation(int32_t condition);

@@ -21,11 +21,10 @@ struct GuardedJump {
 
 struct Assertion {
   int32_t is_behind, start, end;
-  int32_t is_timeless;  // whether it holds no lookbehind
 };
 
 struct Skeleton {
-  int32_t num_states, num_symbols;
+  int32_t num_states;
   int32_t start, end;                  // of the text
   std::span<const int32_t> owner;      // [Q], the assertion that a state belongs to, kNone for the text
   std::span<const Arc> arcs;           // by source, then by symbol

@@ -60,6 +60,7 @@ class Subsets {
             skeleton.num_states, skeleton.jumps.size(), [&](size_t jump) { return skeleton.jumps[jump].source; },
             budget)),
         is_end_of_lookahead_(skeleton.num_states, false, budget),
+        is_timeless_(skeleton.assertions.size(), true, budget),
         behind_(skeleton.assertions.size(), kFalse, budget),
         readable_(skeleton.num_states, kNone, budget),
         stepped_(0, support::Hash(), std::equal_to<int64_t>(), budget),
@@ -68,11 +69,12 @@ class Subsets {
         own_(budget),
         here_(budget),
         used_(budget),
+        by_symbol_(num_symbols(skeleton), Vector<Reached>(budget), budget),
         result_{Vector<int32_t>(1, 0, budget), Vector<OutArc>(budget), Vector<uint8_t>(budget)} {
     for (const Assertion& assertion : skeleton.assertions) {
       if (!assertion.is_behind) is_end_of_lookahead_[assertion.end] = true;
     }
-    for (int32_t symbol = 0; symbol < skeleton.num_symbols; ++symbol) by_symbol_.emplace_back(budget);
+    find_timeless();
   }
 
   CharacterAutomaton made() && {
@@ -87,6 +89,26 @@ class Subsets {
   }
 
  private:
+  static size_t num_symbols(const Skeleton& skeleton) {
+    const auto last = std::ranges::max_element(skeleton.arcs, {}, &Arc::symbol);
+    return last == skeleton.arcs.end() ? 0 : static_cast<size_t>(last->symbol) + 1;
+  }
+
+  // Inner assertions come first.
+  void find_timeless() {
+    const auto owner = [&](size_t jump) { return skeleton_.owner[skeleton_.jumps[jump].source] + 1; };
+    const auto num_assertions = static_cast<int32_t>(skeleton_.assertions.size());
+    const auto by_owner = support::grouped(num_assertions + 1, skeleton_.jumps.size(), owner, budget_);
+    for (int32_t number = 0; number < num_assertions; ++number) {
+      for (const int32_t jump : by_owner[number + 1]) {
+        const int32_t guard = skeleton_.jumps[jump].guard;
+        if (guard == kNone) continue;
+        const bool is_behind = skeleton_.assertions[guard / 2].is_behind != 0;
+        if (is_behind || !is_timeless_[guard / 2]) is_timeless_[number] = false;
+      }
+    }
+  }
+
   // Add the arcs of a state of the result, and make the states that they lead to.
   void expand(int32_t map) {
     const auto flat = maps_[map];
@@ -236,7 +258,7 @@ class Subsets {
     found.clear();
     give_back();
     // With a lookbehind in it, that is true of this place alone.
-    if (!assertion.is_timeless) here_.push_back(state);
+    if (!is_timeless_[skeleton_.owner[state]]) here_.push_back(state);
     return readable_[state] = result;
   }
 
@@ -253,15 +275,16 @@ class Subsets {
   Conditions conditions_;
   const support::Groups arcs_, jumps_;  // by source
   Vector<uint8_t> is_end_of_lookahead_;
-  Vector<int32_t> behind_;    // by assertion that looks back: when it holds here
-  Vector<int32_t> readable_;  // by state of a lookahead, kNone if it has not been asked for
+  Vector<uint8_t> is_timeless_;  // by assertion: whether it holds no lookbehind
+  Vector<int32_t> behind_;       // by assertion that looks back: when it holds here
+  Vector<int32_t> readable_;     // by state of a lookahead, kNone if it has not been asked for
   support::Map<int64_t, int32_t, support::Hash> stepped_;
   support::Interner<int32_t> maps_;  // states and conditions in turn
   Found entered_;
   Vector<Reached> own_;
   Vector<int32_t> here_;  // the states whose `readable_` is for this place alone
   Vector<int32_t> used_;  // symbols
-  std::vector<Vector<Reached>> by_symbol_;
+  Vector<Vector<Reached>> by_symbol_;
   std::vector<std::unique_ptr<Found>> scratch_;
   size_t depth_ = 0;
   CharacterAutomaton result_;

@@ -56,7 +56,7 @@ struct CountedState {
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
-// Where calls of two rules are made at one place, a third rule is called, which ends in the exits of both.
+// Where two copies of one rule are called at one place, `both` is called for the two.
 struct Join {  // rule < other; by `other`, then by `rule`
   int32_t rule, other, both;
 };

@@ -10,8 +10,8 @@ namespace automata {
 
 namespace {
 
-// The copies may have so many times the states of the layout, and some more.
-constexpr int64_t kMostTimes = 8, kMostMore = 1 << 10;
+// The copies may take so many times the memory of the layout, and some more.
+constexpr size_t kMostTimes = 8, kMostMore = 1 << 16;
 // The most copies of one rule.
 constexpr size_t kMostCopies = 64;
 
@@ -105,6 +105,7 @@ class LayoutCopies {
     }
     for (const RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
     copies_of_.resize(layout.num_rules());
+    charge();
     // The whole text ends in its only exit.
     wanted_.push(0);
     wanted_.push(0);
@@ -117,14 +118,12 @@ class LayoutCopies {
 
   // Add all copies, and transitively those that they call. Return whether there is room for them.
   bool add_all() {
-    const int64_t most = kMostTimes * layout_.num_states + kMostMore;
+    const size_t most = kMostTimes * num_bytes(layout_) + kMostMore;
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       add(copy);
       join(copy);
-      if (found_.num_states > most || copies_of_[wanted_[copy][0]].size() > kMostCopies) return false;
-      const size_t taken = num_bytes(found_);
-      budget_.charge(taken - charged_);
-      charged_ = taken;
+      charge();
+      if (charged_ > most || copies_of_[wanted_[copy][0]].size() > kMostCopies) return false;
     }
     return true;
   }
@@ -132,6 +131,12 @@ class LayoutCopies {
   VisiblyPushdownLayout layout() && { return std::move(found_); }
 
  private:
+  void charge() {
+    const size_t taken = num_bytes(found_);
+    budget_.charge(taken - charged_);
+    charged_ = taken;
+  }
+
   // Add the copy of a rule.
   void add(int32_t copy) {
     const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);

@@ -14,6 +14,9 @@ using automata::VisiblyPushdownLayout;
 
 namespace {
 
+// The most states, which leaves numbers for those of blocks.
+constexpr int64_t kMostStates = 1 << 30;
+
 template <class T>
 Vector<T> copied(const std::vector<T>& values, Budget& budget) {
   return Vector<T>(values.begin(), values.end(), budget);
@@ -117,6 +120,9 @@ std::vector<uint8_t> LazyNfa::fragments_with_text() const {
 }
 
 void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
+  int64_t num_states = layout.num_states + static_cast<int64_t>(layout.text.size());
+  for (const automata::Copy& copy : layout.copies) num_states += layout.fragment_states[copy.fragment];
+  support::require_at_most(num_states, kMostStates);
   int32_t number = layout.num_states;
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     chains_.push_back({number, layout.text_offsets[chain], layout.chains[chain].target});

@@ -105,7 +105,8 @@ int32_t SubsetMachine::kept(int32_t rule) {
   return set;
 }
 
-// The rule that all gathered states call, kNone if they call none.
+// The rule to call for all states of the open set: the one that they call, or the join of several; kNone if they call
+// none.
 int32_t SubsetMachine::rule_called() {
   int32_t rule = kNone, exit = kNone, num_plain = 0, num_calls = 0, num_ends = 0;
   for (int32_t state : sets_.open()) {

@@ -1,7 +1,7 @@
 // SubsetMachine: a visibly pushdown grammar determinized on demand, one state's row at a time.
 //
 // A state is a set of states of a LazyNfa, made when it is first reached, and its row when it is first left: the
-// subset construction, only as far as the walks reach. The rules need not be copied for it, and nothing is minimized:
+// subset construction, only as far as the walks reach. Nothing is minimized:
 //
 //     set       states that read something, call or end; equal sets have one number
 //     call      entering a set whose states call a rule pushes that set, and the rule begins
