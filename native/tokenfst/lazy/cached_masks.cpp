@@ -9,6 +9,8 @@ namespace {
 
 // A mask with more tokens than this gets separate words.
 constexpr size_t kMostFlips = 1 << 12;
+// Tokens that one of two states allows and the other does not are found by a walk if there are fewer of them than this.
+constexpr int32_t kManyLost = 1 << 10;
 // A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
@@ -83,22 +85,17 @@ MaskPointer MaskFinder::walked(const Configuration& at) {
   return mask(nullptr, at);
 }
 
-// The mask that has been collected, relative to `base`, and to another mask if it was compared with one.
-MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configuration& at, const CachedMask* other) {
+// The mask that has been collected, relative to `base`; `depth` symbols of the stack or more were looked at.
+MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth) {
   const auto ends = vocabulary_.eos_ids();
-  auto made = std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_,
-                                                      context_.stacks[at.top].height + 1 - looked_.lowest});
-  if (other) {
-    made->depth = std::max(made->depth, other->depth);
-    const auto flips = std::span(other->flips).subspan(other->is_final ? ends.size() : 0);
-    tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
-  }
   if (tokens_.size() > kMostFlips) {
-    Words words = made->base ? *made->base : Words(vocabulary_.num_words());
+    Words words = base ? *base : Words(vocabulary_.num_words());
     for (int32_t token : tokens_) support::flip_bit(words, token);
-    made->base = std::make_shared<const Words>(std::move(words));
+    base = std::make_shared<const Words>(std::move(words));
     tokens_.clear();
   }
+  depth = std::max(depth, context_.stacks[at.top].height + 1 - looked_.lowest);
+  auto made = std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_, depth});
   made->flips.reserve(tokens_.size() + (is_final_ ? ends.size() : 0));
   if (is_final_) made->flips.assign(ends.begin(), ends.end());
   made->flips.insert(made->flips.end(), tokens_.begin(), tokens_.end());
@@ -119,28 +116,42 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
   return text.target == at.state ? looping(*known, at) : chained(*known, at);
 }
 
+// The mask of a state relative to another one's. Where that state allows many tokens that begin with bytes with which
+// nothing may begin here, as where text must not begin with a space, they are taken away at once.
 MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const MaskPointer& known) {
   ++counts_.differing;
   begin(at);
+  support::ByteSet lost = context_.characters.leading(other) & ~context_.characters.leading(at.state);
+  if (texts_.num_beginning(lost) < kManyLost) lost = {};
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
     const WalkedTokens tokens = walked_tokens(whole);
-    DifferingWalk walker(context_, tokens, looked_, tokens_);
+    DifferingWalk walker(context_, tokens, lost, looked_, tokens_);
     walk_places(tokens.trie, start, walker, budget_);
   }
-  return mask(known->base, at, known.get());
+  const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
+  if (lost.is_empty()) {
+    tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
+    return mask(known->base, at, known->depth);
+  }
+  Words words = known->base ? *known->base : Words(vocabulary_.num_words());
+  for (const int32_t token : flips) support::flip_bit(words, token);
+  texts_.clear_beginning(lost, words);
+  return mask(std::make_shared<const Words>(std::move(words)), at, known->depth);
 }
 
 // The mask of a state after which quoted text may continue in any way, null if the state is not of that kind.
 MaskPointer MaskFinder::covered(const Configuration& at) {
   const Text& quoted = texts_.quoted();
-  const int32_t cover = context_.characters.cover(at.state, quoted.set());
-  const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover; });
+  const Cover cover = context_.characters.cover(at.state);
+  const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
   if (free == std::end(kCovers)) return nullptr;
   ++counts_.covered;
   begin(at);
   walk_all(quoted.set(), at);
   walk(quoted.beyond(*free), at);
+  const Text::RestTable& rests = quoted.rests(cover.leaving);
+  (cover.leaving & rests.some).for_each([&](uint8_t first) { walk(rests.by_first[first]->tokens_up_to(*free), at); });
   return mask(shared(quoted.words(*free)), at);
 }
 

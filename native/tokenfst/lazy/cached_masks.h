@@ -75,7 +75,7 @@ class MaskFinder {
   WalkedTokens walked_tokens(bool whole) const;
   void walk(const TokenTrie& tokens, const Configuration& at);
   void walk_all(const CharacterSet& skipped, const Configuration& at);
-  MaskPointer mask(std::shared_ptr<const Words> base, const Configuration& at, const CachedMask* other = nullptr);
+  MaskPointer mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth = 0);
 
   MaskPointer walked(const Configuration& at);
   MaskPointer text_mask(const TextLike& text, const Configuration& at,

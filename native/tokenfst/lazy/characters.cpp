@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tokenfst {
 
@@ -17,8 +18,9 @@ namespace {
 
 // At least this many ASCII bytes that lead to one state make a text.
 constexpr int32_t kTextBytes = 10;
-// A search for a cover visits at most this many states.
-constexpr size_t kMostStates = 1 << 11;
+// A search for a cover visits at most this many states, and at most so many to make a long cover longer.
+constexpr size_t kMostStates = 1 << 11, kMostForLong = 1 << 7;
+constexpr int32_t kLongCover = 16;
 
 bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
   return (bytes.words[0] & set.ascii[0]) | (bytes.words[1] & set.ascii[1]) | (bytes.words[2] & set.ascii[2]) |
@@ -186,12 +188,17 @@ bool Characters::frees(int32_t state, const TrieNode& node) {
   return free_[state] == Free::kYes;
 }
 
-support::ByteSet Characters::leaving(int32_t state, const CharacterSet& set) {
+support::ByteSet Characters::leading(int32_t state) {
   const auto row = machine_.row(state);
   support::ByteSet found;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] != kDead) found |= machine_.bytes(column).all;
   }
+  return found;
+}
+
+support::ByteSet Characters::leaving(int32_t state, const CharacterSet& set) {
+  support::ByteSet found = leading(state);
   for (int word = 0; word < 4; ++word) found.words[word] &= ~set.ascii[word];
   return found;
 }
@@ -237,28 +244,57 @@ bool Characters::add_rest(int32_t state, Pending pending) {
   });
 }
 
-bool Characters::add_behind(int32_t state, const CharacterSet& set) {
+bool Characters::add_behind(int32_t state) {
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (overlap(machine_.bytes(column).all, set) && !add(machine_.row(state)[column])) return false;
+    if (overlap(machine_.bytes(column).all, kQuoted) && !add(machine_.row(state)[column])) return false;
   }
-  return !set.beyond || std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
+  return std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
     return add_rest(machine_.row(state)[machine_.byte_class()[lead]], kAfterLead[lead]);
   });
 }
 
-int32_t Characters::cover(int32_t state, const CharacterSet& set) {
+Characters::Behind Characters::behind(int32_t state) {
+  if (behind_of_.size() < static_cast<size_t>(machine_.num_states())) behind_of_.resize(machine_.num_states(), kNoNote);
+  if (behind_of_[state] != kNoNote) return behinds_[behind_of_[state]];
   begin_search();
   queue_.clear();
-  add(state);
-  size_t first = 0;
-  for (int32_t free = 0; free < kMostCover; ++free) {
-    const size_t last = queue_.size();
-    for (; first < last; ++first) {
-      if (!add_behind(queue_[first], set) || queue_.size() > kMostStates) return free;
-    }
-    if (queue_.size() == last) return kMostCover;
+  Behind found;
+  found.is_free = add_behind(state);
+  found.leaving = leaving(state, kQuoted);
+  if (found.is_free) {
+    found.begin = static_cast<int32_t>(reached_.size());
+    reached_.insert(reached_.end(), queue_.begin(), queue_.end());
+    found.end = static_cast<int32_t>(reached_.size());
   }
-  return kMostCover;
+  behinds_.push_back(found);
+  behind_of_[state] = static_cast<int32_t>(behinds_.size()) - 1;
+  return found;
+}
+
+Cover Characters::cover(int32_t state) {
+  if (++cover_search_ == INT32_MAX) {
+    std::ranges::fill(covered_, 0);
+    cover_search_ = 1;
+  }
+  const auto meet = [&](int32_t reached) {
+    if (covered_.size() < static_cast<size_t>(machine_.num_states())) covered_.resize(machine_.num_states(), 0);
+    if (std::exchange(covered_[reached], cover_search_) != cover_search_) frontier_.push_back(reached);
+  };
+  frontier_.clear();
+  meet(state);
+  Cover found;
+  for (size_t first = 0; found.length < kMostCover; ++found.length) {
+    const size_t last = frontier_.size();
+    budget_.spend(static_cast<int64_t>(last - first));
+    for (; first < last; ++first) {
+      const Behind own = behind(frontier_[first]);
+      found.leaving |= own.leaving;
+      if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMostStates : kMostForLong)) return found;
+      for (int32_t at = own.begin; at < own.end; ++at) meet(reached_[at]);
+    }
+    if (frontier_.size() == last) found.length = kMostCover - 1;
+  }
+  return found;
 }
 
 }  // namespace tokenfst

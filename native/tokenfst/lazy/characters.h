@@ -7,11 +7,12 @@
 //              and where they lead
 //     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
 //              not in a loop, as in names but for those that are listed
-//     cover    of a state: how many characters of a set may follow in any way. A pattern that some place of a text has
-//              to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue; but its
-//              states are many, and none loops on everything that quoted text contains. What matters for a mask is not
-//              where a token leads but whether it leads anywhere. So a search visits the states that all texts of one
-//              character lead to, then of two, and so on; none of them may be dead or touch the stack
+//     cover    of a state: how many characters of quoted text may follow in any way. A pattern that some place of a
+//              text has to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue;
+//              but its states are many, and none loops on everything that quoted text contains. What matters for a mask
+//              is not where a token leads but whether it leads anywhere. So a search visits the states that all texts
+//              of one character lead to, then of two, and so on; none of them may be dead or touch the stack. Where
+//              single characters lead to is kept by state, since the searches of neighbours meet the same states
 //
 // Results are kept by state. In a grammar with twenty strings, twenty states behave alike (`Machine::twin`): what loops
 // there is found once.
@@ -49,6 +50,12 @@ struct CharacterBytes {
   Continuations continuations[support::kNumPending];
 };
 
+// Quoted text that may follow in any way.
+struct Cover {
+  int32_t length = 0;        // in characters
+  support::ByteSet leaving;  // bytes with which anything else may follow the text, and perhaps more
+};
+
 class Characters {
  public:
   Characters(Machine& machine, Budget& budget)
@@ -58,8 +65,13 @@ class Characters {
         free_(budget),
         note_of_(budget),
         notes_(budget),
+        behind_of_(budget),
+        behinds_(budget),
+        reached_(budget),
         met_(budget),
-        queue_(budget) {}
+        queue_(budget),
+        covered_(budget),
+        frontier_(budget) {}
 
   // The loops of a state; null if they have not been found yet.
   const Loops* known_loops(int32_t state) const {
@@ -71,18 +83,22 @@ class Characters {
   const TextLike& text(int32_t state);
   // Whether all tokens below a node can be read from a state since they are plain text.
   bool frees(int32_t state, const TrieNode& node);
-  // The number of characters of a set that are free after a state, up to `kMostCover`.
-  int32_t cover(int32_t state, const CharacterSet& set);
-  // The bytes that lead anywhere from a state, other than ASCII of a set.
+  // The quoted text that is free after a state, of up to `kMostCover` characters.
+  Cover cover(int32_t state);
+  // The bytes that lead anywhere from a state.
+  support::ByteSet leading(int32_t state);
+  // The same other than ASCII of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
   size_t num_bytes() const {
-    return sizeof(Note) * notes_.size() + free_.size() + 4 * (note_of_.size() + met_.size() + queue_.size());
+    return sizeof(Note) * notes_.size() + sizeof(Behind) * behinds_.size() + free_.size() +
+           4 * (note_of_.size() + behind_of_.size() + reached_.size() + met_.size() + queue_.size() + covered_.size() +
+                frontier_.size());
   }
 
-  // The greatest result of `cover`.
-  static constexpr int32_t kMostCover = 16;
+  // The greatest length of a cover.
+  static constexpr int32_t kMostCover = 32;
 
   // The state that loops on a set of characters to which most characters lead from a state, which may be that state;
   // kDead if there is none.
@@ -93,6 +109,12 @@ class Characters {
     Loops loops;
     TextLike text;
     bool has_loops = false, has_text = false;
+  };
+  // Where single characters of quoted text lead from a state.
+  struct Behind {
+    bool is_free = false;        // whether all of them lead somewhere
+    int32_t begin = 0, end = 0;  // these states, in `reached_`
+    support::ByteSet leaving;    // the other bytes that lead anywhere
   };
 
   Note& note(int32_t state);
@@ -106,8 +128,10 @@ class Characters {
   // Whether the rest of every character does; what was asked in this search before is taken to be true, since a search
   // ends where it is not.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Adds the states that single characters lead to to the queue; returns whether all characters lead somewhere.
-  bool add_behind(int32_t state, const CharacterSet& set);
+  // Finds where single characters of quoted text lead from a state.
+  Behind behind(int32_t state);
+  // Adds the states that they lead to to the queue; returns whether all of them lead somewhere.
+  bool add_behind(int32_t state);
   bool add_rest(int32_t state, Pending pending);
   bool add(int32_t state);
   void begin_search();
@@ -122,9 +146,15 @@ class Characters {
   static constexpr int32_t kNoNote = -1;
   Vector<int32_t> note_of_;  // [Q], the note of each state that was looked at
   Vector<Note> notes_;
+  Vector<int32_t> behind_of_;  // [Q], as `note_of_`
+  Vector<Behind> behinds_;
+  Vector<int32_t> reached_;
   Vector<int32_t> met_;  // [Q], the last search that met each state, and with what pending
   Vector<int32_t> queue_;
-  int32_t search_ = 0;  // searches are numbered by kSearchStep
+  int32_t search_ = 0;        // searches are numbered by kSearchStep
+  Vector<int32_t> covered_;   // [Q], the last search for a cover that met each state
+  Vector<int32_t> frontier_;  // the states that it met
+  int32_t cover_search_ = 0;
   static constexpr int32_t kSearchStep = support::kNumPending + 1;
 };
 

@@ -14,6 +14,8 @@ namespace {
 constexpr int32_t kFewBelow = 64;
 // If more tokens than this begin with characters of a set and are not over it, a text saves nothing.
 constexpr size_t kMostLeaving = 1 << 13;
+// Clearing one token's bit takes as long as clearing those of so many words.
+constexpr size_t kWordsPerToken = 4;
 // The number of sets that are kept; 20 KiB and more each.
 constexpr int kMostTexts = 256;
 
@@ -65,13 +67,24 @@ std::vector<Rests::Rest> by_text(std::vector<Rests::Rest> rests, const Vocabular
   return rests;
 }
 
+// The trie of whole tokens.
+std::unique_ptr<const TokenTrie> trie_of(const std::vector<int32_t>& tokens, const Vocabulary& vocabulary) {
+  std::vector<Rests::Rest> whole;
+  for (const int32_t token : tokens) whole.push_back({token, {}});
+  TrieBuilder builder;
+  for (const Rests::Rest& each : by_text(std::move(whole), vocabulary)) {
+    builder.add(vocabulary.token(each.token), each.token);
+  }
+  return std::make_unique<const TokenTrie>(builder.made());
+}
+
 }  // namespace
 
 Rests::Rests(std::vector<Rest> rests, const Vocabulary& vocabulary)
     : vocabulary_(vocabulary),
       sorted_(by_text(std::move(rests), vocabulary)),
-      of_length_(1 + std::ranges::max(sorted_, {}, [](const Rest& rest) { return rest.before.length; }).before.length) {
-}
+      of_length_(1 + std::ranges::max(sorted_, {}, [](const Rest& rest) { return rest.before.length; }).before.length),
+      up_to_(of_length_.size()) {}
 
 template <class Chosen>
 std::unique_ptr<const TokenTrie> Rests::trie_of(Chosen chosen) const {
@@ -89,6 +102,17 @@ const TokenTrie& Rests::all() const {
 const TokenTrie& Rests::after(int32_t length) const {
   return once(of_length_[length],
               [&] { return trie_of([&](const Rest& rest) { return rest.before.length == length; }); });
+}
+
+const TokenTrie& Rests::tokens_up_to(int32_t length) const {
+  length = std::min(length, longest());
+  return once(up_to_[length], [&] {
+    std::vector<int32_t> tokens;
+    for (const Rest& rest : sorted_) {
+      if (rest.before.length <= length) tokens.push_back(rest.token);
+    }
+    return tokenfst::trie_of(tokens, vocabulary_);
+  });
 }
 
 Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCharacters& characters, TokensBySet tokens)
@@ -163,23 +187,12 @@ const Words& Text::words(int32_t length) const {
 const TokenTrie& Text::beyond(int32_t length) const {
   length = std::min(length, longest_);
   return once(beyond_[length], [&] {
-    const auto is_beyond = [&](int32_t token) {
-      const auto text = vocabulary_.token(token);
-      return !text.empty() && set_.begins(text[0]) &&
-             (characters_.length(token) > length || !support::has_bit(over_, static_cast<uint32_t>(token)));
-    };
-    // Whole tokens are sorted, and so are the others.
-    const auto ranked = vocabulary_.token_of_rank();
-    std::vector<int32_t> chosen;
-    std::ranges::copy_if(ranked.first(vocabulary_.num_whole()), std::back_inserter(chosen), is_beyond);
-    const auto num_whole = static_cast<ptrdiff_t>(chosen.size());
-    std::ranges::copy_if(ranked.subspan(vocabulary_.num_whole()), std::back_inserter(chosen), is_beyond);
-    std::ranges::inplace_merge(chosen, chosen.begin() + num_whole, [&](int32_t left, int32_t right) {
-      return view(vocabulary_.token(left)) < view(vocabulary_.token(right));
-    });
-    TrieBuilder builder;
-    for (const int32_t token : chosen) builder.add(vocabulary_.token(token), token);
-    return std::make_unique<const TokenTrie>(builder.made());
+    std::vector<int32_t> tokens;
+    std::ranges::copy_if(characters_.longer(length), std::back_inserter(tokens),
+                         [&](int32_t token) { return support::has_bit(over_, static_cast<uint32_t>(token)); });
+    std::ranges::copy_if(leaving_, std::back_inserter(tokens),
+                         [&](int32_t token) { return prefix_over(set_, vocabulary_.token(token)).length > length; });
+    return trie_of(tokens, vocabulary_);
   });
 }
 
@@ -241,8 +254,10 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
   const Text::RestTable& table = quoted_.rests(ends);
   table.some.for_each([&](uint8_t byte) {
-    table.by_first[byte]->all();
-    for (int32_t length = 0; length <= table.by_first[byte]->longest(); ++length) table.by_first[byte]->after(length);
+    const Rests& rests = *table.by_first[byte];
+    rests.all();
+    for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
+    for (const int32_t length : kCovers) rests.tokens_up_to(length);
   });
   for (const int32_t length : kCovers) quoted_.beyond(length);
   quoted_.prepare_below('"');
@@ -284,6 +299,41 @@ const Text* TextLibrary::find(const CharacterSet& set) {
   auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, std::move(tokens));
   const Text* other = nullptr;
   return own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? made.release() : other;
+}
+
+template <class Visit>
+void TextLibrary::for_each_run(const ByteSet& bytes, Visit visit) const {
+  for (const Trie* trie : {&vocabulary_->whole(), &vocabulary_->partial()}) {
+    const TrieNode& root = trie->root();
+    for (const TrieNode& node : trie->nodes().subspan(root.children, root.num_children)) {
+      if (bytes[node.byte])
+        visit(node.byte, vocabulary_->token_of_rank().subspan(node.first_rank, node.end_rank - node.first_rank));
+    }
+  }
+}
+
+int32_t TextLibrary::num_beginning(const ByteSet& bytes) const {
+  size_t count = 0;
+  for_each_run(bytes, [&](uint8_t, std::span<const int32_t> tokens) { count += tokens.size(); });
+  return static_cast<int32_t>(count);
+}
+
+void TextLibrary::clear_beginning(const ByteSet& bytes, Words& words) const {
+  for_each_run(bytes, [&](uint8_t byte, std::span<const int32_t> tokens) {
+    if (tokens.size() * kWordsPerToken < words.size()) {
+      for (const int32_t token : tokens) support::clear_bit(words, static_cast<uint32_t>(token));
+      return;
+    }
+    const Words& own = once(beginning_[byte], [&] {
+      auto made = std::make_unique<Words>(words.size());
+      for_each_run(bytes, [&](uint8_t first, std::span<const int32_t> all) {
+        if (first == byte)
+          for (const int32_t token : all) support::set_bit(*made, static_cast<uint32_t>(token));
+      });
+      return made;
+    });
+    for (size_t word = 0; word < words.size(); ++word) words[word] &= ~own[word];
+  });
 }
 
 }  // namespace tokenfst

@@ -51,7 +51,7 @@ namespace tokenfst {
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
 
 // The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
-constexpr int32_t kCovers[] = {16, 8};
+constexpr int32_t kCovers[] = {32, 16, 8};
 
 // A trie of some tokens, or of their rests.
 struct TokenTrie {
@@ -88,6 +88,8 @@ class Rests {
   const TokenTrie& all() const;
   // The rests after `length` characters, which are at most `longest`.
   const TokenTrie& after(int32_t length) const;
+  // The whole tokens, of those whose rest comes after at most `length` characters.
+  const TokenTrie& tokens_up_to(int32_t length) const;
 
  private:
   template <class Chosen>
@@ -96,7 +98,7 @@ class Rests {
   const Vocabulary& vocabulary_;
   const std::vector<Rest> sorted_;
   mutable Made<TokenTrie> all_;
-  mutable std::vector<Made<TokenTrie>> of_length_;
+  mutable std::vector<Made<TokenTrie>> of_length_, up_to_;  // by length
 };
 
 class Text {
@@ -119,7 +121,7 @@ class Text {
   const Words& words(int32_t length) const;
   // The rests, among them all those that begin with some bytes.
   const RestTable& rests(const support::ByteSet& bytes) const;
-  // The tokens that begin with a character of the set, except those over the set of at most `length` characters.
+  // The tokens whose longest prefix over the set has more than `length` characters.
   const TokenTrie& beyond(int32_t length) const;
   // The tokens below a node of the trie of whole tokens, after whose prefix text over the set may begin; null if it is
   // not one of those that were prepared.
@@ -158,6 +160,10 @@ class TextLibrary {
   // The text for a set; null if it saves nothing, or if too many others are kept.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
+  // Takes the tokens that begin with some bytes away from a mask.
+  void clear_beginning(const support::ByteSet& bytes, Words& words) const;
+  // The number of these tokens.
+  int32_t num_beginning(const support::ByteSet& bytes) const;
 
  private:
   struct Entry {
@@ -168,10 +174,14 @@ class TextLibrary {
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
+  // Visits the runs of ranks of the tokens that begin with some bytes, with the byte.
+  template <class Visit>
+  void for_each_run(const support::ByteSet& bytes, Visit visit) const;
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
   Text quoted_;
+  mutable std::array<Made<Words>, 256> beginning_;  // the tokens that begin with each byte with which many do
   std::atomic<Entry*> first_{nullptr};
   std::atomic<int> num_entries_{0};
 };

@@ -92,18 +92,20 @@ inline bool loops_below(WalkContext& context, const Place& from, const Place& re
   return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
-// Collects the tokens that only one of two states with the same stack allows. Where both have reached the same
-// configuration, nothing below differs.
+// Collects the tokens that only one of two states with the same stack allows, except those that begin with a skipped
+// byte. Where both have reached the same configuration, nothing below differs.
 class DifferingWalk {
  public:
   struct Places {
     Place one, other;
   };
 
-  DifferingWalk(WalkContext& context, const WalkedTokens& walked, Looked& looked, Vector<int32_t>& tokens)
+  DifferingWalk(WalkContext& context, const WalkedTokens& walked, const support::ByteSet& skipped, Looked& looked,
+                Vector<int32_t>& tokens)
       : context_(context),
         byte_class_(context.machine.byte_class()),
         walked_(walked),
+        skipped_(skipped),
         looked_(looked),
         tokens_(tokens) {}
 
@@ -111,7 +113,8 @@ class DifferingWalk {
     const bool have_one_stack = from.one.state != kDead && from.other.state != kDead && from.one.top == from.other.top;
     return !have_one_stack || !context_.machine.steps_alike(from.one.state, from.other.state, byte_class_[byte]);
   }
-  bool step(const Places& from, uint8_t byte, bool, Places& reached) {
+  bool step(const Places& from, uint8_t byte, bool is_first, Places& reached) {
+    if (is_first && skipped_[byte]) return false;
     const int32_t column = byte_class_[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
@@ -142,6 +145,7 @@ class DifferingWalk {
   WalkContext& context_;
   const ByteClasses& byte_class_;
   const WalkedTokens walked_;
+  const support::ByteSet skipped_;
   Looked& looked_;
   Vector<int32_t>& tokens_;
 };
@@ -181,7 +185,7 @@ class AllowedWalk {
     AllowedWalk after_text(context_, {rests, below->rests.token_of_rank, false}, {}, nullptr, looked_, tokens_);
     walk_places(rests, looping, after_text, context_.budget);
     if (loop == reached.state) return true;
-    DifferingWalk differing(context_, walked_, looked_, tokens_);
+    DifferingWalk differing(context_, walked_, {}, looked_, tokens_);
     walk_below(walked_.trie, node, {reached, looping}, differing, context_.budget);
     return true;
   }
