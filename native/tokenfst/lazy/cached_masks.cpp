@@ -105,15 +105,23 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configurat
 // The mask of a text-like state, null if it takes a walk over all tokens.
 MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
-  const bool leads_to_loop = text.target != at.state && text.target_loops;
-  const bool leads_to_quoted = leads_to_loop && context_.characters.text(text.target).set == kQuoted;
+  const int32_t loop = loop_behind(text, at.state);
+  const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
   if (!leads_to_quoted && !(text.set == kQuoted)) {
     if (MaskPointer mask = covered(at)) return mask;
   }
-  if (leads_to_loop) return differing(at, text.target, mask_of({text.target, at.top}));
+  if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
   const Text* known = texts_.find(text.set);
   if (!known) return nullptr;
   return text.target == at.state ? looping(*known, at) : chained(*known, at);
+}
+
+// The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
+int32_t MaskFinder::loop_behind(const TextLike& text, int32_t state) {
+  if (text.target == state) return kDead;
+  if (text.target_loops) return text.target;
+  const TextLike& next = context_.characters.text(text.target);
+  return next.target_loops && !(text.set == kQuoted) && next.set.holds(text.set) ? next.target : kDead;
 }
 
 // The mask of a state relative to another one's. Where that state allows many tokens that begin with bytes with which
@@ -123,6 +131,10 @@ MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const 
   begin(at);
   support::ByteSet lost = context_.characters.leading(other) & ~context_.characters.leading(at.state);
   if (texts_.num_beginning(lost) < kManyLost) lost = {};
+  // Where both loop, nothing below differs.
+  if (!context_.characters.alike_beyond_ascii(at.state, other)) {
+    for (const int32_t state : {at.state, other}) context_.characters.loops(state);
+  }
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
     const WalkedTokens tokens = walked_tokens(whole);
@@ -146,33 +158,40 @@ MaskPointer MaskFinder::covered(const Configuration& at) {
   const Cover cover = context_.characters.cover(at.state);
   const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
   if (free == std::end(kCovers)) return nullptr;
-  ++counts_.covered;
   begin(at);
+  const bool found =
+      for_each_rest(quoted, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
+  if (!found) return nullptr;
+  ++counts_.covered;
   walk_all(quoted.set(), at);
   walk(quoted.beyond(*free), at);
-  const Text::RestTable& rests = quoted.rests(cover.leaving);
-  (cover.leaving & rests.some).for_each([&](uint8_t first) { walk(rests.by_first[first]->tokens_up_to(*free), at); });
   return mask(shared(quoted.words(*free)), at);
 }
 
+// The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
 MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
-  ++counts_.looping;
   begin(at);
+  const support::ByteSet leaving = context_.characters.leaving(at.state, text.set());
+  if (!for_each_rest(text, leaving, [&](const Rests& rests) { walk(rests.from(0), at); })) return nullptr;
+  ++counts_.looping;
   walk_all(text.set(), at);
-  for_each_rest(text, at.state, [&](const Rests& rests) { walk(rests.all(), at); });
   return mask(shared(text.words(text.longest())), at);
 }
 
 // The mask of a state from which each character of a text leads to another state; null if tokens longer than this chain
-// of states may be allowed.
+// of states may be allowed, or if a walk over all tokens takes no longer.
 MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
   begin(at);
-  walk_all(text.set(), at);
   int32_t length = 0;
   for (int32_t before = kDead, state = at.state;; ++length) {
-    for_each_rest(text, state, [&](const Rests& rests) {
-      if (length <= rests.longest()) walk(rests.after(length), {state, at.top});
-    });
+    const int32_t loop = loop_alike(text, state);
+    const Configuration here{loop == kDead ? state : loop, at.top};
+    const bool found =
+        for_each_rest(text, context_.characters.leaving(here.state, text.set()), [&](const Rests& rests) {
+          if (length <= rests.longest()) walk(loop == kDead ? rests.after(length) : rests.from(length), here);
+        });
+    if (!found) return nullptr;
+    if (loop != kDead) length = text.longest();
     if (length == text.longest()) break;
     const int32_t next = after_character(text, before, state);
     if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
@@ -180,7 +199,15 @@ MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
     before = std::exchange(state, next);
   }
   ++counts_.chained;
+  walk_all(text.set(), at);
   return mask(shared(text.words(length)), at);
+}
+
+// A state that allows the same tokens as a state and loops on a text; kDead if none is known.
+int32_t MaskFinder::loop_alike(const Text& text, int32_t state) {
+  const int32_t far = context_.machine.far_state(state, vocabulary_.longest());
+  const TextLike& own = context_.characters.text(far);
+  return own.target == far && own.set.holds(text.set()) ? far : kDead;
 }
 
 // The state that each character of a text leads to, kDead if there is none; `before` is the one that led to `state` by
@@ -192,12 +219,13 @@ int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t st
   return own.set.holds(text.set()) ? own.target : kDead;
 }
 
-// Visits the rests that begin with a byte that leads anywhere from a state.
+// Visits the rests of a text that begin with some bytes; returns whether they save anything.
 template <class Visit>
-void MaskFinder::for_each_rest(const Text& text, int32_t state, Visit visit) {
-  const support::ByteSet bytes = context_.characters.leaving(state, text.set());
-  const Text::RestTable& rests = text.rests(bytes);
-  (bytes & rests.some).for_each([&](uint8_t first) { visit(*rests.by_first[first]); });
+bool MaskFinder::for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit) {
+  const Text::RestTable* const rests = text.rests(bytes);
+  if (!rests) return false;
+  (bytes & rests->some).for_each([&](uint8_t first) { visit(*rests->by_first[first]); });
+  return true;
 }
 
 // Stored masks.

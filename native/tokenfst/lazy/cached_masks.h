@@ -84,9 +84,11 @@ class MaskFinder {
   MaskPointer covered(const Configuration& at);
   MaskPointer looping(const Text& text, const Configuration& at);
   MaskPointer chained(const Text& text, const Configuration& at);
+  int32_t loop_behind(const TextLike& text, int32_t state);
+  int32_t loop_alike(const Text& text, int32_t state);
   int32_t after_character(const Text& text, int32_t before, int32_t state);
   template <class Visit>
-  void for_each_rest(const Text& text, int32_t state, Visit visit);
+  bool for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit);
 
   WalkContext context_;
   TextLibrary& texts_;

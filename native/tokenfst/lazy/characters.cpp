@@ -134,25 +134,36 @@ const Loops& Characters::loops(int32_t state) {
   return note(state).loops;
 }
 
+bool Characters::alike_beyond_ascii(int32_t one, int32_t other) {
+  return std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
+    const int32_t column = machine_.byte_class()[lead];
+    return machine_.row(one)[column] == machine_.row(other)[column];
+  });
+}
+
 TextLike Characters::find_text(int32_t state) {
-  TextLike found;
-  int32_t most = 0, widest = 0, count = 0;
   const auto row = machine_.row(state);
+  if (num_leading_.size() < static_cast<size_t>(machine_.num_states())) num_leading_.resize(machine_.num_states(), 0);
+  int32_t most = 0;
+  TextLike found;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (machine_.bytes(column).num_ascii <= most || row[column] < 0) continue;
-    most = machine_.bytes(column).num_ascii, widest = column;
+    if (row[column] < 0) continue;
+    const int32_t count = num_leading_[row[column]] += machine_.bytes(column).num_ascii;
+    if (count > most) most = count, found.target = row[column];
   }
-  if (most == 0) return found;
-  const int32_t target = row[widest];
+  for (const int32_t target : row) {
+    if (target >= 0) num_leading_[target] = 0;
+  }
+  if (most < kTextBytes) return {};
+  int32_t widest = 0;
+  most = 0;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (row[column] != target) continue;
-    count += machine_.bytes(column).num_ascii;
+    if (row[column] != found.target) continue;
     for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.bytes(column).all.words[word];
+    if (machine_.bytes(column).num_ascii > most) most = machine_.bytes(column).num_ascii, widest = column;
   }
-  if (count < kTextBytes) return {};
-  found.set.beyond = kinds_that_lead_to(state, target);
-  found.target = target;
-  found.target_loops = machine_.row(target)[widest] == target;
+  found.target_loops = machine_.row(found.target)[widest] == found.target;
+  found.set.beyond = kinds_that_lead_to(state, found.target);
   return found;
 }
 

@@ -71,7 +71,8 @@ class Characters {
         met_(budget),
         queue_(budget),
         covered_(budget),
-        frontier_(budget) {}
+        frontier_(budget),
+        num_leading_(budget) {}
 
   // The loops of a state; null if they have not been found yet.
   const Loops* known_loops(int32_t state) const {
@@ -80,6 +81,8 @@ class Characters {
     return own.has_loops ? &own.loops : nullptr;
   }
   const Loops& loops(int32_t state);
+  // Whether characters beyond ASCII begin with the same steps in two states.
+  bool alike_beyond_ascii(int32_t one, int32_t other);
   const TextLike& text(int32_t state);
   // Whether all tokens below a node can be read from a state since they are plain text.
   bool frees(int32_t state, const TrieNode& node);
@@ -94,7 +97,7 @@ class Characters {
   size_t num_bytes() const {
     return sizeof(Note) * notes_.size() + sizeof(Behind) * behinds_.size() + free_.size() +
            4 * (note_of_.size() + behind_of_.size() + reached_.size() + met_.size() + queue_.size() + covered_.size() +
-                frontier_.size());
+                frontier_.size() + num_leading_.size());
   }
 
   // The greatest length of a cover.
@@ -155,6 +158,7 @@ class Characters {
   Vector<int32_t> covered_;   // [Q], the last search for a cover that met each state
   Vector<int32_t> frontier_;  // the states that it met
   int32_t cover_search_ = 0;
+  Vector<int32_t> num_leading_;  // [Q], how many ASCII bytes lead to each state from one; all 0 between calls
   static constexpr int32_t kSearchStep = support::kNumPending + 1;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 // Nodes with fewer tokens below them are walked as fast.
 constexpr int32_t kFewBelow = 64;
-// If more tokens than this begin with characters of a set and are not over it, a text saves nothing.
-constexpr size_t kMostLeaving = 1 << 13;
+// More rests than this save nothing.
+constexpr size_t kMostRests = 1 << 13;
 // Clearing one token's bit takes as long as clearing those of so many words.
 constexpr size_t kWordsPerToken = 4;
 // The number of sets that are kept; 20 KiB and more each.
@@ -84,6 +84,7 @@ Rests::Rests(std::vector<Rest> rests, const Vocabulary& vocabulary)
     : vocabulary_(vocabulary),
       sorted_(by_text(std::move(rests), vocabulary)),
       of_length_(1 + std::ranges::max(sorted_, {}, [](const Rest& rest) { return rest.before.length; }).before.length),
+      from_(of_length_.size()),
       up_to_(of_length_.size()) {}
 
 template <class Chosen>
@@ -95,8 +96,8 @@ std::unique_ptr<const TokenTrie> Rests::trie_of(Chosen chosen) const {
   return std::make_unique<const TokenTrie>(builder.made());
 }
 
-const TokenTrie& Rests::all() const {
-  return once(all_, [&] { return trie_of([](const Rest&) { return true; }); });
+const TokenTrie& Rests::from(int32_t length) const {
+  return once(from_[length], [&] { return trie_of([&](const Rest& rest) { return rest.before.length >= length; }); });
 }
 
 const TokenTrie& Rests::after(int32_t length) const {
@@ -122,6 +123,7 @@ Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCha
       over_(std::move(tokens.over)),
       leaving_(std::move(tokens.leaving)),
       longest_(longest_prefix()),
+      num_rests_(leaving_.size() > kMostRests ? counted_rests() : std::array<int32_t, 256>{}),
       words_(longest_ + 1),
       beyond_(longest_ + 1) {
   tables_.push_back(std::make_unique<const RestTable>());
@@ -137,16 +139,28 @@ int32_t Text::longest_prefix() const {
   return longest;
 }
 
-const Text::RestTable& Text::rests(const ByteSet& bytes) const {
+std::array<int32_t, 256> Text::counted_rests() const {
+  std::array<int32_t, 256> counts{};
+  for (const int32_t token : leaving_) {
+    const auto text = vocabulary_.token(token);
+    ++counts[text[static_cast<size_t>(prefix_over(set_, text).size)]];
+  }
+  return counts;
+}
+
+const Text::RestTable* Text::rests(const ByteSet& bytes) const {
   const RestTable* known = table_.load(std::memory_order_acquire);
-  if ((bytes & ~known->known).is_empty()) return *known;
+  if ((bytes & ~known->known).is_empty()) return known;
+  size_t count = 0;
+  bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(num_rests_[first]); });
+  if (count > kMostRests) return nullptr;
   const std::lock_guard lock(making_);
   known = table_.load(std::memory_order_relaxed);
   const ByteSet missing = bytes & ~known->known;
-  if (missing.is_empty()) return *known;
+  if (missing.is_empty()) return known;
   tables_.push_back(with_rests(*known, missing));
   table_.store(tables_.back().get(), std::memory_order_release);
-  return *tables_.back();
+  return tables_.back().get();
 }
 
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
@@ -252,13 +266,14 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
   for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
-  const Text::RestTable& table = quoted_.rests(ends);
-  table.some.for_each([&](uint8_t byte) {
-    const Rests& rests = *table.by_first[byte];
-    rests.all();
-    for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
-    for (const int32_t length : kCovers) rests.tokens_up_to(length);
-  });
+  const Text::RestTable* const table = quoted_.rests(ends);
+  if (table)
+    table->some.for_each([&](uint8_t byte) {
+      const Rests& rests = *table->by_first[byte];
+      for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
+      for (int32_t length = 0; length <= std::min(rests.longest(), 1); ++length) rests.from(length);
+      for (const int32_t length : kCovers) rests.tokens_up_to(length);
+    });
   for (const int32_t length : kCovers) quoted_.beyond(length);
   quoted_.prepare_below('"');
 }
@@ -289,14 +304,9 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
 const Text* TextLibrary::find(const CharacterSet& set) {
   if (set == kQuoted) return &quoted_;
   Entry* const own = entry(set);
-  if (!own || !own->pays.load(std::memory_order_relaxed)) return nullptr;
+  if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  TokensBySet tokens = characters_.split_by(set);
-  if (tokens.leaving.size() > kMostLeaving) {
-    own->pays = false;
-    return nullptr;
-  }
-  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, std::move(tokens));
+  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, characters_.split_by(set));
   const Text* other = nullptr;
   return own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? made.release() : other;
 }

@@ -14,13 +14,14 @@
 //
 // Where lengths are limited, each character of S leads to another state, along a chain of states. The words are then
 // those of the tokens that are no longer than the chain, and there is a trie of rests for each number of characters
-// before them, walked from the state that this number of characters leads to.
+// before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
+// for all that come later.
 //
 // Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So it
 // has to be short: two passes over the characters of all tokens (`lazy/token_characters.h`) find those over the set and
 // those that only begin with it. Rests are found for the first bytes that states ask for, so that after `[a-z]+` only
-// the tokens with a quotation mark are looked at byte by byte and sorted. If very many tokens begin with characters of
-// the set without being over it, as for some sets without letters, a text saves nothing, and is not made.
+// the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many of them, as after
+// `[a-z]*` where capitals follow, a walk over all tokens takes no longer.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
 // tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
@@ -85,9 +86,10 @@ class Rests {
 
   // The greatest number of characters before a rest.
   int32_t longest() const { return static_cast<int32_t>(of_length_.size()) - 1; }
-  const TokenTrie& all() const;
   // The rests after `length` characters, which are at most `longest`.
   const TokenTrie& after(int32_t length) const;
+  // The rests after at least `length` characters, which are at most `longest`.
+  const TokenTrie& from(int32_t length) const;
   // The whole tokens, of those whose rest comes after at most `length` characters.
   const TokenTrie& tokens_up_to(int32_t length) const;
 
@@ -97,8 +99,7 @@ class Rests {
 
   const Vocabulary& vocabulary_;
   const std::vector<Rest> sorted_;
-  mutable Made<TokenTrie> all_;
-  mutable std::vector<Made<TokenTrie>> of_length_, up_to_;  // by length
+  mutable std::vector<Made<TokenTrie>> of_length_, from_, up_to_;  // by length
 };
 
 class Text {
@@ -119,8 +120,8 @@ class Text {
   int32_t longest() const { return longest_; }
   // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
   const Words& words(int32_t length) const;
-  // The rests, among them all those that begin with some bytes.
-  const RestTable& rests(const support::ByteSet& bytes) const;
+  // The rests, among them all those that begin with some bytes; null if these are so many that they save nothing.
+  const RestTable* rests(const support::ByteSet& bytes) const;
   // The tokens whose longest prefix over the set has more than `length` characters.
   const TokenTrie& beyond(int32_t length) const;
   // The tokens below a node of the trie of whole tokens, after whose prefix text over the set may begin; null if it is
@@ -131,6 +132,7 @@ class Text {
 
  private:
   int32_t longest_prefix() const;
+  std::array<int32_t, 256> counted_rests() const;
   std::unique_ptr<const RestTable> with_rests(const RestTable& known, const support::ByteSet& missing) const;
   TextBelow made_below(const TrieNode& node, size_t depth) const;
 
@@ -140,7 +142,8 @@ class Text {
   const Words over_;                    // all tokens over the set
   const std::vector<int32_t> leaving_;  // the tokens that begin with a character of the set and are not over it
   const int32_t longest_;
-  mutable std::mutex making_;                                     // held while rests are found
+  const std::array<int32_t, 256> num_rests_;  // by first byte, if they are counted: only where there may be many
+  mutable std::mutex making_;                 // held while rests are found
   mutable std::vector<std::unique_ptr<const RestTable>> tables_;  // all that there were, as they may be in use
   mutable std::atomic<const RestTable*> table_;                   // the last of them
   mutable std::vector<Made<Words>> words_;                        // by length
@@ -157,7 +160,7 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text for a set; null if it saves nothing, or if too many others are kept.
+  // The text for a set; null if too many others are kept.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
   // Takes the tokens that begin with some bytes away from a mask.
@@ -168,7 +171,6 @@ class TextLibrary {
  private:
   struct Entry {
     const CharacterSet set;
-    std::atomic<bool> pays{true};  // whether it saves anything, as far as is known
     std::atomic<const Text*> text{nullptr};
     Entry* next = nullptr;
   };
