@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from importlib.resources import files
 from typing import Any
@@ -51,7 +52,8 @@ def test_counted_characters_are_followed_to_their_bounds(low: int, high: int, in
         ({"maxLength": 40}, "chained"),
         ({"pattern": "^[^a]*$"}, "walked"),
         ({"maxProperties": 2}, "looping"),
-        ({"pattern": "^[a-z0-9 ]*$"}, "walked"),
+        ({"pattern": "^[a-z0-9 ]*$"}, "looping"),
+        ({"pattern": "^[a-z ]*([A-Z].*)?$"}, "walked"),
         ({"pattern": r"^(\S+\s+){0,99}\S+$"}, "covered"),
     ],
     ids=str,
@@ -103,6 +105,50 @@ def test_text_that_begins_inside_tokens_is_followed(schema: dict[str, Any]) -> N
         for token in walk:
             one, other = eager.advance(one, token), lazy.advance(other, token)
         np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(walk))
+
+
+@pytest.mark.parametrize(
+    ("schema", "found_by"),
+    [
+        # Most tokens begin with a space, with which nothing may begin.
+        ({"pattern": r"^\S.*$"}, "differing"),
+        ({"pattern": r"^[a-f].*$"}, "differing"),
+        # What may follow any 32, 16 or 8 characters.
+        ({"pattern": r"^(\S+\s+){0,99}\S+$"}, "covered"),
+        ({"pattern": r"^(\S+\s+){0,9}\S+$"}, "covered"),
+        ({"pattern": r"^(\S+\s+){0,4}\S+$"}, "covered"),
+        ({"pattern": "a[ab]{6}a"}, "covered"),
+        # Chains of characters that come to a loop.
+        ({"minLength": 1, "maxLength": 400}, "chained"),
+        ({"minLength": 30, "maxLength": 400}, "chained"),
+        ({"minLength": 3}, "chained"),
+        ({"pattern": "^[a-z][a-z ][a-z0-9 ]+$"}, "differing"),
+        ({"pattern": "^[a-z][a-z ]{3}[a-z0-9 ]+$"}, "chained"),
+        # Each byte is a class of its own.
+        ({"anyOf": [{"enum": list('abcdefghijklmnopqrstuvwxyz 0123456789"')}, {"pattern": "^[a-z ]+$"}]}, "looping"),
+        # Loops over characters beyond ASCII that lead elsewhere than others.
+        ({"patternProperties": {r"\w": {"type": "null"}}}, "differing"),
+    ],
+    ids=str,
+)
+def test_texts_of_many_tokens_are_those_of_complete_tables(schema: dict[str, Any], found_by: str) -> None:
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b" " + bytes(word) for word in itertools.product(b"abcdefghijkl", repeat=3)]
+    long = [begin + b"ab" * count for begin in (b"", b" ", b"ab a") for count in (1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 25)]
+    tokens += [
+        text + end for text in long for end in (b"", b'"', b'",', b"\\", b" x", "\u00e9".encode(), b"\n", b"\xc3")
+    ]
+    tokens += ["\u00e9\u00e9".encode(), "\u4e2d\u6587".encode(), "\u00e9a".encode(), b'": ', b'":null']
+    tokens = list(dict.fromkeys(tokens))
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    constraint = constraints.json_schema({"type": ["object", "string"], **schema})
+    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    for walk in walks(eager, random.Random(str(schema)), 40, 20):
+        one, other = eager.start, lazy.start
+        for token in walk:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other), err_msg=str(walk))
+    assert lazy.core.mask_counts[found_by] > 0
 
 
 # Characters that `.` and `\s` treat apart, others next to them, and some that share bytes with them.

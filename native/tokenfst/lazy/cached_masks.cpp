@@ -129,8 +129,8 @@ int32_t MaskFinder::loop_behind(const TextLike& text, int32_t state) {
 MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const MaskPointer& known) {
   ++counts_.differing;
   begin(at);
-  support::ByteSet lost = context_.characters.leading(other) & ~context_.characters.leading(at.state);
-  if (texts_.num_beginning(lost) < kManyLost) lost = {};
+  support::ByteSet lost = context_.characters.lost(at.state, other);
+  if (!lost.is_empty() && texts_.num_beginning(lost) < kManyLost) lost = {};
   // Where both loop, nothing below differs.
   if (!context_.characters.alike_beyond_ascii(at.state, other)) {
     for (const int32_t state : {at.state, other}) context_.characters.loops(state);

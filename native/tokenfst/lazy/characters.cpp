@@ -141,29 +141,42 @@ bool Characters::alike_beyond_ascii(int32_t one, int32_t other) {
   });
 }
 
-TextLike Characters::find_text(int32_t state) {
+// The class of bytes that most ASCII bytes lead to the same state as; among classes of one byte, such as a long list of
+// words makes, the bytes are counted.
+int32_t Characters::leading_class(int32_t state) {
   const auto row = machine_.row(state);
+  const auto leading = [&](int32_t column) { return row[column] < 0 ? -1 : machine_.bytes(column).num_ascii; };
+  int32_t most = -1, found = 0;
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (leading(column) > most) most = leading(column), found = column;
+  }
+  if (most >= kTextBytes) return found;
   if (num_leading_.size() < static_cast<size_t>(machine_.num_states())) num_leading_.resize(machine_.num_states(), 0);
-  int32_t most = 0;
-  TextLike found;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] < 0) continue;
-    const int32_t count = num_leading_[row[column]] += machine_.bytes(column).num_ascii;
-    if (count > most) most = count, found.target = row[column];
+    const int32_t count = num_leading_[row[column]] += leading(column);
+    if (count > most) most = count, found = column;
   }
   for (const int32_t target : row) {
     if (target >= 0) num_leading_[target] = 0;
   }
-  if (most < kTextBytes) return {};
-  int32_t widest = 0;
-  most = 0;
+  return found;
+}
+
+TextLike Characters::find_text(int32_t state) {
+  const int32_t widest = leading_class(state);
+  const auto row = machine_.row(state);
+  TextLike found;
+  found.target = row[widest];
+  int32_t count = 0;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] != found.target) continue;
+    count += machine_.bytes(column).num_ascii;
     for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.bytes(column).all.words[word];
-    if (machine_.bytes(column).num_ascii > most) most = machine_.bytes(column).num_ascii, widest = column;
   }
-  found.target_loops = machine_.row(found.target)[widest] == found.target;
+  if (found.target < 0 || count < kTextBytes) return {};
   found.set.beyond = kinds_that_lead_to(state, found.target);
+  found.target_loops = machine_.row(found.target)[widest] == found.target;
   return found;
 }
 
@@ -199,18 +212,23 @@ bool Characters::frees(int32_t state, const TrieNode& node) {
   return free_[state] == Free::kYes;
 }
 
-support::ByteSet Characters::leading(int32_t state) {
+support::ByteSet Characters::leaving(int32_t state, const CharacterSet& set) {
   const auto row = machine_.row(state);
   support::ByteSet found;
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] != kDead) found |= machine_.bytes(column).all;
   }
+  for (int word = 0; word < 4; ++word) found.words[word] &= ~set.ascii[word];
   return found;
 }
 
-support::ByteSet Characters::leaving(int32_t state, const CharacterSet& set) {
-  support::ByteSet found = leading(state);
-  for (int word = 0; word < 4; ++word) found.words[word] &= ~set.ascii[word];
+support::ByteSet Characters::lost(int32_t state, int32_t other) {
+  support::ByteSet found;
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (machine_.row(state)[column] == kDead && machine_.row(other)[column] != kDead) {
+      found |= machine_.bytes(column).all;
+    }
+  }
   return found;
 }
 

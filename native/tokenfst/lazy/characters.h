@@ -88,10 +88,10 @@ class Characters {
   bool frees(int32_t state, const TrieNode& node);
   // The quoted text that is free after a state, of up to `kMostCover` characters.
   Cover cover(int32_t state);
-  // The bytes that lead anywhere from a state.
-  support::ByteSet leading(int32_t state);
-  // The same other than ASCII of a set.
+  // The bytes that lead anywhere from a state, other than ASCII of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
+  // The bytes that lead anywhere from another state, and nowhere from a state.
+  support::ByteSet lost(int32_t state, int32_t other);
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
   size_t num_bytes() const {
@@ -122,6 +122,7 @@ class Characters {
 
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
+  int32_t leading_class(int32_t state);
   TextLike find_text(int32_t state);
   // The kinds of characters beyond ASCII (`support::Kind`) of which all lead from one state to another, by steps that
   // leave the stack alone; none without kOther.
