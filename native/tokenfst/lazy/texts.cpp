@@ -16,8 +16,10 @@ constexpr int32_t kFewBelow = 64;
 constexpr size_t kMostRests = 1 << 13;
 // Clearing one token's bit takes as long as clearing those of so many words.
 constexpr size_t kWordsPerToken = 4;
-// The number of sets that are kept; 20 KiB and more each.
+// The number of sets that are kept, and the bytes of what is prepared for them at first: 20 KiB each, or some hundred
+// where very many tokens begin with their characters.
 constexpr int kMostTexts = 256;
+constexpr size_t kMostBytes = 1 << 24;
 
 template <class Made, class Make>
 const auto& once(Made& made, Make make) {
@@ -267,13 +269,13 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
   const Text::RestTable* const table = quoted_.rests(ends);
-  if (table)
-    table->some.for_each([&](uint8_t byte) {
-      const Rests& rests = *table->by_first[byte];
-      for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
-      for (int32_t length = 0; length <= std::min(rests.longest(), 1); ++length) rests.from(length);
-      for (const int32_t length : kCovers) rests.tokens_up_to(length);
-    });
+  const auto prepare = [&](uint8_t first) {
+    const Rests& rests = *table->by_first[first];
+    for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
+    for (int32_t length = 0; length <= std::min(rests.longest(), 1); ++length) rests.from(length);
+    for (const int32_t length : kCovers) rests.tokens_up_to(length);
+  };
+  if (table) table->some.for_each(prepare);
   for (const int32_t length : kCovers) quoted_.beyond(length);
   quoted_.prepare_below('"');
 }
@@ -306,9 +308,14 @@ const Text* TextLibrary::find(const CharacterSet& set) {
   Entry* const own = entry(set);
   if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, characters_.split_by(set));
+  if (num_bytes_.load() > kMostBytes) return nullptr;
+  TokensBySet tokens = characters_.split_by(set);
+  const size_t num_bytes = sizeof(uint32_t) * (tokens.over.size() + tokens.leaving.size());
+  auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, std::move(tokens));
   const Text* other = nullptr;
-  return own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? made.release() : other;
+  if (!own->text.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return other;
+  num_bytes_ += num_bytes;
+  return made.release();
 }
 
 template <class Visit>

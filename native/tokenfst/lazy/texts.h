@@ -160,7 +160,7 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text for a set; null if too many others are kept.
+  // The text for a set; null if too much is kept for others.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
   // Takes the tokens that begin with some bytes away from a mask.
@@ -186,6 +186,7 @@ class TextLibrary {
   mutable std::array<Made<Words>, 256> beginning_;  // the tokens that begin with each byte with which many do
   std::atomic<Entry*> first_{nullptr};
   std::atomic<int> num_entries_{0};
+  std::atomic<size_t> num_bytes_{0};
 };
 
 }  // namespace tokenfst
