@@ -83,22 +83,13 @@ struct WalkedTokens {
   bool whole;
 };
 
-// Returns whether a node begins a character beyond ASCII: the state before it loops on what is below if it loops on
-// whole characters.
-inline bool begins_character(const TrieNode& node, bool whole) { return whole && node.byte >= support::kFirstLead; }
-
-// Returns whether the state before a node, or at it, is known to loop on everything that occurs below.
-inline bool known_to_loop(const WalkContext& context, int32_t before, int32_t at, const TrieNode& node, bool whole) {
-  const bool begins = begins_character(node, whole);
-  const Loops* loops = context.characters.known_loops(begins ? before : at);
-  return loops && loops->cover(node, begins || (whole && node.byte < 0x80));
-}
-
-// The same, where a state's loops are found when it is first seen to loop.
+// Returns whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
+// loop.
 inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
                         bool whole) {
   if (node.byte < 0x80 && reached.state == from.state && reached.top == from.top) context.characters.loops(from.state);
-  return known_to_loop(context, from.state, reached.state, node, whole);
+  const Loops* loops = context.characters.known_loops(reached.state);
+  return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
 // Collects the tokens that only one of two states with the same stack allows, except those that begin with a skipped
@@ -145,8 +136,13 @@ class DifferingWalk {
   }
 
  private:
+  // Returns whether all tokens below a node can be read. Where it begins a character beyond ASCII, it is enough that
+  // the state before it loops on what is below.
   bool skips(const Place& from, const Place& reached, const TrieNode& node) {
-    return reached.state == kDead || known_to_loop(context_, from.state, reached.state, node, walked_.whole) ||
+    if (reached.state == kDead) return true;
+    const bool begins = walked_.whole && node.byte >= support::kFirstLead;
+    const Loops* loops = context_.characters.known_loops(begins ? from.state : reached.state);
+    return (loops && loops->cover(node, begins || (walked_.whole && node.byte < 0x80))) ||
            context_.characters.frees(reached.state, node);
   }
 
