@@ -127,6 +127,51 @@ def plain_rule(states: PlainStates, member: Callable[[int], tuple[tuple[Any, ...
     Return the rule that reads a plain array or object: the number of states that stand for one of its own, that of all states, the arcs, the epsilon arcs, the calls and the ends.
     """
 
+class ContainerStates:
+    """
+    The states of an array or object as it is read, whose names and values are numbers.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty table."""
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_outcomes(self) -> int: ...
+
+    def add(self, moves: Sequence[tuple[int, Sequence[tuple[int, int]]]], skips: Sequence[int], exit: int) -> None:
+        """
+        Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be made as well, and the exit in which the array or object ends there, -1 if it must go on.
+        """
+
+    def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]:
+        """
+        Return the moves of a state, each as the number of a name and the outcomes.
+        """
+
+    def exit(self, state: int, /) -> int:
+        """Return the exit of a state, -1 if there is none."""
+
+class KnownDerivatives:
+    """What is known of what members do to vectors of formulas."""
+
+    def __init__(self) -> None:
+        """Make an empty table."""
+
+MOST_LISTED: int = 2048
+
+def states_in_any_order(known: KnownDerivatives, source: Any, start: int, num_names: int, returning: int, ahead: int | None, orders: Sequence[Sequence[int]], most: int) -> tuple[ContainerStates, bool]:
+    """
+    Return the states of an object with variants whose names come in any order, or near to some orders; and whether they are all, and have no more outcomes than `most`.
+    """
+
+def container_rule(states: ContainerStates, names: Callable[[int], tuple[Any, ...]], value: Callable[[list[int]], tuple[list[tuple[Any, int]], list[tuple[Any, int, tuple[int, ...]]]]], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
+    """
+    Return the rule that reads an array or object: the number of its states, the arcs, the epsilon arcs, the calls and the ends.
+    """
+
 def spelled(content: automata._native.ByteTables, usual: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
     """
     Return the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.

@@ -12,6 +12,7 @@ void bind_connectives(nb::module_& m);
 void bind_folding(nb::module_& m);
 void bind_restriction(nb::module_& m);
 void bind_plain(nb::module_& m);
+void bind_containers(nb::module_& m);
 void bind_strings(nb::module_& m);
 
 }  // namespace constraints

@@ -10,5 +10,6 @@ NB_MODULE(_native, m) {
   constraints::bind_folding(m);
   constraints::bind_restriction(m);
   constraints::bind_plain(m);
+  constraints::bind_containers(m);
   constraints::bind_strings(m);
 }

@@ -18,12 +18,12 @@ from typing import TypeAlias
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
-from constraints.json_schema.building.containers import ContainerBuilder, PlainBuilder, Ways
+from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
-from constraints.json_schema.containers.automaton import ContainerAutomaton, Plain, Vector
+from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton
@@ -111,10 +111,7 @@ class SchemaGrammarBuilder:
             UnsupportedSchema: a statement cannot be expressed exactly.
             SchemaError: a reference leads back to itself.
         """
-        rule = self.rules[0]
-        end = rule.state()
-        rule.ends.append((end, 0))
-        self.value(rule, 0, [(root, end)])
+        self._read_root(root)
         while self._waiting:
             key = self._waiting.popleft()
             number = self._numbers[key]
@@ -126,35 +123,34 @@ class SchemaGrammarBuilder:
             self._indent()
         return VisiblyPushdownGrammar(tuple(self.rules))
 
-    def value(self, rule: VisiblyPushdownRule, source: int, ways: Ways) -> None:
-        """Add what reads a value from a state."""
-        if len(ways) == 1:
-            self._only_value(rule, source, *ways[0])
-            return
-        plans = [(self.plans(formula), target) for formula, target in ways]
-        nested = any(plan.is_long for plan, _ in plans)
-        for plan, target in plans:
-            for language in plan.plain:
-                rule.arcs.append((source, language, target))
-            if plan.text is not None and not nested:
-                rule.arcs.append((source, plan.text, target))
-        for kind in _NESTED if nested else _BRACKETED:
-            possible = [(plan.inside[kind], target) for plan, target in plans if kind in plan.inside]
-            if possible:
-                called = rule.state()
-                rule.arcs.append((source, _OPENING[kind], called))
-                number = self._number(kind, tuple([part for part, _ in possible]), ways[0][0])
-                rule.calls.append(VisiblyPushdownCall(called, number, tuple([target for _, target in possible])))
-
-    def _only_value(self, rule: VisiblyPushdownRule, source: int, formula: Formula, target: int) -> None:
-        """Add what reads a value whose outcomes all lead to one state."""
-        languages, calls = self.only_way(formula)
-        for language in languages:
-            rule.arcs.append((source, language, target))
+    def _read_root(self, root: Formula) -> None:
+        """Build the rule of the whole text."""
+        rule, (languages, calls) = self.rules[0], self.only_way(root)
+        end = rule.state()
+        rule.ends.append((end, 0))
+        rule.arcs += [(0, language, end) for language in languages]
         for opening, number in calls:
             called = rule.state()
-            rule.arcs.append((source, opening, called))
-            rule.calls.append(VisiblyPushdownCall(called, number, (target,)))
+            rule.arcs.append((0, opening, called))
+            rule.calls.append(VisiblyPushdownCall(called, number, (end,)))
+
+    def ways(self, formulas: Sequence[Formula]) -> Ways:
+        """Return how values are read that lead to a state for each formula."""
+        if len(formulas) == 1:
+            only, calls = self.only_way(formulas[0])
+            return [(language, 0) for language in only], [(opening, rule, (0,)) for opening, rule in calls]
+        plans = [self.plans(formula) for formula in formulas]
+        nested = any(plan.is_long for plan in plans)
+        languages = [(language, way) for way, plan in enumerate(plans) for language in plan.plain]
+        if not nested:
+            languages += [(plan.text, way) for way, plan in enumerate(plans) if plan.text is not None]
+        called = []
+        for kind in _NESTED if nested else _BRACKETED:
+            possible = [(plan.inside[kind], way) for way, plan in enumerate(plans) if kind in plan.inside]
+            if possible:
+                number = self._number(kind, tuple([part for part, _ in possible]), formulas[0])
+                called.append((_OPENING[kind], number, tuple([way for _, way in possible])))
+        return languages, called
 
     def only_way(self, formula: Formula) -> OnlyWay:
         """Return how values are read that all lead to one state."""
@@ -190,7 +186,7 @@ class SchemaGrammarBuilder:
                 rule.arcs.append((0, after_quote(formula, self.plain), end))
                 rule.ends.append((end, way))
             return
-        automaton: ContainerAutomaton
+        automaton: ByMoves | Plain
         if kind is Kind.ARRAY:
             automaton = array_automaton(vector, self.expansion)
             if isinstance(automaton, PlainArray):
@@ -254,7 +250,7 @@ class SchemaGrammarBuilder:
             LimitExceeded: there would be.
         """
         if self._num_states + more > self._most_states:
-            most = f"{self._most_states // ContainerBuilder.weight:,} states, or {self._most_states:,} of plain ones"
+            most = f"{self._most_states // STATE_WEIGHT:,} states, or {self._most_states:,} of plain ones"
             raise LimitExceeded(f"the schema's arrays and objects have more than {most}")
 
     def _indent(self) -> None:

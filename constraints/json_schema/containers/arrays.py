@@ -17,7 +17,7 @@ from math import inf
 from typing import NamedTuple
 
 from constraints._native import PlainStates, items_in_order
-from constraints.json_schema.containers.automaton import Move, Outcome, Plain, State, Vector, holding
+from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, Plain, State, Vector, holding
 from constraints.json_schema.containers.distinct import Distinct, Distinctness, remembered
 from constraints.json_schema.containers.shannon import Holds, ShannonExpansion, holds
 from constraints.json_schema.formulas.connectives import (
@@ -131,7 +131,7 @@ def _is_about(part: ItemAt, place: int) -> bool:
     return part.index <= place if type(part) is ItemsFrom else part.index == place
 
 
-class DifferentItems:
+class DifferentItems(ByMoves):
     """An array of different values, of which there are few. A state is the set of the values that have come, as bits,
     and so the number of items too."""
 
@@ -188,7 +188,7 @@ class DifferentItems:
         return 0 if state.bit_count() >= self.said.low else -1
 
 
-class ArrayAutomaton:
+class ArrayAutomaton(ByMoves):
     """An array that is read for a vector of formulas about arrays; a state is the vector of what is still required.
 
     Attributes:

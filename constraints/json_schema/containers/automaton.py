@@ -1,16 +1,19 @@
 """ContainerAutomaton: the states of an array or object as it is read, its moves and its ends.
 
 ContainerAutomaton      any of them
+AllStates               its states in one table of the core, with what the names and values there stand for
+ByMoves                 one whose states are found move by move
 Plain                   one whose items or members are the same in all states
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from constraints._native import PlainStates
+from automata.limits import spend
+from constraints._native import ContainerStates, PlainStates
 from constraints.json_schema.formulas.connectives import Formula, Never
 
 State: TypeAlias = Hashable
@@ -36,6 +39,20 @@ class Move(NamedTuple):
     outcomes: Sequence[Outcome]
 
 
+class AllStates(NamedTuple):
+    """All states of a container, whose start is state 0.
+
+    Attributes:
+        states: the states.
+        names: what the numbers of names stand for.
+        values: what the numbers of values stand for.
+    """
+
+    states: ContainerStates
+    names: Sequence[str | Formula | None]
+    values: Sequence[Formula]
+
+
 class ContainerAutomaton(Protocol):
     """An array or object, read for a vector of formulas."""
 
@@ -49,6 +66,80 @@ class ContainerAutomaton(Protocol):
 
     def end(self, state: State) -> int:
         """Return the place of the formula that holds if nothing more comes; -1 if none does."""
+
+
+class ByMoves(ABC):
+    """An array or object whose states are found move by move."""
+
+    start: State
+
+    @abstractmethod
+    def moves(self, state: State) -> Sequence[Move]:
+        """Return what may come next; no two moves share a name."""
+
+    @abstractmethod
+    def skips(self, state: State) -> Sequence[State]:
+        """Return the states whose moves may be made here as well."""
+
+    @abstractmethod
+    def end(self, state: State) -> int:
+        """Return the place of the formula that holds if nothing more comes; -1 if none does."""
+
+    def all_states(self, count: Callable[[int], None]) -> AllStates:
+        """Return all states.
+
+        Args:
+            count: is told of states as they are found: of how many, where one that a move leads to counts twice, and
+                may raise where there are too many.
+        """
+        return _Exploration(self, count).run()
+
+
+class _Exploration:
+    """Finds the states of an automaton, and numbers states, names and values."""
+
+    def __init__(self, automaton: ByMoves, count: Callable[[int], None]) -> None:
+        self.automaton, self.count = automaton, count
+        self.numbers: dict[State, int] = {}
+        self.found: list[State] = []
+        self.moved_to: set[int] = set()
+        self.names: dict[str | Formula | None, int] = {}
+        self.values: dict[Formula, int] = {}
+
+    def run(self) -> AllStates:
+        states = ContainerStates()
+        self.number(self.automaton.start)
+        for state in self.found:
+            spend(200)
+            moves = [
+                (self.names.setdefault(name, len(self.names)), ways)
+                for name, outcomes in self.automaton.moves(state)
+                if (ways := self.ways(outcomes))
+            ]
+            states.add(
+                moves, [self.number(skipped) for skipped in self.automaton.skips(state)], self.automaton.end(state)
+            )
+        return AllStates(states, list(self.names), list(self.values))
+
+    def ways(self, outcomes: Sequence[Outcome]) -> list[tuple[int, int]]:
+        """Return the outcomes that some value has, as numbers."""
+        found = []
+        for value, target in outcomes:
+            if type(value) is not Never:
+                number = self.number(target)
+                if number not in self.moved_to:
+                    self.moved_to.add(number)
+                    self.count(1)
+                found.append((self.values.setdefault(value, len(self.values)), number))
+        return found
+
+    def number(self, state: State) -> int:
+        number = self.numbers.get(state)
+        if number is None:
+            number = self.numbers[state] = len(self.found)
+            self.found.append(state)
+            self.count(1)
+        return number
 
 
 class Plain(ABC):

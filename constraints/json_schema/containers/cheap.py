@@ -1,6 +1,6 @@
 """Cheap: as many orders of an object's members as take few states.
 
-    Turns        which orders may come, if not all: no more than some names are ahead of their turn
+    InTurns      an object's automaton whose orders can be chosen: no more than some names are ahead of their turn
     Allowance    what a schema may still spend on orders; makes the automaton with the most orders that are cheap
 
 Any order takes a state for each set of the names that are remembered. A name is *ahead of its turn* if it has come and
@@ -17,9 +17,8 @@ before the first mask); each order in an automaton of its own (their union is de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb
-from typing import Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
 from constraints.json_schema.containers.automaton import ContainerAutomaton
 
@@ -36,57 +35,11 @@ ALL_WORK: Final = 40_000
 _AHEAD: Final = (0, 1, 2, 3, None)
 
 
-# Names in order: the bit of each, and the bits of all that come after it.
-Order: TypeAlias = tuple[tuple[int, int], ...]
-
-
-class Turns(NamedTuple):
-    """Which sets of names may have come.
-
-    Attributes:
-        ahead: the most names that may be ahead of their turn; None for any number.
-        orders: the orders of the names.
-    """
-
-    ahead: int | None
-    orders: tuple[Order, ...] = ()
-
-    def allow(self, come: int, waiting: int) -> bool:
-        """Return whether few enough names have come ahead of others that are still waiting, in one of the orders."""
-        if self.ahead is None:
-            return True
-        for order in self.orders:
-            ahead = 0
-            for bit, after in order:
-                if bit & waiting:
-                    ahead = (come & after).bit_count()
-                    break
-            if ahead <= self.ahead:
-                return True
-        return False
-
-    def first(self, waiting: int) -> int:
-        """Return the name whose turn it is, in the first order."""
-        return next(bit for bit, _ in self.orders[0] if bit & waiting)
-
-
-ALL: Final = Turns(None)
-
-
 def num_sets(names: int, ahead: int | None) -> int:
     """Return how many sets of some names may have come, if no more than some are ahead of their turn in one order."""
     if ahead is None:
         return 1 << names
     return 1 + sum(comb(after, more) for after in range(names) for more in range(ahead + 1))
-
-
-def ordered(bits: Sequence[int]) -> Order:
-    """Return an order of names, given by their bits."""
-    after, found = 0, []
-    for bit in reversed(bits):
-        found.append((bit, after))
-        after |= bit
-    return tuple(reversed(found))
 
 
 class InTurns(ContainerAutomaton, Protocol):

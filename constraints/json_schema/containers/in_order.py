@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
+from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, State, Vector, holding
 from constraints.json_schema.containers.members import MemberDerivatives, is_dead
 from constraints.json_schema.containers.orders import Track
 from constraints.json_schema.containers.shannon import ShannonExpansion
@@ -18,7 +18,7 @@ from constraints.json_schema.formulas.connectives import (
 from constraints.json_schema.formulas.restriction import Restriction
 
 
-class InOrder:
+class InOrder(ByMoves):
     """Listed names in one order; a state is the vector of what is required and the place of the next name."""
 
     def __init__(self, track: Track, restriction: Restriction, expansion: ShannonExpansion) -> None:
@@ -62,7 +62,7 @@ def _at(state: State) -> tuple[Vector, int]:
     return vector, place
 
 
-class InOrders:
+class InOrders(ByMoves):
     """Names in several orders, each with formulas of its own; a state is a place in each order, and the vectors of what
     is required in each, one after the other.
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from constraints.json_schema.containers.automaton import (
-    ContainerAutomaton,
-    Vector,
-)
+from constraints._native import MOST_LISTED
+from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.cheap import (
     FEW_WORK,
     MOVES,
@@ -35,7 +33,7 @@ def object_automaton(
     expansion: ShannonExpansion,
     order: PropertyOrder = "schema",
     allowance: Allowance | None = None,
-) -> ContainerAutomaton:
+) -> ByMoves | Plain:
     """Return the automaton of an object that is read for a vector of formulas about objects.
 
     Args:
@@ -57,8 +55,8 @@ def object_automaton(
     if order == "any":
         return in_any_order(ANY)
     # In any order, the first state alone has a move for each name.
-    most = VARIANT_MOVES if plain is None else MOVES
-    if order == "any-if-cheap" and len(found[0].names if plain is None else plain.names) <= most:
+    most, most_names = (VARIANT_MOVES, MOST_LISTED) if plain is None else (MOVES, MOVES)
+    if order == "any-if-cheap" and len(found[0].names if plain is None else plain.names) <= most_names:
         cheap = _cheap(in_any_order(CHEAP), len(found), most, expansion, allowance or Allowance())
         if cheap is not None:
             return cheap
@@ -69,7 +67,7 @@ def object_automaton(
 
 def _cheap(
     every: PlainInAnyOrder | InAnyOrder, orders: int, most: int, expansion: ShannonExpansion, allowance: Allowance
-) -> ContainerAutomaton | None:
+) -> PlainInAnyOrder | InAnyOrder | None:
     """Return the automaton of as many orders as are cheap, of all that an object may be in, if any are."""
     before = expansion.work
     with expansion.trial(max(allowance.work, FEW_WORK)):

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.h"
 #include "constraints/bindings.h"
 #include "constraints/containers/plain_states.h"
+#include "constraints/containers/rule_writer.h"
 
 namespace constraints {
 
@@ -85,71 +85,26 @@ Numbers skips(const PlainStates& states, int32_t state) {
   return {found.begin(), found.end()};
 }
 
-// What stands between the items or members, and what ends them: expressions. None is read where `opened` is None.
-struct Marks {
-  nb::object opened, empty, comma, close;
-};
-
-// Writes the arcs of a rule: each state of the container is up to two of the rule, before the next item or member, and
-// after one. `member` gives what is read for each item or member: the parts of its name, the languages of its value,
-// and pairs of an opening bracket and the rule that is called.
-class RuleWriter {
+// `member` gives what is read for each item or member: the parts of its name, the languages of its value, and pairs of
+// an opening bracket and the rule that is called.
+class PlainWriter : public RuleWriter<PlainStates> {
  public:
-  RuleWriter(const PlainStates& states, nb::callable member, nb::handle call, Marks marks)
-      : states_(states),
-        member_(std::move(member)),
-        call_(call),
-        marks_(std::move(marks)) {
-    before_.assign(states.num_states(), -1), after_ = before_;
-  }
-
-  // Return the number of states that stand for one of the container, that of all states, and the lists of a rule.
-  nb::tuple write() {
-    const int32_t start = at(0, false);
-    if (marks_.opened.is_none()) {
-      epsilon_.append(nb::make_tuple(0, start));
-    } else {
-      arc(0, marks_.opened, start);
-    }
-    if (states_.is_end(0)) arc(0, marks_.empty, ended());
-    while (!waiting_.empty()) {
-      const auto [state, is_after] = waiting_.back();
-      waiting_.pop_back();
-      if (is_after) {
-        add_after(state);
-      } else {
-        add_before(state);
-      }
-    }
-    return nb::make_tuple(num_used_, num_states_, arcs_, epsilon_, calls_, ends_);
-  }
+  PlainWriter(const PlainStates& states, nb::callable member, nb::handle call, Marks marks)
+      : RuleWriter(states, call, std::move(marks)),
+        member_(std::move(member)) {}
 
  private:
   struct Member {
     nb::tuple names;
-    nb::list languages, calls;
+    const ReadValue* value;
   };
 
-  int32_t at(int32_t state, bool is_after) {
-    int32_t& found = (is_after ? after_ : before_)[state];
-    if (found < 0) {
-      found = num_states_++;
-      ++num_used_;
-      waiting_.emplace_back(state, is_after);
+  void add_moves(int32_t state, int32_t source) override {
+    for (const Move& move : states_.moves(state)) {
+      targets_ = {after(move.target)};
+      const Member read = member(move.member);
+      add_member(source, read.names, *read.value);
     }
-    return found;
-  }
-
-  void arc(int32_t source, nb::handle language, int32_t target) {
-    arcs_.append(nb::make_tuple(source, language, target));
-  }
-
-  int32_t ended() {
-    if (end_ < 0) {
-      end_ = num_states_++;
-      ends_.append(nb::make_tuple(end_, 0));
-    }
-    return end_;
   }
 
   const Member& member(int32_t number) {
@@ -157,77 +112,37 @@ class RuleWriter {
     if (!members_[number]) {
       const nb::tuple found = nb::cast<nb::tuple>(member_(number));
       members_[number] =
-          Member{nb::cast<nb::tuple>(found[0]), nb::cast<nb::list>(found[1]), nb::cast<nb::list>(found[2])};
+          Member{nb::cast<nb::tuple>(found[0]), &value(nb::cast<nb::list>(found[1]), nb::cast<nb::list>(found[2]))};
     }
     return *members_[number];
   }
 
-  void add_before(int32_t state) {
-    const int32_t source = before_[state];
-    for (const Move& move : states_.moves(state)) {
-      const int32_t end = at(move.target, true);
-      const Member read = member(move.member);
-      if (read.names.size() == 0) {
-        add_value(source, read, end);
-      } else {
-        add_name(source, read, before_value(read, end));
-      }
-    }
-    for (int32_t skipped : states_.skips(state)) epsilon_.append(nb::make_tuple(source, at(skipped, false)));
-  }
-
-  // The state where the value of a member begins, the same for all members whose values are read alike up to one end.
-  int32_t before_value(const Member& read, int32_t end) {
-    const auto [found, is_new] = values_.try_emplace({read.languages.ptr(), read.calls.ptr(), end}, num_states_);
+  // The value that is read as two lists say, which are the same objects for values that are read alike.
+  const ReadValue& value(const nb::list& languages, const nb::list& calls) {
+    const auto [found, is_new] = values_.try_emplace({languages.ptr(), calls.ptr()});
     if (is_new) {
-      ++num_states_;
-      add_value(found->second, read, end);
+      ReadValue& made = found->second;
+      made.number = static_cast<int32_t>(values_.size());
+      for (nb::handle language : languages) made.languages.push_back({nb::borrow(language), 0});
+      for (nb::handle call : calls) made.calls.push_back({call[0], call[1], {0}});
+      kept_.append(nb::make_tuple(languages, calls));
     }
     return found->second;
   }
 
-  void add_value(int32_t source, const Member& read, int32_t end) {
-    for (nb::handle language : read.languages) arc(source, language, end);
-    for (nb::handle call : read.calls) {
-      arc(source, call[0], num_states_);
-      calls_.append(call_(num_states_++, call[1], nb::make_tuple(end)));
-    }
-  }
-
-  // Adds the name of a member, up to the state where its value begins.
-  void add_name(int32_t source, const Member& read, int32_t target) {
-    const size_t last = read.names.size() - 1;
-    for (size_t at = 0; at < last; ++at) {
-      arc(source, read.names[at], num_states_);
-      source = num_states_++;
-    }
-    arc(source, read.names[last], target);
-  }
-
-  void add_after(int32_t state) {
-    const int32_t source = after_[state];
-    arc(source, marks_.comma, at(state, false));
-    if (states_.is_end(state)) arc(source, marks_.close, ended());
-  }
-
-  const PlainStates& states_;
   const nb::callable member_;
-  const nb::handle call_;
-  const Marks marks_;
-  std::vector<int32_t> before_, after_;
-  std::vector<std::pair<int32_t, bool>> waiting_;
   std::vector<std::optional<Member>> members_;
-  // By the lists of what a value reads, which `members_` keeps alive, and by the state after it.
-  std::map<std::tuple<PyObject*, PyObject*, int32_t>, int32_t> values_;
-  int32_t num_states_ = 1, num_used_ = 0, end_ = -1;
-  nb::list arcs_, epsilon_, calls_, ends_;
+  std::map<std::pair<PyObject*, PyObject*>, ReadValue> values_;
+  // The lists that are known by their addresses.
+  nb::list kept_;
 };
 
 nb::tuple plain_rule(const PlainStates& states, nb::callable member, nb::handle call, nb::object opened,
                      nb::object empty, nb::object comma, nb::object close) {
-  return RuleWriter(states, std::move(member), call,
-                    {std::move(opened), std::move(empty), std::move(comma), std::move(close)})
-      .write();
+  PlainWriter writer(states, std::move(member), call,
+                     {std::move(opened), std::move(empty), std::move(comma), std::move(close)});
+  const nb::tuple rule = writer.write();
+  return nb::make_tuple(writer.num_used(), rule[0], rule[1], rule[2], rule[3], rule[4]);
 }
 
 }  // namespace

@@ -1,0 +1,144 @@
+#include "constraints/containers/any_order.h"
+
+#include <algorithm>
+
+namespace constraints {
+
+namespace {
+
+void add_flags(const std::vector<NameSet>& parts, const NameSet& names, KnownDerivatives::Flags& flags) {
+  for (const NameSet& part : parts) flags.push_back(part.meets(names));
+}
+
+KnownDerivatives::Flags flags_of(const std::vector<NameSet>& parts, const NameSet& names) {
+  KnownDerivatives::Flags flags;
+  flags.reserve(parts.size());
+  add_flags(parts, names, flags);
+  return flags;
+}
+
+}  // namespace
+
+KnownDerivatives::Known& KnownDerivatives::known(int32_t vector, Derivatives& source) {
+  if (known_.size() <= static_cast<size_t>(vector)) known_.resize(vector + 1);
+  if (!known_[vector]) {
+    auto made = std::make_unique<Known>();
+    made->described = std::make_unique<const Described>(source.described(vector));
+    known_[vector] = std::move(made);
+  }
+  return *known_[vector];
+}
+
+int32_t KnownDerivatives::case_of(int32_t vector, const NameSet& remaining, Derivatives& source) {
+  Known& own = known(vector, source);
+  const auto number = static_cast<int32_t>(own.cases.size());
+  const auto [found, is_new] = own.cases.try_emplace(flags_of(own.described->said, remaining), number);
+  if (is_new) own.ways.emplace_back();
+  return found->second;
+}
+
+const std::vector<Way>& KnownDerivatives::ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
+                                               Derivatives& source) {
+  auto& known_ways = known(vector, source).ways[number];
+  const auto found = known_ways.find(name);
+  if (found != known_ways.end()) return found->second;
+  std::vector<Way> made = source.ways(vector, name, remaining);
+  return known_ways.emplace(name, std::move(made)).first->second;
+}
+
+int32_t KnownDerivatives::skipped(int32_t vector, const NameSet& names, const NameSet& remaining, Derivatives& source) {
+  Known& own = known(vector, source);
+  Flags flags = flags_of(own.described->required, names);
+  add_flags(own.described->said, remaining, flags);
+  const auto found = own.skipped.find(flags);
+  if (found != own.skipped.end()) return found->second;
+  return own.skipped[std::move(flags)] = source.skipped(vector, names, remaining);
+}
+
+int32_t KnownDerivatives::exit(int32_t vector, const NameSet& remaining, Derivatives& source) {
+  Known& own = known(vector, source);
+  Flags flags = flags_of(own.described->required, remaining);
+  const auto found = own.exits.find(flags);
+  if (found != own.exits.end()) return found->second;
+  return own.exits[std::move(flags)] = source.exit(vector, remaining);
+}
+
+bool Turns::allow(const NameSet& come, const NameSet& waiting) const {
+  return !ahead || std::ranges::any_of(orders, [&](const std::vector<int32_t>& order) {
+    const auto first = std::ranges::find_if(order, [&](int32_t name) { return waiting[name]; });
+    return std::count_if(first, order.end(), [&](int32_t name) { return come[name]; }) <= *ahead;
+  });
+}
+
+int32_t Turns::first(const NameSet& waiting) const {
+  return *std::ranges::find_if(orders[0], [&](int32_t name) { return waiting[name]; });
+}
+
+AnyOrder::AnyOrder(int32_t start, int32_t num_names, NameSet returning, Turns turns, KnownDerivatives& known,
+                   Derivatives& source)
+    : num_names_(num_names),
+      returning_(returning),
+      turns_(std::move(turns)),
+      known_(known),
+      source_(source) {
+  const State first{start, NameSet::first(num_names)};
+  numbers_.emplace(first, 0);
+  reached_.push_back(first);
+}
+
+bool AnyOrder::make(int64_t most) {
+  size_t at = 0;
+  for (; at < reached_.size() && states.num_outcomes() <= most; ++at) add(State(reached_[at]));
+  return at == reached_.size() && states.num_outcomes() <= most;
+}
+
+void AnyOrder::add(const State& state) {
+  const Described& said = known_.described(state.vector, source_);
+  add_listed(state, said);
+  for (const OtherNames& other : said.others) {
+    add_outcomes(other.ways, state.left);
+    states.finish_move(other.name);
+  }
+  states.finish_state(known_.exit(state.vector, state.left, source_));
+}
+
+void AnyOrder::add_listed(const State& state, const Described& said) {
+  const int32_t usual = known_.case_of(state.vector, state.left | returning_, source_);
+  for (int32_t name = 0; name < num_names_; ++name) {
+    if (!state.left[name]) continue;
+    NameSet left = state.left;
+    if (said.matter[name]) left.remove(name);
+    const NameSet remaining = left | returning_;
+    const bool is_usual = remaining[name];
+    const int32_t number = is_usual ? usual : known_.case_of(state.vector, remaining, source_);
+    add_outcomes(known_.ways(state.vector, name, number, remaining, source_), left);
+    states.finish_move(name);
+  }
+}
+
+void AnyOrder::add_outcomes(const std::vector<Way>& ways, const NameSet& left) {
+  for (const Way& way : ways) {
+    const int32_t target = kept(way.vector, left);
+    if (target != kNone) states.add_outcome({way.value, target});
+  }
+}
+
+int32_t AnyOrder::kept(int32_t vector, NameSet left) {
+  while (true) {
+    const NameSet& matter = known_.described(vector, source_).matter;
+    left = left | returning_.without(matter);
+    const NameSet waiting = matter & left;
+    if (turns_.allow(matter.without(left), waiting)) break;
+    const int32_t passed = turns_.first(waiting);
+    left.remove(passed);
+    NameSet names;
+    names.add(passed);
+    vector = known_.skipped(vector, names, left | returning_, source_);
+    if (vector == kNone) return kNone;
+  }
+  const auto [found, is_new] = numbers_.try_emplace({vector, left}, static_cast<int32_t>(reached_.size()));
+  if (is_new) reached_.push_back(found->first);
+  return found->second;
+}
+
+}  // namespace constraints

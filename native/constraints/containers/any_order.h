@@ -1,0 +1,138 @@
+// AnyOrder: the states of an object with variants whose members come in any order, or in the orders near to some.
+//
+//     Derivatives       what is left of the vector of formulas after a member: known to whoever reads the schema
+//     KnownDerivatives  the same, each asked for once, for all orders that are tried
+//     Turns             which orders
+//     AnyOrder          makes the states
+//
+// A state is a vector, by number, and the set of the names that may still come
+// (`constraints/json_schema/containers/in_any_order.py`). There are few vectors and many states: what a name does to a
+// vector depends on the names to come only by the parts of the vector that say something of these. So a state costs a
+// few look-ups for each name, and formulas are looked at once for each vector and each such case.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "constraints/containers/container_states.h"
+#include "constraints/containers/name_set.h"
+
+namespace constraints {
+
+// A value of a member or an item, and the vector of what is required after it.
+struct Way {
+  int32_t value, vector;
+};
+
+struct OtherNames {
+  int32_t name;
+  std::vector<Way> ways;
+};
+
+// What is known of a vector: the names that its parts say something of, those that they require, those of which it
+// matters whether they have come, and what names that are not listed do.
+struct Described {
+  std::vector<NameSet> said, required;
+  NameSet matter;
+  std::vector<OtherNames> others;
+};
+
+class Derivatives {
+ public:
+  virtual ~Derivatives() = default;
+  virtual Described described(int32_t vector) = 0;
+  // The values that a member with a listed name may have, if these names may come after it.
+  virtual std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) = 0;
+  // The vector once some names have been left out, kNone if nothing can be satisfied any more.
+  virtual int32_t skipped(int32_t vector, const NameSet& names, const NameSet& remaining) = 0;
+  // The exit in which an object ends here, kNone if it must go on.
+  virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
+};
+
+class KnownDerivatives {
+ public:
+  // Which parts of a vector say something of a set of names, or require one of them.
+  using Flags = std::vector<bool>;
+
+  KnownDerivatives() = default;
+  KnownDerivatives(const KnownDerivatives&) = delete;
+  KnownDerivatives& operator=(const KnownDerivatives&) = delete;
+
+  const Described& described(int32_t vector, Derivatives& source) { return *known(vector, source).described; }
+  // The number of the case that a set of names to come is, for the parts of a vector.
+  int32_t case_of(int32_t vector, const NameSet& remaining, Derivatives& source);
+  const std::vector<Way>& ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
+                               Derivatives& source);
+  int32_t skipped(int32_t vector, const NameSet& names, const NameSet& remaining, Derivatives& source);
+  int32_t exit(int32_t vector, const NameSet& remaining, Derivatives& source);
+
+ private:
+  struct Known {
+    std::unique_ptr<const Described> described;
+    std::unordered_map<Flags, int32_t> cases;
+    // By case, then by name.
+    std::vector<std::unordered_map<int32_t, std::vector<Way>>> ways;
+    std::unordered_map<Flags, int32_t> exits;
+    // By the parts that require a name that is left out, and then those that say something of the names to come.
+    std::unordered_map<Flags, int32_t> skipped;
+  };
+
+  Known& known(int32_t vector, Derivatives& source);
+
+  std::vector<std::unique_ptr<Known>> known_;
+};
+
+// Which sets of names may have come: no more than `ahead` of them ahead of one that is still to come and stands before
+// them, in one of the orders; any if that is not given.
+struct Turns {
+  std::optional<int32_t> ahead;
+  std::vector<std::vector<int32_t>> orders;
+
+  bool allow(const NameSet& come, const NameSet& waiting) const;
+  // The name whose turn it is, in the first order.
+  int32_t first(const NameSet& waiting) const;
+};
+
+class AnyOrder {
+ public:
+  // `returning`: the names that may come again once it no longer matters whether they have come.
+  AnyOrder(int32_t start, int32_t num_names, NameSet returning, Turns turns, KnownDerivatives& known,
+           Derivatives& source);
+
+  // Make states until all are made, or there are more outcomes than `most`; return whether all are made.
+  bool make(int64_t most);
+
+  ContainerStates states;
+
+ private:
+  struct State {
+    int32_t vector;
+    NameSet left;
+
+    bool operator==(const State&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const State& state) const { return state.left.hash() * 31 + static_cast<size_t>(state.vector); }
+  };
+
+  void add(const State& state);
+  void add_listed(const State& state, const Described& said);
+  // Add the outcomes of a move after which some names may come.
+  void add_outcomes(const std::vector<Way>& ways, const NameSet& left);
+  // Return the state, without what no longer matters; kNone if a name is too far ahead of one that must come.
+  int32_t kept(int32_t vector, NameSet left);
+
+  const int32_t num_names_;
+  const NameSet returning_;
+  const Turns turns_;
+  KnownDerivatives& known_;
+  Derivatives& source_;
+  std::vector<State> reached_;
+  std::unordered_map<State, int32_t, Hash> numbers_;
+};
+
+}  // namespace constraints

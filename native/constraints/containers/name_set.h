@@ -1,0 +1,63 @@
+// NameSet: a set of the names that an object lists, by their numbers.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace constraints {
+
+// The most names that an object may list where sets of them are kept.
+inline constexpr int32_t kMostListed = 2048;
+
+struct NameSet {
+  std::array<uint64_t, kMostListed / 64> words{};
+
+  static NameSet first(int32_t count) {
+    NameSet names;
+    for (int32_t name = 0; name < count; ++name) names.add(name);
+    return names;
+  }
+
+  bool operator[](int32_t name) const { return words[name / 64] >> name % 64 & 1; }
+  void add(int32_t name) { words[name / 64] |= uint64_t{1} << name % 64; }
+  void remove(int32_t name) { words[name / 64] &= ~(uint64_t{1} << name % 64); }
+  bool meets(const NameSet& other) const {
+    uint64_t both = 0;
+    for (size_t word = 0; word < words.size(); ++word) both |= words[word] & other.words[word];
+    return both != 0;
+  }
+  NameSet operator|(const NameSet& other) const {
+    NameSet either;
+    for (size_t word = 0; word < words.size(); ++word) either.words[word] = words[word] | other.words[word];
+    return either;
+  }
+  NameSet operator&(const NameSet& other) const {
+    NameSet both;
+    for (size_t word = 0; word < words.size(); ++word) both.words[word] = words[word] & other.words[word];
+    return both;
+  }
+  NameSet without(const NameSet& other) const {
+    NameSet rest;
+    for (size_t word = 0; word < words.size(); ++word) rest.words[word] = words[word] & ~other.words[word];
+    return rest;
+  }
+  bool operator==(const NameSet&) const = default;
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (size_t word = 0; word < words.size(); ++word) {
+      for (uint64_t left = words[word]; left; left &= left - 1) {
+        visit(static_cast<int32_t>(64 * word) + std::countr_zero(left));
+      }
+    }
+  }
+  size_t hash() const {
+    uint64_t mixed = 0;
+    for (const uint64_t word : words) mixed = (mixed ^ word) * 0x9E3779B97F4A7C15u + (mixed >> 29);
+    return mixed;
+  }
+};
+
+}  // namespace constraints
