@@ -151,6 +151,9 @@ class ContainerStates:
         Return the moves of a state, each as the number of a name and the outcomes.
         """
 
+    def skips(self, state: int, /) -> list[int]:
+        """Return the states whose moves may be made in a state as well."""
+
     def exit(self, state: int, /) -> int:
         """Return the exit of a state, -1 if there is none."""
 

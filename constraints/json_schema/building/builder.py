@@ -23,7 +23,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
-from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
+from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain, Vector
 from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton
@@ -41,7 +41,7 @@ from constraints.rewriting.liveness import is_empty
 # The most states of all container automata of a schema, by their weight.
 MAX_STATES = 120_000
 # The same, and the most work on variants, where properties come in any order if that is cheap.
-CHEAP_STATES = 32_000
+CHEAP_STATES = 240_000
 CHEAP_WORK = 200_000
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]
@@ -91,8 +91,10 @@ class SchemaGrammarBuilder:
         self._waiting: deque[_RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        # For rules with one exit that have a text as soon as each of some formulas has a value: these formulas.
+        # For rules with one exit that have a text as soon as each of some formulas has a value: these formulas; and for
+        # others, the states of the container.
         self._needs: dict[int, Sequence[Formula]] = {}
+        self._states: dict[int, AllStates] = {}
         self._has_value: dict[Formula, bool] = {}
         self._num_states = 0
         self._most_states = CHEAP_STATES if is_cheap else MAX_STATES
@@ -202,7 +204,7 @@ class SchemaGrammarBuilder:
         if isinstance(automaton, Plain):
             PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
         else:
-            ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
+            self._states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
     def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
         """Note that the items of a rule's array have to be remembered.
@@ -281,13 +283,37 @@ class SchemaGrammarBuilder:
         plan = self.plans(formula)
         found = not all(map(is_empty, plan.plain if plan.text is None else [*plan.plain, plan.text]))
         for kind, part in plan.inside.items():
-            needs = self._needs.get(self._numbers.get((kind, (part,)), 0))
-            if not found and needs is not None:
-                found = True
-                for needed in needs:
-                    found = found and (yield self._valued(needed))
+            number = self._numbers.get((kind, (part,)))
+            if not found and number is not None:
+                found = yield self._filled(number)
         self._has_value[formula] = found
         return found
+
+    def _filled(self, number: int) -> Task[bool]:
+        """Return whether it is easily seen that a rule with one exit has a text."""
+        needs, states = self._needs.get(number), self._states.get(number)
+        if needs is not None:
+            for needed in needs:
+                if not (yield self._valued(needed)):
+                    return False
+            return True
+        return states is not None and (yield self._reaches_end(states))
+
+    def _reaches_end(self, container: AllStates) -> Task[bool]:
+        """Return whether items or members that are easily seen to have values lead to an end."""
+        states, waiting, seen = container.states, [0], {0}
+        while waiting:
+            state = waiting.pop()
+            if states.exit(state) >= 0:
+                return True
+            found = [*states.skips(state)]
+            for _, outcomes in states.moves(state):
+                for value, target in outcomes:
+                    if target not in seen and (yield self._valued(container.values[value])):
+                        found.append(target)
+            waiting += [target for target in found if target not in seen]
+            seen.update(found)
+        return False
 
 
 def _counts_members(key: _RuleKey) -> bool:

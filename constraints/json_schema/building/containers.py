@@ -9,7 +9,6 @@ The core writes the rules (`native/constraints/containers/rule_writer.h`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol, TypeAlias
@@ -22,7 +21,7 @@ from constraints._native import container_rule, plain_rule
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay
 from constraints.json_schema.building.whitespace import Habit, Whitespace
-from constraints.json_schema.containers.automaton import ByMoves, Plain
+from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import counted_language
@@ -62,7 +61,7 @@ class ValueBuilder(Protocol):
         """Count more states of a rule, each with its weight."""
 
 
-class _RuleBuilder(ABC):
+class _RuleBuilder:
     """Builds one rule.
 
     Attributes:
@@ -76,10 +75,6 @@ class _RuleBuilder(ABC):
         opened = None if ex.is_epsilon(marks.opened) else marks.opened
         self.colon = marks.colon
         self.marks = opened, marks.empty[bracket], marks.comma, marks.close[bracket]
-
-    @abstractmethod
-    def build(self) -> None:
-        """Build the rule."""
 
     def named(self, name: str | Formula | None) -> tuple[ArcLanguage, ...]:
         """Return what is read before the value of an item or a member, one language after the other."""
@@ -98,9 +93,10 @@ class ContainerBuilder(_RuleBuilder):
         super().__init__(builder, rule, bracket)
         self.automaton = automaton
 
-    def build(self) -> None:
-        """Build the rule."""
-        rule, (states, names, values) = self.rule, self.automaton.all_states(self.count)
+    def build(self) -> AllStates:
+        """Build the rule; return the states of the container."""
+        rule, made = self.rule, self.automaton.all_states(self.count)
+        states, names, values = made
         spend(100 * states.num_states + 20 * states.num_outcomes)
         rule.num_states, rule.arcs, rule.epsilon, rule.calls, rule.ends = container_rule(
             states,
@@ -109,6 +105,7 @@ class ContainerBuilder(_RuleBuilder):
             VisiblyPushdownCall,
             *self.marks,
         )
+        return made
 
     def count(self, states: int) -> None:
         """Count more states."""

@@ -18,21 +18,34 @@ before the first mask); each order in an automaton of its own (their union is de
 from __future__ import annotations
 
 from math import comb
-from typing import Final, Protocol, Self, TypeVar
+from typing import Final, NamedTuple, Protocol, Self, TypeVar
 
 from constraints.json_schema.containers.automaton import ContainerAutomaton
 
-# The most ways to go on from all states of an object that has no variants, and of one that has.
-MOVES: Final = 400
-VARIANT_MOVES: Final = 2_000
+
+class Most(NamedTuple):
+    """The most ways to go on from all states of an object.
+
+    Attributes:
+        near: in the orders near to some.
+        any: in any order, which is worth more.
+    """
+
+    near: int
+    any: int
+
+
+# Of an object that has no variants, and of one that has.
+MOVES: Final = Most(400, 400)
+VARIANT_MOVES: Final = Most(2_000, 20_000)
 # As many are always taken.
 FEW: Final = 100
 FEW_WORK: Final = 2_000
 # The most of a schema, with those that were looked at in vain.
-ALL_MOVES: Final = 3_000
-ALL_WORK: Final = 40_000
+ALL_MOVES: Final = 60_000
+ALL_WORK: Final = 80_000
 # How many names may be ahead of their turn.
-_AHEAD: Final = (0, 1, 2, 3, None)
+_AHEAD: Final = (0, 1, 2, 3)
 
 
 def num_sets(names: int, ahead: int | None) -> int:
@@ -80,7 +93,7 @@ class Allowance:
         self.counted = 0
         self.work = ALL_WORK
 
-    def best(self, every: _A, most: int) -> _A | None:
+    def best(self, every: _A, most: Most) -> _A | None:
         """Return the automaton with the most orders that is cheap, as far as any is.
 
         Args:
@@ -89,16 +102,21 @@ class Allowance:
         """
         if self.is_cheap(every, FEW):
             return every
+        names = every.remembered.bit_count()
         best: _A | None = None
         # The ways to go on after each set of names: as many as after those of fewer orders, or more.
         ways: float = every.always
         for ahead in _AHEAD:
-            sets = num_sets(every.remembered.bit_count(), ahead) * (1 if ahead is None else every.num_orders)
+            sets = num_sets(names, ahead) * every.num_orders
             found = every.near(ahead)
-            if sets * ways > most * every.num_orders or not self.is_cheap(found, most):
+            if sets * ways > most.near * every.num_orders or not self.is_cheap(found, most.near):
                 break
             best, ways = found, self.counted / sets
-        return best
+        return (self.whole(every, most) if num_sets(names, None) * ways <= most.any else None) or best
+
+    def whole(self, every: _A, most: Most) -> _A | None:
+        """Return the automaton of any order if it is cheap; see `best`."""
+        return every if self.is_cheap(every, most.any) else None
 
     def is_cheap(self, automaton: InTurns, most: int) -> bool:
         """Return whether an automaton has few ways to go on; its moves are known afterwards."""

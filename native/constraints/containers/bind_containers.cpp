@@ -199,6 +199,14 @@ void bind_states(nb::module_& m) {
       .def("moves", &moves_of, nb::sig("def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]"),
            "Return the moves of a state, each as the number of a name and the outcomes.")
       .def(
+          "skips",
+          [](const ContainerStates& states, int32_t state) {
+            const auto found = states.skips(checked(states, state));
+            return std::vector<int32_t>(found.begin(), found.end());
+          },
+          nb::sig("def skips(self, state: int, /) -> list[int]"),
+          "Return the states whose moves may be made in a state as well.")
+      .def(
           "exit", [](const ContainerStates& states, int32_t state) { return states.exit(checked(states, state)); },
           nb::sig("def exit(self, state: int, /) -> int"), "Return the exit of a state, -1 if there is none.");
 }
