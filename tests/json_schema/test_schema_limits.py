@@ -107,7 +107,7 @@ def test_any_order_is_taken_where_it_is_cheap() -> None:
 
 
 def test_where_any_order_is_not_cheap_what_is_required_may_come_first() -> None:
-    required = ("name", "id", "type", "data", "owner", "group", "zone")
+    required = ("name", "id", "type", "data", "owner", "group", "zone", "path", "hash", "mode")
     optional = ("about", "size", "note")
     by_alphabet = tuple(sorted(required + optional))
     schema: dict[str, Any] = {"properties": {name: {"const": 1} for name in by_alphabet}, "required": list(required)}

@@ -38,10 +38,9 @@ from constraints.json_schema.strings import Spellings
 from constraints.recursion import Task, run
 from constraints.rewriting.liveness import is_empty
 
-# The most states of all container automata of a schema, by their weight.
+# The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
-# The same, and the most work on variants, where properties come in any order if that is cheap.
-CHEAP_STATES = 240_000
+# The most work on variants where properties come in any order if that is cheap.
 CHEAP_WORK = 200_000
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]
@@ -97,7 +96,6 @@ class SchemaGrammarBuilder:
         self._states: dict[int, AllStates] = {}
         self._has_value: dict[Formula, bool] = {}
         self._num_states = 0
-        self._most_states = CHEAP_STATES if is_cheap else MAX_STATES
         self._allowance = Allowance()
 
     @property
@@ -251,8 +249,8 @@ class SchemaGrammarBuilder:
         Raises:
             LimitExceeded: there would be.
         """
-        if self._num_states + more > self._most_states:
-            most = f"{self._most_states // STATE_WEIGHT:,} states, or {self._most_states:,} of plain ones"
+        if self._num_states + more > MAX_STATES:
+            most = f"{MAX_STATES // STATE_WEIGHT:,} states, or {MAX_STATES:,} of plain ones"
             raise LimitExceeded(f"the schema's arrays and objects have more than {most}")
 
     def _indent(self) -> None:

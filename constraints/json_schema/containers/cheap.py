@@ -18,26 +18,15 @@ before the first mask); each order in an automaton of its own (their union is de
 from __future__ import annotations
 
 from math import comb
-from typing import Final, NamedTuple, Protocol, Self, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
 from constraints.json_schema.containers.automaton import ContainerAutomaton
 
-
-class Most(NamedTuple):
-    """The most ways to go on from all states of an object.
-
-    Attributes:
-        near: in the orders near to some.
-        any: in any order, which is worth more.
-    """
-
-    near: int
-    any: int
-
-
-# Of an object that has no variants, and of one that has.
-MOVES: Final = Most(400, 400)
-VARIANT_MOVES: Final = Most(2_000, 20_000)
+# The most ways to go on from all states of an object that has no variants, and of one that has; any order is worth
+# more than the orders near to some.
+MOVES: Final = 400
+VARIANT_MOVES: Final = 2_000
+WORTH_OF_ANY: Final = 10
 # As many are always taken.
 FEW: Final = 100
 FEW_WORK: Final = 2_000
@@ -93,12 +82,12 @@ class Allowance:
         self.counted = 0
         self.work = ALL_WORK
 
-    def best(self, every: _A, most: Most) -> _A | None:
+    def best(self, every: _A, most: int) -> _A | None:
         """Return the automaton with the most orders that is cheap, as far as any is.
 
         Args:
             every: the automaton of any order.
-            most: the most ways to go on from all of its states.
+            most: the most ways to go on from all states of one near to some orders.
         """
         if self.is_cheap(every, FEW):
             return every
@@ -109,14 +98,16 @@ class Allowance:
         for ahead in _AHEAD:
             sets = num_sets(names, ahead) * every.num_orders
             found = every.near(ahead)
-            if sets * ways > most.near * every.num_orders or not self.is_cheap(found, most.near):
+            if sets * ways > most * every.num_orders or not self.is_cheap(found, most):
                 break
             best, ways = found, self.counted / sets
-        return (self.whole(every, most) if num_sets(names, None) * ways <= most.any else None) or best
+        # After each set there is at least one.
+        is_hopeful = num_sets(names, None) * max(ways, 1) <= most * WORTH_OF_ANY
+        return (self.whole(every, most) if is_hopeful else None) or best
 
-    def whole(self, every: _A, most: Most) -> _A | None:
+    def whole(self, every: _A, most: int) -> _A | None:
         """Return the automaton of any order if it is cheap; see `best`."""
-        return every if self.is_cheap(every, most.any) else None
+        return every if self.is_cheap(every, most * WORTH_OF_ANY) else None
 
     def is_cheap(self, automaton: InTurns, most: int) -> bool:
         """Return whether an automaton has few ways to go on; its moves are known afterwards."""

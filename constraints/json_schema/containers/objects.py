@@ -16,7 +16,6 @@ from constraints.json_schema.containers.cheap import (
     MOVES,
     VARIANT_MOVES,
     Allowance,
-    Most,
 )
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.in_order import InOrder, InOrders
@@ -56,7 +55,7 @@ def object_automaton(
     if order == "any":
         return in_any_order(ANY)
     # In any order, the first state alone has a move for each name.
-    most, most_names = (VARIANT_MOVES, MOST_LISTED) if plain is None else (MOVES, MOVES.any)
+    most, most_names = (VARIANT_MOVES, MOST_LISTED) if plain is None else (MOVES, MOVES)
     if order == "any-if-cheap" and len(found[0].names if plain is None else plain.names) <= most_names:
         cheap = _cheap(in_any_order(CHEAP), len(found), most, expansion, allowance or Allowance())
         if cheap is not None:
@@ -67,7 +66,7 @@ def object_automaton(
 
 
 def _cheap(
-    every: PlainInAnyOrder | InAnyOrder, orders: int, most: Most, expansion: ShannonExpansion, allowance: Allowance
+    every: PlainInAnyOrder | InAnyOrder, orders: int, most: int, expansion: ShannonExpansion, allowance: Allowance
 ) -> PlainInAnyOrder | InAnyOrder | None:
     """Return the automaton of as many orders as are cheap, of all that an object may be in, if any are."""
     before = expansion.work

@@ -84,6 +84,7 @@ std::pair<ContainerStates, bool> any_order_of(KnownDerivatives& known, nb::handl
                                               std::vector<std::vector<int32_t>> orders, int64_t most) {
   require(start >= 0, "vectors are numbered from 0");
   require_within(num_names, 0, kMostListed + 1, "number of names");
+  require(!ahead || !orders.empty(), "there is an order that names are ahead in");
   for (const auto& order : orders) {
     for (int32_t name : order) require_within(name, 0, num_names, "name");
   }

@@ -1,0 +1,260 @@
+"""The states of objects with variants in any order, beside what their definition says, set by set; what is refused; and
+what is easily seen to have a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_property_orders import Variants
+
+from automata.errors import UnsatisfiableSchema
+from automata.visibly_pushdown import VisiblyPushdownCall
+from constraints._native import MOST_LISTED, ContainerStates, KnownDerivatives, container_rule, states_in_any_order
+from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.reading import read_schema
+from constraints.rewriting.liveness import has_text
+
+MOST = 100_000
+
+# The number of a vector, and the names that may still come.
+State = tuple[int, frozenset[int]]
+
+
+class Part(NamedTuple):
+    """Part of a vector: the names that it says something of, and those of them that it requires."""
+
+    said: frozenset[int]
+    required: frozenset[int]
+
+
+class Objects:
+    """Vectors of random parts, and members that lead from one to another by random values.
+
+    What a member does depends on the names to come only by the parts that say something of them. A name that no longer
+    matters does not matter later: vectors lead to themselves and to later ones.
+    """
+
+    def __init__(self, seed: int) -> None:
+        random = Random(seed)
+        self.seed = seed
+        self.num_names = random.randrange(1, 5)
+        self.names = range(self.num_names)
+        self.parts = [[self.part(random) for _ in range(random.randrange(3))] for _ in range(random.randrange(1, 4))]
+        self.returning = frozenset(name for name in self.names if random.random() < 0.4)
+        last = frozenset(self.names)
+        self.matter = [last := frozenset(name for name in last if random.random() < 0.8) for _ in self.parts]
+        self.ahead = random.choice([None, 0, 1, 2])
+        order = [*self.names]
+        random.shuffle(order)
+        self.orders = [[*self.names], order][: random.choice([1, 2])]
+
+    def part(self, random: Random) -> Part:
+        said = frozenset(name for name in self.names if random.random() < 0.5)
+        return Part(said, frozenset(name for name in said if random.random() < 0.5))
+
+    def chosen(self, *key: object) -> Random:
+        return Random(repr((self.seed, *key)))
+
+    def case(self, vector: int, names: frozenset[int]) -> tuple[bool, ...]:
+        return tuple(bool(part.said & names) for part in self.parts[vector])
+
+    def some_ways(self, vector: int, random: Random) -> list[tuple[int, int]]:
+        return [(value, random.randrange(vector, len(self.parts))) for value in range(random.randrange(3))]
+
+    def ways_of(self, vector: int, name: int, remaining: frozenset[int]) -> list[tuple[int, int]]:
+        return self.some_ways(vector, self.chosen(vector, name, self.case(vector, remaining)))
+
+    def skipped_of(self, vector: int, names: frozenset[int], remaining: frozenset[int]) -> int:
+        asked = tuple(bool(part.required & names) for part in self.parts[vector])
+        random = self.chosen(vector, asked, self.case(vector, remaining))
+        return random.choice([-1, *range(vector, len(self.parts))])
+
+    def exit_of(self, vector: int, remaining: frozenset[int]) -> int:
+        return -1 if any(part.required & remaining for part in self.parts[vector]) else vector
+
+    def others_of(self, vector: int) -> list[tuple[int, list[tuple[int, int]]]]:
+        random = self.chosen(vector)
+        return [(self.num_names + number, self.some_ways(vector, random)) for number in range(random.randrange(3))]
+
+
+class Source:
+    """The same as the core asks for it: sets of names are numbers. Nothing is asked for twice."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+        self.asked: list[object] = []
+
+    def ask(self, *question: object) -> None:
+        assert question not in self.asked
+        self.asked.append(question)
+
+    def described(self, vector: int) -> object:
+        self.ask("described", vector)
+        parts = self.objects.parts[vector]
+        said, required = [number(part.said) for part in parts], [number(part.required) for part in parts]
+        return said, required, number(self.objects.matter[vector]), self.objects.others_of(vector)
+
+    def ways(self, vector: int, name: int, remaining: int) -> list[tuple[int, int]]:
+        self.ask("ways", vector, name, self.objects.case(vector, names_in(remaining)))
+        return self.objects.ways_of(vector, name, names_in(remaining))
+
+    def skipped(self, vector: int, names: int, remaining: int) -> int:
+        return self.objects.skipped_of(vector, names_in(names), names_in(remaining))
+
+    def exit(self, vector: int, remaining: int) -> int:
+        return self.objects.exit_of(vector, names_in(remaining))
+
+
+def number(names: frozenset[int]) -> int:
+    return sum(1 << name for name in names)
+
+
+def names_in(bits: int) -> frozenset[int]:
+    return frozenset(name for name in range(bits.bit_length()) if bits >> name & 1)
+
+
+def ahead(come: frozenset[int], waiting: frozenset[int], order: list[int]) -> int:
+    """How many names have come of which one that stands before them waits."""
+    return sum(name in come and any(other in waiting for other in order[:at]) for at, name in enumerate(order))
+
+
+def kept(objects: Objects, vector: int, left: frozenset[int]) -> State | None:
+    """The state, with names passed over until few enough are ahead of their turn."""
+    while True:
+        matter = objects.matter[vector]
+        left |= objects.returning - matter
+        waiting = matter & left
+        if objects.ahead is None or any(
+            ahead(matter - left, waiting, order) <= objects.ahead for order in objects.orders
+        ):
+            return vector, left
+        passed = next(name for name in objects.orders[0] if name in waiting)
+        left -= {passed}
+        vector = objects.skipped_of(vector, frozenset([passed]), left | objects.returning)
+        if vector < 0:
+            return None
+
+
+def moves(objects: Objects, state: State) -> Iterator[tuple[int, list[tuple[int, State]]]]:
+    vector, left = state
+    for name in sorted(left):
+        rest = left - ({name} & objects.matter[vector])
+        found = objects.ways_of(vector, name, rest | objects.returning)
+        yield name, [(value, to) for value, target in found if (to := kept(objects, target, rest)) is not None]
+    for name, found in objects.others_of(vector):
+        yield name, [(value, to) for value, target in found if (to := kept(objects, target, left)) is not None]
+
+
+def made(objects: Objects, source: Any, most: int = MOST) -> tuple[ContainerStates, bool]:
+    return states_in_any_order(
+        KnownDerivatives(),
+        source,
+        0,
+        objects.num_names,
+        number(objects.returning),
+        objects.ahead,
+        objects.orders,
+        most,
+    )
+
+
+@given(st.integers(0, 1 << 32))
+def test_a_state_is_a_vector_and_the_names_to_come(seed: int) -> None:
+    objects = Objects(seed)
+    states, is_all = made(objects, Source(objects))
+    assert is_all
+    start: State = (0, frozenset(objects.names))
+    numbers, waiting, outcomes = {start: 0}, [start], 0
+    while waiting:
+        state = waiting.pop()
+        own = numbers[state]
+        expected = [(name, ways) for name, ways in moves(objects, state) if ways]
+        found = states.moves(own)
+        assert [(name, [value for value, _ in ways]) for name, ways in found] == [
+            (name, [value for value, _ in ways]) for name, ways in expected
+        ]
+        for (_, targets), (_, ways) in zip(found, expected, strict=True):
+            outcomes += len(ways)
+            for (_, target), (_, to) in zip(targets, ways, strict=True):
+                if to not in numbers:
+                    waiting.append(to)
+                assert numbers.setdefault(to, target) == target
+        assert states.exit(own) == objects.exit_of(*state)
+    assert sorted(numbers.values()) == list(range(states.num_states))
+    assert outcomes == states.num_outcomes
+
+
+@given(st.integers(0, 1 << 32), st.integers(0, 40))
+def test_no_more_is_made_than_is_asked_for(seed: int, most: int) -> None:
+    objects = Objects(seed)
+    states, is_all = made(objects, Source(objects), most)
+    complete, _ = made(objects, Source(objects))
+    assert is_all == (complete.num_outcomes <= most)
+    assert states.num_outcomes <= max(most + 3 * 7, complete.num_outcomes if is_all else 0)
+
+
+def test_an_error_of_a_derivative_is_raised() -> None:
+    class Broken(Source):
+        def ways(self, vector: int, name: int, remaining: int) -> list[tuple[int, int]]:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        made(Objects(0), Broken(Objects(0)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda known: states_in_any_order(known, Negative(), -1, 1, 0, None, [], 1),
+        lambda known: states_in_any_order(known, Negative(), 0, MOST_LISTED + 1, 0, None, [], 1),
+        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [[1]], 1),
+        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [], 1),
+        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, None, [], 1),
+        lambda _: ContainerStates().moves(0),
+        lambda _: ContainerStates().exit(-1),
+        lambda _: container_rule(ContainerStates(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda _: container_rule(leading_nowhere(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(call: Callable[[KnownDerivatives], object]) -> None:
+    with pytest.raises(ValueError, match=r"state|order|name|vector"):
+        call(KnownDerivatives())
+
+
+class Negative:
+    """Derivatives that lead to no vector."""
+
+    def described(self, _vector: int) -> object:
+        return [], [], 0, [(1, [(0, -1)])]
+
+
+def leading_nowhere() -> ContainerStates:
+    states = ContainerStates()
+    states.add([(0, [(0, 7)])], [], -1)
+    return states
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_what_is_easily_seen_to_have_a_value_has_one(order: Any) -> None:
+    schemas, seen, empty = Variants(7), 0, 0
+    for _ in range(150):
+        schema = schemas.schema() | {"required": schemas.random.sample(["a", "b", "c"], 2)}
+        if schemas.random.random() < 0.3:
+            schema = {"type": "array", "items": schema, "minItems": 1, "contains": schemas.schema()}
+        document = read_schema(schema)
+        builder = SchemaGrammarBuilder(Restriction(document.definitions), "default", order, "plain", None)
+        try:
+            has_one = has_text(builder.grammar(document.root))
+        except UnsatisfiableSchema:
+            continue
+        is_seen = builder.has_value(document.root)
+        assert has_one or not is_seen, schema
+        seen, empty = seen + is_seen, empty + (not has_one)
+    assert seen > 60
+    assert empty > 0
