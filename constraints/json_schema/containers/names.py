@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from automata.algebra.operations import intersection
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.connectives import (
@@ -26,7 +25,7 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import string_matches
-from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.content import content, split
 
 MAX_CLASSES = 1_000
 
@@ -95,13 +94,14 @@ def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
         return [(TRUE, frozenset([TRUE]))]
     classes = [_Class([], [], content(unlisted))]
     for view in views:
-        split = []
+        found = []
         for chosen, true, names in classes:
-            for literal, more in ((view, [view]), (negation(view), [])):
-                left = intersection(names, content(literal))
-                if not left.is_empty:
-                    split.append(_Class([*chosen, literal], [*true, *more], left))
-        classes = split
+            held, others = split(names, view)
+            if not held.is_empty:
+                found.append(_Class([*chosen, view], [*true, view], held))
+            if not others.is_empty:
+                found.append(_Class([*chosen, negation(view)], true, others))
+        classes = found
         if len(classes) > MAX_CLASSES:
             raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
     return [(conjunction(chosen), frozenset([*true, TRUE])) for chosen, true, _ in classes]
