@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
@@ -31,6 +31,7 @@ MAX_CLASSES = 1_000
 
 # A formula about names, and the statements' formulas that are true of these names; all others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
+_ONE_CLASS: Final[list[NameClass]] = [(TRUE, frozenset([TRUE]))]
 
 
 class Names:
@@ -76,7 +77,8 @@ class Names:
             LimitExceeded: there are more than `MAX_CLASSES`.
         """
         views = dict.fromkeys(map(self.view, formulas))
-        return iter(_classes(self.unlisted, tuple([view for view in views if not isinstance(view, Always | Never)])))
+        told_by = tuple([view for view in views if not isinstance(view, Always | Never)])
+        return iter(_classes(self.unlisted, told_by) if told_by else _ONE_CLASS)
 
 
 class _Class(NamedTuple):
@@ -90,8 +92,6 @@ class _Class(NamedTuple):
 @lru_cache(256)
 def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
     """Return all ways in which some formulas can be true or false of a name that is not listed."""
-    if not views:
-        return [(TRUE, frozenset([TRUE]))]
     classes = [_Class([], [], content(unlisted))]
     for view in views:
         found = []
