@@ -117,8 +117,8 @@ class _Laying:
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
         """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
-        language = rule.only_read
-        if not self.written or rule is self.grammar.rules[self.grammar.start] or language is None:
+        language = rule.only_read if self.written else None
+        if language is None or rule is self.grammar.rules[self.grammar.start]:
             return False
         number = self.fragment(language)
         fragment = self.fragments[number]
