@@ -124,6 +124,11 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self.tables.is_sparse
 
     @property
+    def num_arcs(self) -> int:
+        """The number of arcs over ranges of bytes and labels."""
+        return len(self.ranges()) + (int((self.by_label >= 0).sum()) if self.labels else 0)
+
+    @property
     def nbytes(self) -> int:
         """Memory of the tables, in bytes."""
         return self.tables.num_bytes

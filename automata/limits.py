@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakSet, ref
@@ -77,16 +77,26 @@ class Cancellation:
 
 
 class _Scope:
-    """The extent of a `with work.current()`; only the frame of that statement holds it.
+    """The extent of a `with work.current()`; only the frame of that statement holds it. A class and no generator: it is
+    entered for each schema that is read and compiled.
 
     Ctrl-C may come between any two instructions, so also after the compilation was made current and before anything is
     sure to undo that. The scope dies with the frame in any case, and with it the compilation is no longer current.
     """
 
-    __slots__ = ("__weakref__", "work")
+    __slots__ = ("__weakref__", "_before", "work")
+    _before: Token[ref[_Scope] | None]
 
     def __init__(self, work: Work) -> None:
         self.work = work
+
+    def __enter__(self) -> Work:
+        self.work.check()
+        self._before = _current.set(ref(self))
+        return self.work
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._before)
 
 
 _current: ContextVar[ref[_Scope] | None] = ContextVar("current", default=None)
@@ -116,20 +126,13 @@ class Work:
         if cancellation is not None:
             cancellation.adopt(self)
 
-    @contextmanager
-    def current(self) -> Iterator[Work]:
-        """Make this the compilation that is current, in this thread.
+    def current(self) -> AbstractContextManager[Work]:
+        """Return what makes this the compilation that is current, in this thread.
 
-        Raises:
+        Entering it raises:
             Cancelled: it was cancelled before it began.
         """
-        self.check()
-        scope = _Scope(self)
-        token = _current.set(ref(scope))
-        try:
-            yield scope.work
-        finally:
-            _current.reset(token)
+        return _Scope(self)
 
     def check(self) -> None:
         """Raise if the compilation has to stop.

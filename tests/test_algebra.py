@@ -126,6 +126,17 @@ def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
         ends_in_a + tail
 
 
+@settings(max_examples=60)
+@given(exprs(), exprs())
+def test_automata_are_copied_with_their_arcs_and_labels(left: Expr, right: Expr) -> None:
+    """An expression of automata is the one of their expressions, and each arc counts."""
+    marked = concat(left, alternation(Label("A"), concat(Label("B"), right)))
+    automaton = compile_expr(marked)
+    assert automaton.num_arcs == len(automaton.edges()[0])
+    copied = automaton + right + automaton
+    assert same_tables(copied, compile_expr(concat(marked, right, marked)))
+
+
 def test_labels_take_part_in_operations() -> None:
     image, text = compile_expr(concat("a", Label("IMAGE"))), compile_expr(parse("a|b"))
     assert (image | text).labels == ("IMAGE",)

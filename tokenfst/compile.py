@@ -185,7 +185,7 @@ def _with_memory(
     Raises:
         VocabularyError: there is no token for some single byte, so it cannot be told which texts can be completed.
     """
-    if not vocabulary.is_token_byte.all():
+    if not vocabulary.has_every_byte:
         raise VocabularyError("arrays whose items must differ take a vocabulary with a token for every single byte")
     bounds: dict[str, Any] = {"limits": limits, "cancellation": cancellation}
     alone = RulesAlone(arrays.grammar)

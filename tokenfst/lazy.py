@@ -230,7 +230,7 @@ def lazy_from_visibly_pushdown(
         EmptyLanguage: the grammar has no text.
         UnknownTerminal, VocabularyError, LimitExceeded, Cancelled: as for `tokenfst.compile`.
     """
-    if (at_text_start and vocabulary.text_start) or not vocabulary.is_token_byte.all():
+    if (at_text_start and vocabulary.text_start) or not vocabulary.has_every_byte:
         return None
     check_calls(grammar)
     layout, texts = lay_out(grammar, frozenset(), work, written=False), vocabulary.texts

@@ -109,7 +109,7 @@ class _StandIn(Expr):
 
     def __init__(self, automaton: ByteAutomaton) -> None:
         _set(self, "automaton", automaton)
-        _set(self, "size", len(automaton.edges()[0]))
+        _set(self, "size", automaton.num_arcs)
 
     def __hash__(self) -> int:
         return id(self)

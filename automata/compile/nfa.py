@@ -23,7 +23,7 @@ import numpy as np
 
 from automata.acceptor_tables import AcceptorTables
 from automata.arrays import IntArray, int_rows
-from automata.byte_automaton import ByteAutomaton, RangeArcs
+from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, largest, numeral
 from automata.errors import ExpressionError, LimitExceeded
 from automata.expressions import (
@@ -149,18 +149,19 @@ class NfaBuilder:
         """Add the arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
         if automaton.is_empty:
             return
-        arcs: RangeArcs = automaton.range_arcs()
-        offset = np.int32(self.num_states)
-        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
-        self.copy_arcs(
-            automaton.num_states,
-            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1),
-            np.stack((ends, np.full_like(ends, end)), axis=1),
-        )
-        self.epsilon += (start, automaton.start + int(offset))
-        for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
-            target = int(automaton.by_label[source, number])
-            self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
+        offset = self.num_states
+        arcs = automaton.ranges()
+        arcs[:, 0] += offset
+        arcs[:, 3] += offset
+        final = np.flatnonzero(automaton.final)
+        ends = np.full((len(final), 2), end, np.int32)
+        ends[:, 0] = final + offset
+        self.copy_arcs(automaton.num_states, arcs, ends)
+        self.epsilon += (start, automaton.start + offset)
+        if automaton.labels:
+            for source, number in np.argwhere(automaton.by_label >= 0).tolist():
+                target = int(automaton.by_label[source, number])
+                self.label(automaton.labels[number], source + offset, target + offset)
 
 
 def acceptor_fragment(tables: AcceptorTables) -> NfaBuilder:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata._native import LayoutWriter, VisiblyPushdownLayout
-from automata.arrays import IntArray
+from automata.arrays import IntArray, int_array
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
@@ -87,8 +87,10 @@ class _Laying:
     def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
         self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
         self.rules = [rule for rule in reached(grammar) if rule not in inlined]
-        self.place = np.full(len(grammar.rules), -1, np.int32)
-        self.place[self.rules] = np.arange(len(self.rules))
+        place = [-1] * len(grammar.rules)
+        for number, rule in enumerate(self.rules):
+            place[rule] = number
+        self.place = int_array(place)
         self.made = LayoutWriter()
         # By the identity of a language, which the grammar keeps alive.
         self.known: dict[int, int] = {}
@@ -115,8 +117,8 @@ class _Laying:
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
         """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
-        language = rule.only_read
-        if not self.written or rule is self.grammar.rules[self.grammar.start] or language is None:
+        language = rule.only_read if self.written else None
+        if language is None or rule is self.grammar.rules[self.grammar.start]:
             return False
         number = self.fragment(language)
         fragment = self.fragments[number]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -205,12 +205,15 @@ def json_schema(
     def read(skip: frozenset[str]) -> SchemaDocument:
         return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
 
-    def layout(document: SchemaDocument) -> Layout:
+    def lay_out(document: SchemaDocument) -> Layout:
         return Layout(document, whitespace, property_order, spellings, max_digits)
 
     with Work(limits, cancellation).current(), CollectionsPaused():
-        made = _made(schema, read, layout, unsupported)
-    return replace(made, given_draft=draft, resolver=resolver)
+        layout, grammar, dropped = _built(schema, read, lay_out, unsupported)
+    document = layout.document
+    notes = tuple(note for note in document.notes if note.pointer not in dropped)
+    left_out = tuple(dropped.values())
+    return JsonSchema(schema, document.draft, notes, left_out, grammar.kinds, grammar, layout, draft, resolver)
 
 
 def _check(name: str, value: object, choices: Any) -> None:
@@ -220,8 +223,11 @@ def _check(name: str, value: object, choices: Any) -> None:
         raise ValueError(f"{name} is {listed}, not {value!r}")
 
 
-def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported) -> JsonSchema:
-    """Read a schema and build its grammar, again without each keyword that is to be left out."""
+def _built(
+    schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
+) -> tuple[Layout, SchemaGrammar, dict[str, Note]]:
+    """Read a schema and build its grammar, again without each keyword that is to be left out; return these keywords, by
+    place."""
     dropped: dict[str, Note] = {}
     while True:
         try:
@@ -233,7 +239,7 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
                     raise
                 layout = layout._replace(order="schema")
                 grammar = schema_grammar(*layout)
-            break
+            return layout, grammar, dropped
         except PatternError as error:
             place = layout.document.places.get(Pattern(error.pattern), "")
             raise SchemaError(str(error), pointer=place, keyword="pattern") from None
@@ -244,8 +250,6 @@ def _made(schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
             if unsupported == "error" or error.keyword is None or is_known:
                 raise
             dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
-    notes = tuple(note for note in layout.document.notes if note.pointer not in dropped)
-    return JsonSchema(schema, layout.document.draft, notes, tuple(dropped.values()), grammar.kinds, grammar, layout)
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:

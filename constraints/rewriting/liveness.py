@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
-import numpy as np
+from itertools import accumulate, chain
 
 from automata import _native
 from automata import expressions as ex
+from automata.arrays import IntArray, int_array, int_rows
 from automata.byte_automaton import ByteAutomaton
 from automata.limits import current_work
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, VisiblyPushdownGrammar
@@ -26,7 +25,7 @@ def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     # Rules share what they read.
     languages = {id(language): language for rule in rules for _, language, _ in rule.arcs}
     dead = {number for number, language in languages.items() if is_empty(language)}
-    edges, returns, ends = list[tuple[int, int]](), list[tuple[int, int, int]](), list[tuple[int, int]]()
+    edges, returns, ends = list[tuple[int, ...]](), list[tuple[int, ...]](), list[tuple[int, ...]]()
     for rule, state, way in zip(rules, first_state, first_exit, strict=False):
         edges += [(state + source, state + to) for source, language, to in rule.arcs if id(language) not in dead]
         edges += [(state + source, state + to) for source, to in rule.epsilon]
@@ -37,16 +36,20 @@ def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     found = _native.productive_exits(
         first_state[-1],
         first_exit[-1],
-        np.array(edges, np.int32).reshape(-1, 2),
-        np.array(returns, np.int32).reshape(-1, 3),
-        np.array(first_state[:-1], np.int32),
-        np.array(ends, np.int32).reshape(-1, 2),
+        _rows(edges, 2),
+        _rows(returns, 3),
+        int_array(first_state[:-1]),
+        _rows(ends, 2),
         current_work().budget,
     ).tolist()
     return [
         {way for way in range(rule.num_exits) if found[first + way]}
         for rule, first in zip(rules, first_exit, strict=False)
     ]
+
+
+def _rows(records: list[tuple[int, ...]], width: int) -> IntArray:
+    return int_rows(list(chain.from_iterable(records)), width)
 
 
 def is_empty(language: ArcLanguage) -> bool:

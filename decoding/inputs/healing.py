@@ -84,7 +84,7 @@ class Healed(TokenAutomaton):
         self._reached: dict[bytes, Any] = {b"": inner.start}
         # Masks of the states on the way; to look into one is faster than to be refused.
         self._masks: dict[Any, memoryview] = {}
-        self._spells_all = bool(self.vocabulary.is_token_byte.all())
+        self._spells_all = self.vocabulary.has_every_byte
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:

@@ -28,7 +28,8 @@ from constraints.json_schema.strings import (
     string_language,
     string_matches,
 )
-from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.content import content, split
+from constraints.json_schema.strings.formats import INEXACT_FORMATS
 from constraints.json_schema.strings.lengths import counted_texts, length_automaton, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
@@ -137,7 +138,9 @@ def _brute(formula: Formula, text: str) -> bool:
     if isinstance(formula, StringIn):
         return text in formula.texts
     if isinstance(formula, Pattern):
-        return re.search(formula.source.replace("$", "\\Z"), text) is not None
+        # ECMA-262's dot is no line separator.
+        source = formula.source.replace("$", "\\Z").replace(".", "[^\n\u2028]")
+        return re.search(source, text) is not None
     if isinstance(formula, TextLength):
         return formula.low <= len(text) and (formula.high is None or len(text) <= formula.high)
     if isinstance(formula, Not):
@@ -160,6 +163,35 @@ def test_combinations(formula: Formula, texts: list[str]) -> None:
     assert string_is_empty(formula) == content(formula).is_empty
     if string_is_empty(formula):
         assert not any(_brute(formula, text) for text in texts)
+
+
+def test_lists_side_by_side() -> None:
+    lists = ["a", "é"], ["", "ab", "\ud800"], ["😀", "a"]
+    formula = Or(Pattern("^b"), *(StringIn(frozenset(words)) for words in lists))
+    automaton = content(formula)
+    for length in range(4):
+        for chars in itertools.product("abé😀", repeat=length):
+            assert automaton.accepts("".join(chars)) == _brute(formula, "".join(chars))
+
+
+@settings(max_examples=60, deadline=None)
+@given(_ANY_FORMULA, _ANY_FORMULA, st.lists(_STRINGS, max_size=20))
+def test_strings_are_split_by_a_formula(whole: Formula, formula: Formula, texts: list[str]) -> None:
+    held, others = split(content(whole), formula)
+    for text in [*texts, *(chars + more for chars in ("", "a", "é", "ab", '"') for more in ("", "😀", "b"))]:
+        assert held.accepts(text) == (_brute(whole, text) and _brute(formula, text))
+        assert others.accepts(text) == (_brute(whole, text) and not _brute(formula, text))
+
+
+def test_what_may_lack_an_inexact_format_is_in_neither_part() -> None:
+    name = min(INEXACT_FORMATS)
+    held, others = split(content(TRUE), Format(name))
+    assert equivalent(held, content(Format(name)))
+    assert equivalent(others, content(Not(Format(name))))
+    held, others = split(difference(content(TRUE), held), Format(name))
+    assert held.is_empty
+    assert equivalent(others, content(Not(Format(name))))
+    assert not equivalent(others, difference(content(TRUE), content(Format(name))))
 
 
 def _same(left: ByteAutomaton, right: ByteAutomaton) -> bool:

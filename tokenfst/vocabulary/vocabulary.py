@@ -55,6 +55,7 @@ class Vocabulary:
         detokenizer: what the decoder does to the bytes of tokens, None for nothing.
         native: the tries of the native core.
         is_token_byte: `[256]` bool, the bytes for which there is a token of this byte alone.
+        has_every_byte: whether there is one for each byte.
         is_first_byte: `[256]` bool, the bytes for which there is such a token at the start of a text too.
     """
 
@@ -113,6 +114,7 @@ class Vocabulary:
             self.is_first_byte[byte] |= not text_start or text_start.is_plain(token_id)
         for array in (self.is_token_byte, self.is_first_byte):
             array.setflags(write=False)
+        self.has_every_byte = bool(self.is_token_byte.all())
 
     def _prepared(self) -> native.VocabularyTries:
         try:

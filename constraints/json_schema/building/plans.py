@@ -86,10 +86,10 @@ class Plans:
         only = only_kind(formula)
         if only not in _SCALARS or any(type(part) is Reference for part in statements(formula)):
             return self._made(formula, only)
-        # The same in all schemas, but for the rules.
+        # The same in all schemas, but for the number of a rule.
         key = formula, self.plain, self.max_digits
         found = _scalars.get_or_make(key, lambda: self._made(formula, only))
-        return Plan(found.plain, found.text, found.inside, found.is_long)
+        return replace(found, only_way=None) if found.is_long else found
 
     def _made(self, formula: Formula, only: Kind | None) -> Plan:
         to = self.restriction

@@ -49,6 +49,7 @@ class Whitespace:
     after_colon: Expr = EPSILON
 
 
+_SPACE: Final = ex.repeat(" ", 0, 1)
 _BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0, MOST)
 
 COMPACT: Final = Whitespace()
@@ -77,13 +78,18 @@ def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
 @cache
 def _indented(depth: int) -> Whitespace:
     """Return no whitespace, a space after commas and colons, or indented lines."""
-    inside, outside = (ex.repeat(_line(level), 0, 1) for level in (depth, depth - 1))
     return Whitespace(
-        opened=inside,
-        closing=outside,
+        opened=_broken(depth),
+        closing=_broken(depth - 1),
         after_comma=ex.repeat(ex.alternation(" ", _line(depth)), 0, 1),
-        after_colon=ex.repeat(" ", 0, 1),
+        after_colon=_SPACE,
     )
+
+
+@cache
+def _broken(depth: int) -> Expr:
+    """Return nothing, or a line break and the indentation of a line: one object, which layouts know by its identity."""
+    return ex.repeat(_line(depth), 0, 1)
 
 
 def _line(depth: int) -> Expr:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from automata.algebra.operations import intersection
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.connectives import (
@@ -26,12 +25,13 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import string_matches
-from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.content import content, split
 
 MAX_CLASSES = 1_000
 
 # A formula about names, and the statements' formulas that are true of these names; all others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
+_ONE_CLASS: Final[list[NameClass]] = [(TRUE, frozenset([TRUE]))]
 
 
 class Names:
@@ -77,7 +77,8 @@ class Names:
             LimitExceeded: there are more than `MAX_CLASSES`.
         """
         views = dict.fromkeys(map(self.view, formulas))
-        return iter(_classes(self.unlisted, tuple([view for view in views if not isinstance(view, Always | Never)])))
+        told_by = tuple([view for view in views if not isinstance(view, Always | Never)])
+        return iter(_classes(self.unlisted, told_by) if told_by else _ONE_CLASS)
 
 
 class _Class(NamedTuple):
@@ -91,17 +92,16 @@ class _Class(NamedTuple):
 @lru_cache(256)
 def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
     """Return all ways in which some formulas can be true or false of a name that is not listed."""
-    if not views:
-        return [(TRUE, frozenset([TRUE]))]
     classes = [_Class([], [], content(unlisted))]
     for view in views:
-        split = []
+        found = []
         for chosen, true, names in classes:
-            for literal, more in ((view, [view]), (negation(view), [])):
-                left = intersection(names, content(literal))
-                if not left.is_empty:
-                    split.append(_Class([*chosen, literal], [*true, *more], left))
-        classes = split
+            held, others = split(names, view)
+            if not held.is_empty:
+                found.append(_Class([*chosen, view], [*true, view], held))
+            if not others.is_empty:
+                found.append(_Class([*chosen, negation(view)], true, others))
+        classes = found
         if len(classes) > MAX_CLASSES:
             raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
     return [(conjunction(chosen), frozenset([*true, TRUE])) for chosen, true, _ in classes]

@@ -37,7 +37,7 @@ from constraints.json_schema.formulas.finite import finite_values
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import TextLength
 from constraints.json_schema.numbers import bounded_number_language, number_language
-from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are looked at, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
@@ -170,7 +170,9 @@ class Supply:
             else part
             for part in parts_of(formula)
         ]
-        return _texts(content(conjunction(shorter)))
+        bounded = normalized(conjunction(shorter))
+        texts = listed(bounded)
+        return _texts(content(bounded)) if texts is None else float(min(len(texts), _MANY))
 
     def _numbers(self, formula: Formula) -> float:
         if isinstance(formula, Always | Never):

@@ -33,6 +33,9 @@ class Kind(Enum):
     ARRAY = "array"
     OBJECT = "object"
 
+    # Each member is one object; `Enum` hashes its name, by a function of Python.
+    __hash__ = object.__hash__
+
 
 class Reference(Formula):
     """The definition with this key (`SchemaDocument.definitions`) holds."""

@@ -99,6 +99,18 @@ def content(formula: Formula) -> ByteAutomaton:
     return _content(normalized(formula))
 
 
+def split(strings: ByteAutomaton, formula: Formula) -> tuple[ByteAutomaton, ByteAutomaton]:
+    """Return the strings of an automaton for which a formula holds, and those for which its negation does.
+
+    Raises: as `content`.
+    """
+    positive, negative = normalized(formula), normalized(negation(formula))
+    held = algebra.intersection(strings, _content(positive))
+    if not isinstance(negative, Not):
+        return held, algebra.intersection(strings, _content(negative))
+    return held, strings if held.is_empty else algebra.difference(strings, _content(negative.part))
+
+
 @lru_cache(maxsize=1024)
 def _content(formula: Formula) -> ByteAutomaton:
     return run(_automaton(formula, {}))
@@ -119,9 +131,12 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
             _any_text(), (yield _automaton(with_one_length(conjunction(map(negation, formula.parts))), done))
         )
     elif isinstance(formula, Or):
-        parts: list[ByteAutomaton] = []
+        # All lists together are one list, which nothing has to determinize.
+        words = {text for part in formula.parts if isinstance(part, StringIn) for text in part.texts}
+        parts = [compile_expr(ex.strings(encodable(words)))] if words else []
         for part in formula.parts:
-            parts += [(yield _automaton(part, done))]
+            if not isinstance(part, StringIn):
+                parts += [(yield _automaton(part, done))]
         found = algebra.alternation(*parts)
     elif isinstance(formula, And):
         found = yield from _intersection(formula.parts, done)
