@@ -68,12 +68,22 @@ class Machine {
     if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
-  // Whether a class of bytes is known to lead nowhere from a state.
-  bool is_dead(int32_t state, int32_t column) const { return table_[state][column] == kDead; }
-  // Whether a class of bytes is known to have the same effect in two states.
-  bool steps_alike(int32_t one, int32_t other, int32_t column) const {
-    const int32_t does = table_[one][column];
-    return does == table_[other][column] && does != kUnknownEntry;
+  // The number of ASCII bytes that lead to a state, by the entries of one, and leave the stack alone.
+  int32_t num_ascii(std::span<const int32_t> row) const {
+    int32_t count = 0;
+    for (size_t column = 0; column < row.size(); ++column) count += row[column] >= 0 ? num_ascii_[column] : 0;
+    return count;
+  }
+  // How many bytes come before the first that is not known to lead nowhere from a state.
+  int32_t num_dead(int32_t state, std::span<const uint8_t> bytes) const {
+    const int32_t* const row = table_[state].data();
+    return num_before(bytes, [row](int32_t column) { return row[column] != kDead; });
+  }
+  // How many bytes come before the first that is not known to have the same effect in two states.
+  int32_t num_alike(int32_t one, int32_t other, std::span<const uint8_t> bytes) const {
+    const int32_t *const row = table_[one].data(), *const others = table_[other].data();
+    return num_before(
+        bytes, [row, others](int32_t column) { return row[column] != others[column] || row[column] == kUnknownEntry; });
   }
   // The place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
@@ -116,10 +126,19 @@ class Machine {
   Vector<int32_t> symbols_;  // what steps pop and push
 
  private:
+  // How many bytes come before the first whose class is wanted.
+  template <class Wanted>
+  int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) const {
+    const uint8_t* const column = byte_class_.data();
+    size_t at = 0;
+    while (at < bytes.size() && !wanted(column[bytes[at]])) ++at;
+    return static_cast<int32_t>(at);
+  }
   Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
   Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
 
-  Vector<ClassBytes> bytes_;  // [C]
+  Vector<ClassBytes> bytes_;   // [C]
+  Vector<int32_t> num_ascii_;  // [C], of each class, in one place
 };
 
 // An automaton without labels; if it has a stack, it is deterministic.

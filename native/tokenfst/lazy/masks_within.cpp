@@ -20,8 +20,8 @@ class ReachWalk {
         distances_(distances),
         runs_(runs) {}
 
-  bool leads(const Place& from, uint8_t byte) const {
-    return !context_.machine.is_dead(from.state, context_.machine.byte_class()[byte]);
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes) const {
+    return context_.machine.num_dead(from.state, bytes);
   }
   bool step(const Place& from, uint8_t byte, bool, Place& reached) {
     Looked looked{};

@@ -1,7 +1,7 @@
 // The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
-//     walker.leads(places, byte)                whether a byte may lead to anything that is wanted
+//     walker.skipped(places, bytes)             how many bytes come before the first that may lead to what is wanted
 //     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
 //     walker.collects_below(reached, node)      whether the walker has collected all tokens below a node by itself
@@ -11,6 +11,7 @@
 // allowed. Cells that a walk pushes are written after the permanent ones, and are free again when the walk backtracks.
 #pragma once
 
+#include "support/prefetch.h"
 #include "tokenfst/lazy/characters.h"
 #include "tokenfst/lazy/machine.h"
 #include "tokenfst/trie.h"
@@ -38,7 +39,8 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
   Level at = children(top, start);
   int64_t visited = 0;
   for (;;) {
-    while (at.node != at.end && !walker.leads(at.places, bytes[at.node])) ++at.node, ++visited;
+    const int32_t skipped = walker.skipped(at.places, {bytes + at.node, bytes + at.end});
+    at.node += skipped, visited += skipped;
     if (at.node == at.end) {
       budget.spend(visited);
       visited = 0;
@@ -49,13 +51,15 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
     }
     visited += 8;
     const TrieNode& node = nodes[at.node++];
+    support::prefetch(nodes + node.children);
+    support::prefetch(bytes + node.children);
     typename Walker::Places reached;
     if (!walker.step(at.places, node.byte, path.empty(), reached)) continue;
     if (!node.children || walker.covers(at.places, reached, node)) {
       if (node.first_rank < node.end_rank) walker.found(node.first_rank, node.end_rank, reached);
       continue;
     }
-    const int32_t own_end = nodes[node.children].first_rank;
+    const int32_t own_end = trie.own_end(node);
     if (node.first_rank < own_end) walker.found(node.first_rank, own_end, reached);
     if (walker.collects_below(reached, node)) continue;
     path.push_back(at);
@@ -87,8 +91,10 @@ struct WalkedTokens {
 // loop.
 inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
                         bool whole) {
-  if (node.byte < 0x80 && reached.state == from.state && reached.top == from.top) context.characters.loops(from.state);
   const Loops* loops = context.characters.known_loops(reached.state);
+  if (!loops && node.byte < 0x80 && reached.state == from.state && reached.top == from.top) {
+    loops = &context.characters.loops(from.state);
+  }
   return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
@@ -109,9 +115,9 @@ class DifferingWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  bool leads(const Places& from, uint8_t byte) const {
-    const bool have_one_stack = from.one.state != kDead && from.other.state != kDead && from.one.top == from.other.top;
-    return !have_one_stack || !context_.machine.steps_alike(from.one.state, from.other.state, byte_class_[byte]);
+  int32_t skipped(const Places& from, std::span<const uint8_t> bytes) const {
+    if (from.one.state == kDead || from.other.state == kDead || from.one.top != from.other.top) return 0;
+    return context_.machine.num_alike(from.one.state, from.other.state, bytes);
   }
   bool step(const Places& from, uint8_t byte, bool is_first, Places& reached) {
     if (is_first && skipped_[byte]) return false;
@@ -170,7 +176,9 @@ class AllowedWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  bool leads(const Place& from, uint8_t byte) const { return !context_.machine.is_dead(from.state, byte_class_[byte]); }
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes) const {
+    return context_.machine.num_dead(from.state, bytes);
+  }
   bool step(const Place& from, uint8_t byte, bool is_first, Place& reached) {
     if (is_first && skipped_.begins(byte)) return false;
     reached = context_.machine.step(from, byte_class_[byte], context_.stacks, looked_);
