@@ -16,8 +16,8 @@ constexpr int32_t kFewBelow = 64;
 constexpr size_t kMostRests = 1 << 13;
 // Clearing one token's bit takes as long as clearing those of so many words.
 constexpr size_t kWordsPerToken = 4;
-// The number of sets that are kept, and the bytes of what is prepared for them at first: 20 KiB each, or some hundred
-// where very many tokens begin with their characters.
+// The number of sets that are kept, and the bytes of what is prepared for them at first: 32 KiB each with 128,000
+// tokens.
 constexpr int kMostTexts = 256;
 constexpr size_t kMostBytes = 1 << 24;
 
@@ -125,7 +125,6 @@ Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCha
       over_(std::move(tokens.over)),
       leaving_(std::move(tokens.leaving)),
       longest_(longest_prefix()),
-      num_rests_(leaving_.size() > kMostRests ? counted_rests() : std::array<int32_t, 256>{}),
       words_(longest_ + 1),
       beyond_(longest_ + 1) {
   tables_.push_back(std::make_unique<const RestTable>());
@@ -134,44 +133,56 @@ Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCha
 
 int32_t Text::longest_prefix() const {
   int32_t longest = characters_.longest(over_);
-  for (const int32_t token : leaving_) {
-    if (characters_.length(token) <= longest && characters_.length(token) > 0) continue;
+  support::for_each_bit(leaving_, [&](uint32_t number) {
+    const auto token = static_cast<int32_t>(number);
+    if (characters_.length(token) <= longest && characters_.length(token) > 0) return;
     longest = std::max(longest, prefix_over(set_, vocabulary_.token(token)).length);
-  }
+  });
   return longest;
-}
-
-std::array<int32_t, 256> Text::counted_rests() const {
-  std::array<int32_t, 256> counts{};
-  for (const int32_t token : leaving_) {
-    const auto text = vocabulary_.token(token);
-    ++counts[text[static_cast<size_t>(prefix_over(set_, text).size)]];
-  }
-  return counts;
 }
 
 const Text::RestTable* Text::rests(const ByteSet& bytes) const {
   const RestTable* known = table_.load(std::memory_order_acquire);
   if ((bytes & ~known->known).is_empty()) return known;
-  size_t count = 0;
-  bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(num_rests_[first]); });
-  if (count > kMostRests) return nullptr;
+  if (has_many_rests(bytes)) return nullptr;
   const std::lock_guard lock(making_);
   known = table_.load(std::memory_order_relaxed);
   const ByteSet missing = bytes & ~known->known;
   if (missing.is_empty()) return known;
-  tables_.push_back(with_rests(*known, missing));
+  auto made = with_rests(*known, missing);
+  if (!made) return nullptr;
+  tables_.push_back(std::move(made));
   table_.store(tables_.back().get(), std::memory_order_release);
   return tables_.back().get();
 }
 
+bool Text::has_many_rests(const ByteSet& bytes) const {
+  size_t count = 0;
+  bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(least_[first].load(std::memory_order_relaxed)); });
+  return count > kMostRests;
+}
+
+// The rests that are known, and those that begin with some bytes more; null as soon as the latter are too many.
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
   std::vector<Rests::Rest> found[256];
-  for (const int32_t token : characters_.leaving_by(missing, set_, leaving_)) {
+  size_t count = 0;
+  const auto leaves = characters_.leaving_by(missing, set_);
+  support::for_each_bit(leaving_, [&](uint32_t number) {
+    const auto token = static_cast<int32_t>(number);
+    if (count > kMostRests || !characters_.may_leave(token, leaves)) return;
     const auto text = vocabulary_.token(token);
     const CharacterPrefix prefix = prefix_over(set_, text);
     const uint8_t first = text[static_cast<size_t>(prefix.size)];
-    if (missing[first]) found[first].push_back({token, prefix});
+    if (!missing[first]) return;
+    found[first].push_back({token, prefix});
+    ++count;
+  });
+  if (count > kMostRests) {
+    missing.for_each([&](uint8_t first) {
+      const auto least = static_cast<int32_t>(found[first].size());
+      if (least > least_[first].load(std::memory_order_relaxed)) least_[first].store(least, std::memory_order_relaxed);
+    });
+    return nullptr;
   }
   auto made = std::make_unique<RestTable>(known);
   made->known |= missing;
@@ -206,8 +217,10 @@ const TokenTrie& Text::beyond(int32_t length) const {
     std::vector<int32_t> tokens;
     std::ranges::copy_if(characters_.longer(length), std::back_inserter(tokens),
                          [&](int32_t token) { return support::has_bit(over_, static_cast<uint32_t>(token)); });
-    std::ranges::copy_if(leaving_, std::back_inserter(tokens),
-                         [&](int32_t token) { return prefix_over(set_, vocabulary_.token(token)).length > length; });
+    support::for_each_bit(leaving_, [&](uint32_t number) {
+      const auto token = static_cast<int32_t>(number);
+      if (prefix_over(set_, vocabulary_.token(token)).length > length) tokens.push_back(token);
+    });
     return trie_of(tokens, vocabulary_);
   });
 }
