@@ -291,6 +291,13 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
   if (table) table->some.for_each(prepare);
   for (const int32_t length : kCovers) quoted_.beyond(length);
   quoted_.prepare_below('"');
+  for (size_t number = 0; number < std::size(kNearBounds); ++number) {
+    std::vector<int32_t> tokens;
+    for (int32_t token = 0; token < vocabulary_->size(); ++token) {
+      if (std::ssize(vocabulary_->token(token)) > kNearBounds[number]) tokens.push_back(token);
+    }
+    longer_[number] = trie_of(tokens, *vocabulary_);
+  }
 }
 
 TextLibrary::~TextLibrary() {

@@ -17,11 +17,12 @@
 // before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
 // for all that come later.
 //
-// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So it
-// has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters that
-// they consist of (`lazy/token_characters.h`). Rests are found for the first bytes that states ask for, so that after `[a-z]+` only
-// the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many of them, as after
-// `[a-z]*` where capitals follow, a walk over all tokens takes no longer, and as soon as that is seen the search ends.
+// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So
+// it has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters
+// that they consist of (`lazy/token_characters.h`). Rests are found for the first bytes that states ask for, so that
+// after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many
+// of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no longer, and as soon as that is
+// seen the search ends.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
 // tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
@@ -53,7 +54,10 @@ namespace tokenfst {
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
 
 // The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
-constexpr int32_t kCovers[] = {32, 16, 8};
+constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
+
+// The numbers of bytes that tokens have at most where a bound that is as far away is left out.
+constexpr int32_t kNearBounds[] = {32, 16};
 
 // A trie of some tokens, or of their rests.
 struct TokenTrie {
@@ -165,6 +169,8 @@ class TextLibrary {
   // The text for a set; null if too much is kept for others.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
+  // The tokens of more than `kNearBounds[number]` bytes.
+  const TokenTrie& longer(size_t number) const { return *longer_[number]; }
   // Takes the tokens that begin with some bytes away from a mask.
   void clear_beginning(const support::ByteSet& bytes, Words& words) const;
   // The number of these tokens.
@@ -185,6 +191,7 @@ class TextLibrary {
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
   Text quoted_;
+  std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
   mutable std::array<Made<Words>, 256> beginning_;  // the tokens that begin with each byte with which many do
   std::atomic<Entry*> first_{nullptr};
   std::atomic<int> num_entries_{0};
