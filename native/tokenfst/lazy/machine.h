@@ -74,16 +74,17 @@ class Machine {
     for (size_t column = 0; column < row.size(); ++column) count += row[column] >= 0 ? num_ascii_[column] : 0;
     return count;
   }
-  // How many bytes come before the first that is not known to lead nowhere from a state.
-  int32_t num_dead(int32_t state, std::span<const uint8_t> bytes) const {
-    const int32_t* const row = table_[state].data();
-    return num_before(bytes, [row](int32_t column) { return row[column] != kDead; });
+  // Says which bytes are not known to lead nowhere from a state. Valid until a row is made.
+  auto leading(int32_t state) const {
+    return
+        [row = table_[state].data(), column = byte_class_.data()](uint8_t byte) { return row[column[byte]] != kDead; };
   }
-  // How many bytes come before the first that is not known to have the same effect in two states.
-  int32_t num_alike(int32_t one, int32_t other, std::span<const uint8_t> bytes) const {
+  // Says which bytes are not known to have the same effect in two states. Valid until a row is made.
+  auto differing(int32_t one, int32_t other) const {
     const int32_t *const row = table_[one].data(), *const others = table_[other].data();
-    return num_before(
-        bytes, [row, others](int32_t column) { return row[column] != others[column] || row[column] == kUnknownEntry; });
+    return [row, others, column = byte_class_.data()](uint8_t byte) {
+      return row[column[byte]] != others[column[byte]] || row[column[byte]] == kUnknownEntry;
+    };
   }
   // The place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
@@ -126,14 +127,6 @@ class Machine {
   Vector<int32_t> symbols_;  // what steps pop and push
 
  private:
-  // How many bytes come before the first whose class is wanted.
-  template <class Wanted>
-  int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) const {
-    const uint8_t* const column = byte_class_.data();
-    size_t at = 0;
-    while (at < bytes.size() && !wanted(column[bytes[at]])) ++at;
-    return static_cast<int32_t>(at);
-  }
   Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
   Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
 

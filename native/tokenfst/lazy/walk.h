@@ -1,7 +1,8 @@
 // The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
-//     walker.skipped(places, bytes)             how many bytes come before the first that may lead to what is wanted
+//     walker.skipped(places, bytes, is_first)   how many bytes come before the first that may lead to what is wanted;
+//                                               `is_first`: they are those that tokens begin with
 //     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
 //     walker.collects_below(reached, node)      whether the walker has collected all tokens below a node by itself
@@ -21,6 +22,14 @@ namespace tokenfst {
 // Most walks go no deeper.
 constexpr size_t kUsualDepth = 16;
 
+// How many bytes come before the first that is wanted.
+template <class Wanted>
+int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) {
+  size_t at = 0;
+  while (at < bytes.size() && !wanted(bytes[at])) ++at;
+  return static_cast<int32_t>(at);
+}
+
 // Walks over what is below a node of a trie.
 template <class Walker>
 void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Places& start, Walker& walker,
@@ -39,7 +48,7 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
   Level at = children(top, start);
   int64_t visited = 0;
   for (;;) {
-    const int32_t skipped = walker.skipped(at.places, {bytes + at.node, bytes + at.end});
+    const int32_t skipped = walker.skipped(at.places, {bytes + at.node, bytes + at.end}, path.empty());
     at.node += skipped, visited += skipped;
     if (at.node == at.end) {
       budget.spend(visited);
@@ -54,7 +63,7 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
     support::prefetch(nodes + node.children);
     support::prefetch(bytes + node.children);
     typename Walker::Places reached;
-    if (!walker.step(at.places, node.byte, path.empty(), reached)) continue;
+    if (!walker.step(at.places, node.byte, reached)) continue;
     if (!node.children || walker.covers(at.places, reached, node)) {
       if (node.first_rank < node.end_rank) walker.found(node.first_rank, node.end_rank, reached);
       continue;
@@ -115,12 +124,13 @@ class DifferingWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  int32_t skipped(const Places& from, std::span<const uint8_t> bytes) const {
+  int32_t skipped(const Places& from, std::span<const uint8_t> bytes, bool is_first) const {
     if (from.one.state == kDead || from.other.state == kDead || from.one.top != from.other.top) return 0;
-    return context_.machine.num_alike(from.one.state, from.other.state, bytes);
+    const auto differ = context_.machine.differing(from.one.state, from.other.state);
+    if (!is_first) return num_before(bytes, differ);
+    return num_before(bytes, [&](uint8_t byte) { return !skipped_[byte] && differ(byte); });
   }
-  bool step(const Places& from, uint8_t byte, bool is_first, Places& reached) {
-    if (is_first && skipped_[byte]) return false;
+  bool step(const Places& from, uint8_t byte, Places& reached) {
     const int32_t column = byte_class_[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
@@ -176,11 +186,12 @@ class AllowedWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  int32_t skipped(const Place& from, std::span<const uint8_t> bytes) const {
-    return context_.machine.num_dead(from.state, bytes);
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
+    const auto leads = context_.machine.leading(from.state);
+    if (!is_first) return num_before(bytes, leads);
+    return num_before(bytes, [&](uint8_t byte) { return !skipped_.begins(byte) && leads(byte); });
   }
-  bool step(const Place& from, uint8_t byte, bool is_first, Place& reached) {
-    if (is_first && skipped_.begins(byte)) return false;
+  bool step(const Place& from, uint8_t byte, Place& reached) {
     reached = context_.machine.step(from, byte_class_[byte], context_.stacks, looked_);
     return reached.state != kDead;
   }
