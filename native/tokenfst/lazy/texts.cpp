@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <tuple>
+
+#include "support/hash.h"
 
 namespace tokenfst {
 
@@ -301,26 +304,29 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
 }
 
 TextLibrary::~TextLibrary() {
-  for (Entry* entry = first_; entry;) {
-    Entry* const next = entry->next;
-    delete entry->text.load();
+  for (const auto& place : entries_) {
+    Entry* const entry = place.load();
+    if (entry) delete entry->text.load();
     delete entry;
-    entry = next;
   }
 }
 
 TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
-  Entry* first = first_.load(std::memory_order_acquire);
-  for (Entry* known = first; known; known = known->next) {
-    if (known->set == set) return known;
+  static_assert(2 * kMostTexts <= std::tuple_size_v<decltype(entries_)>);
+  std::unique_ptr<Entry> added;
+  for (size_t at = support::Hash()(set) >> 32;; ++at) {
+    std::atomic<Entry*>& place = entries_[at % entries_.size()];
+    Entry* known = place.load(std::memory_order_acquire);
+    if (!known && !added) {
+      if (num_entries_.fetch_add(1) >= kMostTexts) return --num_entries_, nullptr;
+      added.reset(new Entry{set});
+    }
+    if (!known && place.compare_exchange_strong(known, added.get(), std::memory_order_acq_rel)) return added.release();
+    if (known->set == set) {
+      if (added) --num_entries_;
+      return known;
+    }
   }
-  if (num_entries_.load() >= kMostTexts) return nullptr;
-  ++num_entries_;
-  auto* added = new Entry{set};
-  // If another thread adds the same set at the same time, it exists twice, and one copy is never found again.
-  do added->next = first;
-  while (!first_.compare_exchange_weak(first, added, std::memory_order_acq_rel));
-  return added;
 }
 
 const Text* TextLibrary::find(const CharacterSet& set) {

@@ -180,7 +180,6 @@ class TextLibrary {
   struct Entry {
     const CharacterSet set;
     std::atomic<const Text*> text{nullptr};
-    Entry* next = nullptr;
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
@@ -192,8 +191,8 @@ class TextLibrary {
   const TokenCharacters characters_;
   Text quoted_;
   std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
-  mutable std::array<Made<Words>, 256> beginning_;  // the tokens that begin with each byte with which many do
-  std::atomic<Entry*> first_{nullptr};
+  mutable std::array<Made<Words>, 256> beginning_;     // the tokens that begin with each byte with which many do
+  std::array<std::atomic<Entry*>, 1 << 9> entries_{};  // by hash, each in the first free place from there on
   std::atomic<int> num_entries_{0};
   std::atomic<size_t> num_bytes_{0};
 };

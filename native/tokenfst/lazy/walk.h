@@ -81,6 +81,16 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
   walk_below(trie, trie.root(), start, walker, budget);
 }
 
+// Adds tokens to those collected. Mostly they are few, and added one by one faster than as a range.
+inline void collect(std::span<const int32_t> own, Vector<int32_t>& tokens) {
+  constexpr size_t kFew = 8;
+  if (own.size() > kFew) {
+    tokens.insert(tokens.end(), own.begin(), own.end());
+  } else {
+    for (const int32_t token : own) tokens.push_back(token);
+  }
+}
+
 // The data that walks of one automaton share.
 struct WalkContext {
   Machine& machine;
@@ -148,7 +158,7 @@ class DifferingWalk {
   bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     if ((reached.one.state == kDead) == (reached.other.state == kDead)) return;
-    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
+    collect(walked_.token_of_rank.subspan(first, end - first), tokens_);
   }
 
  private:
@@ -202,7 +212,7 @@ class AllowedWalk {
     const TextBelow* const below = quoted_ ? quoted_->below(node) : nullptr;
     const int32_t loop = below ? context_.characters.text_loop(reached.state, quoted_->set()) : kDead;
     if (loop == kDead) return false;
-    tokens_.insert(tokens_.end(), below->over.begin(), below->over.end());
+    collect(below->over, tokens_);
     const Place looping{loop, reached.top, reached.free};
     const Trie& rests = below->rests.trie;
     AllowedWalk after_text(context_, {rests, below->rests.token_of_rank, false}, {}, nullptr, looked_, tokens_);
@@ -213,7 +223,7 @@ class AllowedWalk {
     return true;
   }
   void found(int32_t first, int32_t end, const Place&) {
-    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
+    collect(walked_.token_of_rank.subspan(first, end - first), tokens_);
   }
 
  private:
