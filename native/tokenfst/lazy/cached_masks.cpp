@@ -112,14 +112,15 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const int32_t loop = loop_behind(text, at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
-  if (!leads_to_quoted && !(text.set == kQuoted)) {
-    // Fewer tokens leave a loop than are beyond a short cover.
-    if (MaskPointer mask = covered(at, text.target == at.state ? kLongCover : 0)) return mask;
+  const bool loops = text.target == at.state, may_be_covered = !leads_to_quoted && !(text.set == kQuoted);
+  if (may_be_covered) {
+    // Mostly fewer tokens leave a loop than are beyond a short cover.
+    if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
   }
   if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
   const Text* known = texts_.find(text.set);
-  if (!known) return nullptr;
-  return text.target == at.state ? looping(*known, at) : chained(*known, at);
+  MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
+  return !found && loops && may_be_covered ? covered(at, 0) : found;
 }
 
 // The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
