@@ -47,6 +47,32 @@ def test_counted_characters_are_followed_to_their_bounds(low: int, high: int, in
 
 
 @pytest.mark.parametrize(
+    "schema",
+    [
+        {"pattern": "^([a-z]+ ?)*$", "maxLength": 50},
+        {"pattern": "^([a-z]+ ?){3,}$", "minLength": 45},
+        {"pattern": "^([a-z]+ ?)*$", "minLength": 20, "maxLength": 55},
+    ],
+    ids=str,
+)
+def test_bounds_are_met_by_tokens_of_every_length(schema: dict[str, Any]) -> None:
+    texts = [(b"a" * 60)[:length] for length in range(2, 45)] + [(b"ab " * 20)[:length] for length in range(2, 45)]
+    tokens = [bytes([byte]) for byte in range(256)] + [text + end for text in texts for end in (b"", b'"', b"\\")]
+    tokens = list(dict.fromkeys(tokens))
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
+    constraint = constraints.json_schema({"type": "string", **schema})
+    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    for text in (b"a" * 55, b"ab " * 18):
+        one, other = eager.start, lazy.start
+        for byte in b'"' + text:
+            np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+            if not eager.mask(one)[byte]:
+                break
+            one, other = eager.advance(one, byte), lazy.advance(other, byte)
+    assert lazy.core.mask_counts["differing"] > 0
+
+
+@pytest.mark.parametrize(
     ("schema", "found_by"),
     [
         ({"maxLength": 40}, "chained"),
@@ -113,10 +139,17 @@ def test_text_that_begins_inside_tokens_is_followed(schema: dict[str, Any]) -> N
         # Most tokens begin with a space, with which nothing may begin.
         ({"pattern": r"^\S.*$"}, "differing"),
         ({"pattern": r"^[a-f].*$"}, "differing"),
-        # What may follow any 32, 16 or 8 characters.
+        # What may follow any 32, 24, 16, 12 or 8 characters; a loop needs a long cover.
         ({"pattern": r"^(\S+\s+){0,99}\S+$"}, "covered"),
+        ({"pattern": r"^(\S+\s+){0,14}\S+$"}, "covered"),
         ({"pattern": r"^(\S+\s+){0,9}\S+$"}, "covered"),
-        ({"pattern": r"^(\S+\s+){0,4}\S+$"}, "covered"),
+        ({"pattern": r"^(\S+\s+){0,4}\S+$"}, "looping"),
+        ({"pattern": "a[ab]{10}a"}, "covered"),
+        # Bounds that only long tokens reach.
+        ({"pattern": r"^(\S+\s+){0,9}\S+$", "maxLength": 60}, "differing"),
+        ({"pattern": r"^(\S+\s+){0,9}\S+$", "minLength": 40, "maxLength": 90}, "differing"),
+        ({"pattern": r"^(\S+ )*\S+$", "minLength": 60}, "differing"),
+        ({"pattern": "^([a-z]+ ?)*$", "maxLength": 50}, "differing"),
         ({"pattern": "a[ab]{6}a"}, "covered"),
         # Chains of characters that come to a loop.
         ({"minLength": 1, "maxLength": 400}, "chained"),

@@ -17,6 +17,16 @@ inline void set_bit(std::span<uint32_t> words, uint32_t number) { words[number >
 inline void clear_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] &= ~(1u << (number & 31)); }
 inline void flip_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] ^= 1u << (number & 31); }
 
+// Visit the numbers of the bits that are set, ascending.
+template <class Visit>
+void for_each_bit(std::span<const uint32_t> words, Visit visit) {
+  for (size_t word = 0; word < words.size(); ++word) {
+    for (uint32_t left = words[word]; left; left &= left - 1) {
+      visit(static_cast<uint32_t>(32 * word) + static_cast<uint32_t>(std::countr_zero(left)));
+    }
+  }
+}
+
 // A set of byte values.
 struct ByteSet {
   uint32_t words[8] = {};
@@ -41,11 +51,7 @@ struct ByteSet {
   bool operator==(const ByteSet&) const = default;
   template <class Visit>
   void for_each(Visit visit) const {
-    for (int word = 0; word < 8; ++word) {
-      for (uint32_t left = words[word]; left; left &= left - 1) {
-        visit(static_cast<uint8_t>(32 * word + std::countr_zero(left)));
-      }
-    }
+    for_each_bit(words, [&](uint32_t byte) { visit(static_cast<uint8_t>(byte)); });
   }
 };
 

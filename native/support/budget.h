@@ -162,7 +162,8 @@ std::vector<T> charged_copy(const Vector<T>& values, Budget& budget) {
 // Reserve room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {
-  if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more + 16);
+  if (values.capacity() - values.size() < more) [[unlikely]]
+    values.reserve(2 * values.size() + more + 16);
 }
 
 }  // namespace support

@@ -34,9 +34,19 @@ inline uint64_t mixed_bytes(uint64_t hash, const void* data, size_t size) {
     hash = 0;
     for (uint64_t lane : lanes) hash = mixed(hash, lane);
   }
-  for (; at < size; at += kWord) {
+  for (; at + kWord <= size; at += kWord) {
+    uint64_t word;
+    std::memcpy(&word, bytes + at, kWord);
+    hash = mixed(hash, word);
+  }
+  if (size - at == sizeof(uint32_t)) {
+    // As after most spans of numbers. A copy of a size that is known is one load.
+    uint32_t word;
+    std::memcpy(&word, bytes + at, sizeof(word));
+    hash = mixed(hash, word);
+  } else if (at < size) {
     uint64_t word = 0;
-    std::memcpy(&word, bytes + at, std::min(size - at, kWord));
+    std::memcpy(&word, bytes + at, size - at);
     hash = mixed(hash, word);
   }
   return hash;

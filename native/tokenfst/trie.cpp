@@ -36,6 +36,7 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     int32_t rank = nodes_[node].first_rank;
     const int32_t end = nodes_[node].end_rank;
     while (rank < end && length(rank) == at) ++rank;
+    nodes_[node].num_own = std::min(rank - nodes_[node].first_rank, TrieNode::kManyOwn) & TrieNode::kManyOwn;
     const auto first = static_cast<int32_t>(nodes_.size());
     while (rank < end) {
       TrieNode child{};
@@ -49,7 +50,7 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     }
     const auto last = static_cast<int32_t>(nodes_.size());
     nodes_[node].children = last > first ? first : 0;
-    nodes_[node].num_children = static_cast<uint16_t>(last - first);
+    nodes_[node].num_children = static_cast<uint16_t>(last - first) & 0x1FF;
     // The first child is next, so that the blocks of a subtree are adjacent as well.
     for (int32_t child = last; child-- > first;) open.push_back(child);
   }

@@ -72,7 +72,7 @@ void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& 
         continue;
       }
     }
-    const int32_t own_end = nodes[node.children].first_rank;
+    const int32_t own_end = trie.own_end(node);
     if (node.first_rank < own_end) classes.add(node.first_rank, own_end, effect);
     path.push_back(at);
     at = {nodes + node.children, nodes + node.children + node.num_children, effect, pending};

@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kMostFlips = 1 << 12;
 // Tokens that one of two states allows and the other does not are found by a walk if there are fewer of them than this.
 constexpr int32_t kManyLost = 1 << 10;
+// Covers of a loop are used from this length on.
+constexpr int32_t kLongCover = 16;
 // A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
@@ -47,6 +49,9 @@ void MaskWriter::write(const CachedMask& mask, std::span<uint32_t> out) {
 
 MaskPointer MaskFinder::find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const TextLike text = context_.characters.text(at.state);
+  if (!(text.set == kQuoted)) {
+    if (MaskPointer mask = near_bounds(at, mask_of)) return mask;
+  }
   if (text.target != kDead) {
     if (MaskPointer mask = text_mask(text, at, mask_of)) return mask;
   }
@@ -107,13 +112,15 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const int32_t loop = loop_behind(text, at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
-  if (!leads_to_quoted && !(text.set == kQuoted)) {
-    if (MaskPointer mask = covered(at)) return mask;
+  const bool loops = text.target == at.state, may_be_covered = !leads_to_quoted && !(text.set == kQuoted);
+  if (may_be_covered) {
+    // Mostly fewer tokens leave a loop than are beyond a short cover.
+    if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
   }
   if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
   const Text* known = texts_.find(text.set);
-  if (!known) return nullptr;
-  return text.target == at.state ? looping(*known, at) : chained(*known, at);
+  MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
+  return !found && loops && may_be_covered ? covered(at, 0) : found;
 }
 
 // The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
@@ -141,23 +148,47 @@ MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const 
     DifferingWalk walker(context_, tokens, lost, looked_, tokens_);
     walk_places(tokens.trie, start, walker, budget_);
   }
+  if (lost.is_empty()) return with_changes(known, at);
   const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
-  if (lost.is_empty()) {
-    tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
-    return mask(known->base, at, known->depth);
-  }
   Words words = known->base ? *known->base : Words(vocabulary_.num_words());
   for (const int32_t token : flips) support::flip_bit(words, token);
   texts_.clear_beginning(lost, words);
   return mask(std::make_shared<const Words>(std::move(words)), at, known->depth);
 }
 
-// The mask of a state after which quoted text may continue in any way, null if the state is not of that kind.
-MaskPointer MaskFinder::covered(const Configuration& at) {
+// A mask with other effects of the tokens that have been collected.
+MaskPointer MaskFinder::with_changes(const MaskPointer& known, const Configuration& at) {
+  const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
+  tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
+  return mask(known->base, at, known->depth);
+}
+
+// The mask of a state that counts, relative to the one of a state without the counts whose bounds only long tokens
+// reach, which many states share; null if all bounds are too near, or none.
+MaskPointer MaskFinder::near_bounds(const Configuration& at,
+                                    const std::function<MaskPointer(const Configuration&)>& mask_of) {
+  for (size_t number = 0; number < std::size(kNearBounds); ++number) {
+    const int32_t far = context_.machine.far_state(at.state, kNearBounds[number]);
+    if (far == at.state) continue;
+    const MaskPointer known = mask_of({far, at.top});
+    ++counts_.differing;
+    begin(at);
+    const TokenTrie& tokens = texts_.longer(number);
+    DifferingWalk walker(context_, {tokens.trie, tokens.token_of_rank, false}, {}, looked_, tokens_);
+    const DifferingWalk::Places start{place(at), {far, at.top, context_.stacks.num_kept()}};
+    walk_places(tokens.trie, start, walker, budget_);
+    return with_changes(known, at);
+  }
+  return nullptr;
+}
+
+// The mask of a state after which quoted text of some length or more may continue in any way, null if the state is not
+// of that kind.
+MaskPointer MaskFinder::covered(const Configuration& at, int32_t least) {
   const Text& quoted = texts_.quoted();
   const Cover cover = context_.characters.cover(at.state);
   const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
-  if (free == std::end(kCovers)) return nullptr;
+  if (free == std::end(kCovers) || *free < least) return nullptr;
   begin(at);
   const bool found =
       for_each_rest(quoted, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });

@@ -4,7 +4,9 @@
 //                        how many symbols of the stack were looked at
 //     MaskFinder         finds the mask of a configuration. For a text-like state it does not walk over all tokens: the
 //                        mask is the words of a text (`lazy/texts.h`), plus a walk over the rests of other tokens; or
-//                        the mask of another state, plus the differences
+//                        the mask of another state, plus the differences. A state that counts differs from one whose
+//                        bounds are far away in the tokens that are long enough to reach them; these are few, and the
+//                        other state is that of many counts
 //     MaskWriter         writes masks as words, and keeps the words of those that are written often
 //     ContextMaskCache   masks by state; and by context, a state and as much of the stack as was looked at, since
 //                        symbols below that make no difference
@@ -81,7 +83,9 @@ class MaskFinder {
   MaskPointer text_mask(const TextLike& text, const Configuration& at,
                         const std::function<MaskPointer(const Configuration&)>& mask_of);
   MaskPointer differing(const Configuration& at, int32_t other, const MaskPointer& mask);
-  MaskPointer covered(const Configuration& at);
+  MaskPointer near_bounds(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
+  MaskPointer with_changes(const MaskPointer& known, const Configuration& at);
+  MaskPointer covered(const Configuration& at, int32_t least);
   MaskPointer looping(const Text& text, const Configuration& at);
   MaskPointer chained(const Text& text, const Configuration& at);
   int32_t loop_behind(const TextLike& text, int32_t state);

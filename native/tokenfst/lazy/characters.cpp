@@ -164,8 +164,10 @@ int32_t Characters::leading_class(int32_t state) {
 }
 
 TextLike Characters::find_text(int32_t state) {
-  const int32_t widest = leading_class(state);
   const auto row = machine_.row(state);
+  // Mostly very few bytes lead anywhere, and no more need be known.
+  if (machine_.num_ascii(row) < kTextBytes) return {};
+  const int32_t widest = leading_class(state);
   TextLike found;
   found.target = row[widest];
   int32_t count = 0;
@@ -202,11 +204,7 @@ int32_t Characters::text_loop(int32_t state, const CharacterSet& set) {
   return looping.target == own.target && looping.set.holds(set) ? own.target : kDead;
 }
 
-bool Characters::frees(int32_t state, const TrieNode& node) {
-  const bool is_plain = !node.high_below && !(node.ascii_below[0] & ~kQuoted.ascii[0]) &&
-                        !(node.ascii_below[1] & ~kQuoted.ascii[1]) && !(node.ascii_below[2] & ~kQuoted.ascii[2]) &&
-                        !(node.ascii_below[3] & ~kQuoted.ascii[3]);
-  if (!is_plain) return false;
+bool Characters::is_free(int32_t state) {
   if (free_.size() < static_cast<size_t>(machine_.num_states())) free_.resize(machine_.num_states(), Free::kUnknown);
   if (free_[state] == Free::kUnknown) free_[state] = machine_.is_free(state) ? Free::kYes : Free::kNo;
   return free_[state] == Free::kYes;

@@ -85,7 +85,12 @@ class Characters {
   bool alike_beyond_ascii(int32_t one, int32_t other);
   const TextLike& text(int32_t state);
   // Whether all tokens below a node can be read from a state since they are plain text.
-  bool frees(int32_t state, const TrieNode& node);
+  bool frees(int32_t state, const TrieNode& node) {
+    const bool is_plain =
+        !(node.high_below | (node.ascii_below[0] & ~kQuoted.ascii[0]) | (node.ascii_below[1] & ~kQuoted.ascii[1]) |
+          (node.ascii_below[2] & ~kQuoted.ascii[2]) | (node.ascii_below[3] & ~kQuoted.ascii[3]));
+    return is_plain && is_free(state);
+  }
   // The quoted text that is free after a state, of up to `kMostCover` characters.
   Cover cover(int32_t state);
   // The bytes that lead anywhere from a state, other than ASCII of a set.
@@ -120,6 +125,8 @@ class Characters {
     support::ByteSet leaving;    // the other bytes that lead anywhere
   };
 
+  // Whether all printable ASCII without quotes and backslashes can be read from a state.
+  bool is_free(int32_t state);
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
   int32_t leading_class(int32_t state);

@@ -10,12 +10,14 @@ Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& bud
       ends_(budget),
       steps_(budget),
       symbols_(budget),
-      bytes_(num_classes, ClassBytes{}, budget) {
+      bytes_(num_classes, ClassBytes{}, budget),
+      num_ascii_(budget) {
   for (int byte = 0; byte < 256; ++byte) {
     ClassBytes& own = bytes_[byte_class_[byte]];
     own.all.add(static_cast<uint8_t>(byte));
     own.num_ascii += byte < 0x80;
   }
+  for (const ClassBytes& own : bytes_) num_ascii_.push_back(own.num_ascii);
 }
 
 size_t Machine::num_bytes() const {

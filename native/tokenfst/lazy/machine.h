@@ -68,12 +68,23 @@ class Machine {
     if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
-  // Whether a class of bytes is known to lead nowhere from a state.
-  bool is_dead(int32_t state, int32_t column) const { return table_[state][column] == kDead; }
-  // Whether a class of bytes is known to have the same effect in two states.
-  bool steps_alike(int32_t one, int32_t other, int32_t column) const {
-    const int32_t does = table_[one][column];
-    return does == table_[other][column] && does != kUnknownEntry;
+  // The number of ASCII bytes that lead to a state, by the entries of one, and leave the stack alone.
+  int32_t num_ascii(std::span<const int32_t> row) const {
+    int32_t count = 0;
+    for (size_t column = 0; column < row.size(); ++column) count += row[column] >= 0 ? num_ascii_[column] : 0;
+    return count;
+  }
+  // Says which bytes are not known to lead nowhere from a state. Valid until a row is made.
+  auto leading(int32_t state) const {
+    return
+        [row = table_[state].data(), column = byte_class_.data()](uint8_t byte) { return row[column[byte]] != kDead; };
+  }
+  // Says which bytes are not known to have the same effect in two states. Valid until a row is made.
+  auto differing(int32_t one, int32_t other) const {
+    const int32_t *const row = table_[one].data(), *const others = table_[other].data();
+    return [row, others, column = byte_class_.data()](uint8_t byte) {
+      return row[column[byte]] != others[column[byte]] || row[column[byte]] == kUnknownEntry;
+    };
   }
   // The place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
@@ -119,7 +130,8 @@ class Machine {
   Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
   Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
 
-  Vector<ClassBytes> bytes_;  // [C]
+  Vector<ClassBytes> bytes_;   // [C]
+  Vector<int32_t> num_ascii_;  // [C], of each class, in one place
 };
 
 // An automaton without labels; if it has a stack, it is deterministic.

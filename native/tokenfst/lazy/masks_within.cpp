@@ -20,10 +20,10 @@ class ReachWalk {
         distances_(distances),
         runs_(runs) {}
 
-  bool leads(const Place& from, uint8_t byte) const {
-    return !context_.machine.is_dead(from.state, context_.machine.byte_class()[byte]);
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool) const {
+    return num_before(bytes, context_.machine.leading(from.state));
   }
-  bool step(const Place& from, uint8_t byte, bool, Place& reached) {
+  bool step(const Place& from, uint8_t byte, Place& reached) {
     Looked looked{};
     reached = context_.machine.step(from, context_.machine.byte_class()[byte], context_.stacks, looked);
     if (reached.state == kDead) return false;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <tuple>
+
+#include "support/hash.h"
 
 namespace tokenfst {
 
@@ -16,8 +19,8 @@ constexpr int32_t kFewBelow = 64;
 constexpr size_t kMostRests = 1 << 13;
 // Clearing one token's bit takes as long as clearing those of so many words.
 constexpr size_t kWordsPerToken = 4;
-// The number of sets that are kept, and the bytes of what is prepared for them at first: 20 KiB each, or some hundred
-// where very many tokens begin with their characters.
+// The number of sets that are kept, and the bytes of what is prepared for them at first: 32 KiB each with 128,000
+// tokens.
 constexpr int kMostTexts = 256;
 constexpr size_t kMostBytes = 1 << 24;
 
@@ -125,7 +128,6 @@ Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCha
       over_(std::move(tokens.over)),
       leaving_(std::move(tokens.leaving)),
       longest_(longest_prefix()),
-      num_rests_(leaving_.size() > kMostRests ? counted_rests() : std::array<int32_t, 256>{}),
       words_(longest_ + 1),
       beyond_(longest_ + 1) {
   tables_.push_back(std::make_unique<const RestTable>());
@@ -134,44 +136,56 @@ Text::Text(const CharacterSet& set, const Vocabulary& vocabulary, const TokenCha
 
 int32_t Text::longest_prefix() const {
   int32_t longest = characters_.longest(over_);
-  for (const int32_t token : leaving_) {
-    if (characters_.length(token) <= longest && characters_.length(token) > 0) continue;
+  support::for_each_bit(leaving_, [&](uint32_t number) {
+    const auto token = static_cast<int32_t>(number);
+    if (characters_.length(token) <= longest && characters_.length(token) > 0) return;
     longest = std::max(longest, prefix_over(set_, vocabulary_.token(token)).length);
-  }
+  });
   return longest;
-}
-
-std::array<int32_t, 256> Text::counted_rests() const {
-  std::array<int32_t, 256> counts{};
-  for (const int32_t token : leaving_) {
-    const auto text = vocabulary_.token(token);
-    ++counts[text[static_cast<size_t>(prefix_over(set_, text).size)]];
-  }
-  return counts;
 }
 
 const Text::RestTable* Text::rests(const ByteSet& bytes) const {
   const RestTable* known = table_.load(std::memory_order_acquire);
   if ((bytes & ~known->known).is_empty()) return known;
-  size_t count = 0;
-  bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(num_rests_[first]); });
-  if (count > kMostRests) return nullptr;
+  if (has_many_rests(bytes)) return nullptr;
   const std::lock_guard lock(making_);
   known = table_.load(std::memory_order_relaxed);
   const ByteSet missing = bytes & ~known->known;
   if (missing.is_empty()) return known;
-  tables_.push_back(with_rests(*known, missing));
+  auto made = with_rests(*known, missing);
+  if (!made) return nullptr;
+  tables_.push_back(std::move(made));
   table_.store(tables_.back().get(), std::memory_order_release);
   return tables_.back().get();
 }
 
+bool Text::has_many_rests(const ByteSet& bytes) const {
+  size_t count = 0;
+  bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(least_[first].load(std::memory_order_relaxed)); });
+  return count > kMostRests;
+}
+
+// The rests that are known, and those that begin with some bytes more; null as soon as the latter are too many.
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
   std::vector<Rests::Rest> found[256];
-  for (const int32_t token : characters_.leaving_by(missing, set_, leaving_)) {
+  size_t count = 0;
+  const auto leaves = characters_.leaving_by(missing, set_);
+  support::for_each_bit(leaving_, [&](uint32_t number) {
+    const auto token = static_cast<int32_t>(number);
+    if (count > kMostRests || !characters_.may_leave(token, leaves)) return;
     const auto text = vocabulary_.token(token);
     const CharacterPrefix prefix = prefix_over(set_, text);
     const uint8_t first = text[static_cast<size_t>(prefix.size)];
-    if (missing[first]) found[first].push_back({token, prefix});
+    if (!missing[first]) return;
+    found[first].push_back({token, prefix});
+    ++count;
+  });
+  if (count > kMostRests) {
+    missing.for_each([&](uint8_t first) {
+      const auto least = static_cast<int32_t>(found[first].size());
+      if (least > least_[first].load(std::memory_order_relaxed)) least_[first].store(least, std::memory_order_relaxed);
+    });
+    return nullptr;
   }
   auto made = std::make_unique<RestTable>(known);
   made->known |= missing;
@@ -206,8 +220,10 @@ const TokenTrie& Text::beyond(int32_t length) const {
     std::vector<int32_t> tokens;
     std::ranges::copy_if(characters_.longer(length), std::back_inserter(tokens),
                          [&](int32_t token) { return support::has_bit(over_, static_cast<uint32_t>(token)); });
-    std::ranges::copy_if(leaving_, std::back_inserter(tokens),
-                         [&](int32_t token) { return prefix_over(set_, vocabulary_.token(token)).length > length; });
+    support::for_each_bit(leaving_, [&](uint32_t number) {
+      const auto token = static_cast<int32_t>(number);
+      if (prefix_over(set_, vocabulary_.token(token)).length > length) tokens.push_back(token);
+    });
     return trie_of(tokens, vocabulary_);
   });
 }
@@ -278,29 +294,39 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
   if (table) table->some.for_each(prepare);
   for (const int32_t length : kCovers) quoted_.beyond(length);
   quoted_.prepare_below('"');
+  for (size_t number = 0; number < std::size(kNearBounds); ++number) {
+    std::vector<int32_t> tokens;
+    for (int32_t token = 0; token < vocabulary_->size(); ++token) {
+      if (std::ssize(vocabulary_->token(token)) > kNearBounds[number]) tokens.push_back(token);
+    }
+    longer_[number] = trie_of(tokens, *vocabulary_);
+  }
 }
 
 TextLibrary::~TextLibrary() {
-  for (Entry* entry = first_; entry;) {
-    Entry* const next = entry->next;
-    delete entry->text.load();
+  for (const auto& place : entries_) {
+    Entry* const entry = place.load();
+    if (entry) delete entry->text.load();
     delete entry;
-    entry = next;
   }
 }
 
 TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
-  Entry* first = first_.load(std::memory_order_acquire);
-  for (Entry* known = first; known; known = known->next) {
-    if (known->set == set) return known;
+  static_assert(2 * kMostTexts <= std::tuple_size_v<decltype(entries_)>);
+  std::unique_ptr<Entry> added;
+  for (size_t at = support::Hash()(set) >> 32;; ++at) {
+    std::atomic<Entry*>& place = entries_[at % entries_.size()];
+    Entry* known = place.load(std::memory_order_acquire);
+    if (!known && !added) {
+      if (num_entries_.fetch_add(1) >= kMostTexts) return --num_entries_, nullptr;
+      added.reset(new Entry{set});
+    }
+    if (!known && place.compare_exchange_strong(known, added.get(), std::memory_order_acq_rel)) return added.release();
+    if (known->set == set) {
+      if (added) --num_entries_;
+      return known;
+    }
   }
-  if (num_entries_.load() >= kMostTexts) return nullptr;
-  ++num_entries_;
-  auto* added = new Entry{set};
-  // If another thread adds the same set at the same time, it exists twice, and one copy is never found again.
-  do added->next = first;
-  while (!first_.compare_exchange_weak(first, added, std::memory_order_acq_rel));
-  return added;
 }
 
 const Text* TextLibrary::find(const CharacterSet& set) {

@@ -17,11 +17,12 @@
 // before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
 // for all that come later.
 //
-// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So it
-// has to be short: two passes over the characters of all tokens (`lazy/token_characters.h`) find those over the set and
-// those that only begin with it. Rests are found for the first bytes that states ask for, so that after `[a-z]+` only
-// the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many of them, as after
-// `[a-z]*` where capitals follow, a walk over all tokens takes no longer.
+// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So
+// it has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters
+// that they consist of (`lazy/token_characters.h`). Rests are found for the first bytes that states ask for, so that
+// after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many
+// of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no longer, and as soon as that is
+// seen the search ends.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
 // tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
@@ -37,6 +38,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -52,7 +54,10 @@ namespace tokenfst {
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
 
 // The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
-constexpr int32_t kCovers[] = {32, 16, 8};
+constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
+
+// The numbers of bytes that tokens have at most where a bound that is as far away is left out.
+constexpr int32_t kNearBounds[] = {32, 16};
 
 // A trie of some tokens, or of their rests.
 struct TokenTrie {
@@ -132,18 +137,19 @@ class Text {
 
  private:
   int32_t longest_prefix() const;
-  std::array<int32_t, 256> counted_rests() const;
+  bool has_many_rests(const support::ByteSet& bytes) const;
   std::unique_ptr<const RestTable> with_rests(const RestTable& known, const support::ByteSet& missing) const;
   TextBelow made_below(const TrieNode& node, size_t depth) const;
 
   const CharacterSet set_;
   const Vocabulary& vocabulary_;
   const TokenCharacters& characters_;
-  const Words over_;                    // all tokens over the set
-  const std::vector<int32_t> leaving_;  // the tokens that begin with a character of the set and are not over it
+  const Words over_;     // all tokens over the set
+  const Words leaving_;  // the tokens that begin with a character of the set and are not over it
   const int32_t longest_;
-  const std::array<int32_t, 256> num_rests_;  // by first byte, if they are counted: only where there may be many
-  mutable std::mutex making_;                 // held while rests are found
+  // At least how many rests begin with each byte: only if they were found to be too many.
+  mutable std::array<std::atomic<int32_t>, 256> least_{};
+  mutable std::mutex making_;                                     // held while rests are found
   mutable std::vector<std::unique_ptr<const RestTable>> tables_;  // all that there were, as they may be in use
   mutable std::atomic<const RestTable*> table_;                   // the last of them
   mutable std::vector<Made<Words>> words_;                        // by length
@@ -163,6 +169,8 @@ class TextLibrary {
   // The text for a set; null if too much is kept for others.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
+  // The tokens of more than `kNearBounds[number]` bytes.
+  const TokenTrie& longer(size_t number) const { return *longer_[number]; }
   // Takes the tokens that begin with some bytes away from a mask.
   void clear_beginning(const support::ByteSet& bytes, Words& words) const;
   // The number of these tokens.
@@ -172,7 +180,6 @@ class TextLibrary {
   struct Entry {
     const CharacterSet set;
     std::atomic<const Text*> text{nullptr};
-    Entry* next = nullptr;
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
@@ -183,8 +190,9 @@ class TextLibrary {
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
   Text quoted_;
-  mutable std::array<Made<Words>, 256> beginning_;  // the tokens that begin with each byte with which many do
-  std::atomic<Entry*> first_{nullptr};
+  std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
+  mutable std::array<Made<Words>, 256> beginning_;     // the tokens that begin with each byte with which many do
+  std::array<std::atomic<Entry*>, 1 << 9> entries_{};  // by hash, each in the first free place from there on
   std::atomic<int> num_entries_{0};
   std::atomic<size_t> num_bytes_{0};
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <numeric>
 #include <string_view>
 
 #include "support/utf8.h"
@@ -13,8 +13,9 @@ using support::kWhole;
 
 namespace {
 
-// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is no text, or empty.
-enum Group : uint16_t { kBeyond = 1 << 12, kBeyondApart = 1 << 13, kNoText = 1 << 14, kEmpty = 1 << 15 };
+// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is no text.
+enum Group : uint16_t { kBeyond = 1 << 12, kBeyondApart = 1 << 13, kNoText = 1 << 14 };
+constexpr size_t kNumGroups = 15;
 
 constexpr std::array<uint16_t, 128> kGroupOf = [] {
   constexpr std::string_view kSingle = " _-.";
@@ -62,6 +63,8 @@ CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> to
   support::Pending pending = kWhole;
   size_t place = 0, done = 0;  // `done` is where the last character begins
   int32_t length = 0;
+  while (place < token.size() && token[place] < 0x80 && set.begins(token[place])) ++place;
+  done = place, length = static_cast<int32_t>(place);
   for (; place < token.size(); ++place) {
     const uint8_t byte = token[place];
     if (pending != kWhole) {
@@ -83,15 +86,12 @@ CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> to
 TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
     : tokens_(vocabulary.size()),
       groups_(vocabulary.size(), kNoText),
-      first_(vocabulary.size()),
       lengths_(vocabulary.size()) {
   constexpr CharacterSet kAll{{~0u, ~0u, ~0u, ~0u}, support::kAllKinds};
   int32_t longest = 0;
   for (int32_t token = 0; token < vocabulary.size(); ++token) {
     const auto text = vocabulary.token(token);
     Token& own = tokens_[token];
-    if (text.empty()) groups_[token] |= kEmpty;
-    if (!text.empty()) first_[token] = text[0];
     const CharacterPrefix prefix = prefix_over(kAll, text);
     if (!prefix.is_whole) continue;
     lengths_[token] = prefix.length;
@@ -112,12 +112,40 @@ TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
     }
     groups_[token] = groups | beyond_groups(own.beyond);
   }
+  sort_by_groups(vocabulary);
+  sort_by_length(longest);
+}
+
+// Ranks are in the order of first bytes.
+void TokenCharacters::sort_by_groups(const Vocabulary& vocabulary) {
+  std::vector<int32_t> next((size_t{1} << kNumGroups) + 1);
+  size_t count = 0;
+  for (const int32_t token : vocabulary.token_of_rank()) {
+    if (vocabulary.token(token).empty()) continue;
+    ++next[groups_[token] + 1], ++count;
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  by_groups_.resize(count);
+  for (const int32_t token : vocabulary.token_of_rank()) {
+    if (!vocabulary.token(token).empty()) by_groups_[next[groups_[token]]++] = token;
+  }
+  for (int32_t place = 0; place < static_cast<int32_t>(count); ++place) {
+    const int32_t token = by_groups_[place];
+    const uint8_t first = vocabulary.token(token)[0];
+    if (runs_.empty() || runs_.back().groups != groups_[token] || runs_.back().first != first) {
+      runs_.push_back({groups_[token], first, place, place});
+    }
+    runs_.back().end = place + 1;
+  }
+}
+
+void TokenCharacters::sort_by_length(int32_t longest) {
   num_up_to_.resize(longest + 1);
   for (const int32_t length : lengths_) num_up_to_[length] += length > 0;
   for (int32_t length = 1; length <= longest; ++length) num_up_to_[length] += num_up_to_[length - 1];
   by_length_.resize(num_up_to_.back());
   std::vector<int32_t> next = num_up_to_;
-  for (int32_t token = vocabulary.size(); token-- > 0;) {
+  for (auto token = static_cast<int32_t>(lengths_.size()); token-- > 0;) {
     if (lengths_[token] > 0) by_length_[--next[lengths_[token]]] = token;
   }
 }
@@ -131,25 +159,19 @@ TokensBySet TokenCharacters::split_by(const CharacterSet& set) const {
   const uint32_t others[] = {~set.ascii[0], ~set.ascii[1], ~set.ascii[2], ~set.ascii[3]};
   const uint16_t inside = groups_of(set.ascii, set.beyond);
   const uint16_t outside = groups_of(others, support::kAllKinds & ~set.beyond) | kNoText;
-  bool begins[256];
-  for (int byte = 0; byte < 256; ++byte) begins[byte] = set.begins(static_cast<uint8_t>(byte));
-  TokensBySet tokens{Words(support::words_for(groups_.size())), {}};
-  for (size_t first = 0; first < groups_.size(); first += 32) {
-    const size_t end = std::min(first + 32, groups_.size());
-    uint32_t over = 0, in_doubt = 0, beginning = 0;
-    for (size_t token = first; token < end; ++token) {
-      const uint32_t groups = groups_[token], has_others = groups & outside;
-      over |= uint32_t{!has_others} << (token & 31);
-      in_doubt |= uint32_t{has_others && !(has_others & ~inside)} << (token & 31);
-      beginning |= uint32_t{begins[first_[token]] && !(groups & kEmpty)} << (token & 31);
-    }
-    for (; in_doubt; in_doubt &= in_doubt - 1) {
-      const int place = std::countr_zero(in_doubt);
-      over |= uint32_t{is_over(first + place, set)} << place;
-    }
-    tokens.over[first / 32] = over;
-    for (uint32_t left = beginning & ~over; left; left &= left - 1) {
-      tokens.leaving.push_back(static_cast<int32_t>(first) + std::countr_zero(left));
+  const size_t num_words = support::words_for(groups_.size());
+  TokensBySet tokens{Words(num_words), Words(num_words)};
+  for (const Run& run : runs_) {
+    const auto own = std::span(by_groups_).subspan(run.begin, run.end - run.begin);
+    const bool is_beginning = set.begins(run.first), is_over_all = !(run.groups & outside);
+    if (is_over_all) {
+      for (const int32_t token : own) support::set_bit(tokens.over, static_cast<uint32_t>(token));
+    } else if (is_beginning && (run.groups & outside & ~inside)) {
+      for (const int32_t token : own) support::set_bit(tokens.leaving, static_cast<uint32_t>(token));
+    } else if (is_beginning) {
+      for (const int32_t token : own) {
+        support::set_bit(is_over(token, set) ? tokens.over : tokens.leaving, static_cast<uint32_t>(token));
+      }
     }
   }
   return tokens;
@@ -162,21 +184,13 @@ int32_t TokenCharacters::longest(const Words& tokens) const {
   return found == by_length_.rend() ? 0 : lengths_[*found];
 }
 
-std::vector<int32_t> TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set,
-                                                 std::span<const int32_t> leaving) const {
+TokenCharacters::Leaving TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const {
   // Bytes beyond ASCII begin characters that are not in the set; what is no text may have any.
   const bool has_beyond =
       std::ranges::any_of(std::span(bytes.words).subspan(4), [](uint32_t word) { return word != 0; });
   const uint32_t beyond = has_beyond ? ~set.beyond : 0;
-  const uint16_t groups = groups_of(bytes.words, beyond) | kNoText;
-  const uint64_t low = joined(bytes.words), high = joined(bytes.words + 2);
-  std::vector<int32_t> found;
-  for (const int32_t token : leaving) {
-    if (!(groups_[token] & groups)) continue;
-    const Token& own = tokens_[token];
-    if ((own.low & low) | (own.high & high) | (own.beyond & beyond)) found.push_back(token);
-  }
-  return found;
+  const auto groups = static_cast<uint16_t>(groups_of(bytes.words, beyond) | kNoText);
+  return {groups, beyond, joined(bytes.words), joined(bytes.words + 2)};
 }
 
 }  // namespace tokenfst

@@ -1,5 +1,9 @@
-// TokenCharacters: which characters each token of a vocabulary consists of, so that one pass over them finds the tokens
-// over any set of characters.
+// TokenCharacters: which characters each token of a vocabulary consists of, so that the tokens over any set of
+// characters are found without reading their bytes.
+//
+// Patterns mostly take or leave groups of characters as a whole: digits, small letters, spaces. The tokens of a
+// vocabulary have characters of some hundred different combinations of groups, so a set takes or leaves tokens by the
+// run, and only those of groups that it cuts in two are looked at one by one.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +41,20 @@ struct CharacterPrefix {
 };
 CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> token);
 
-// The tokens that begin with a character of a set: those over the set, as a mask, and all others, ascending.
+// The tokens that begin with a character of a set, as masks: those over the set, and all others.
 struct TokensBySet {
-  Words over;
-  std::vector<int32_t> leaving;
+  Words over, leaving;
 };
 
 class TokenCharacters {
  public:
+  // Any of these characters, or of these groups of characters.
+  struct Leaving {
+    uint16_t groups;
+    uint32_t beyond;
+    uint64_t low, high;
+  };
+
   explicit TokenCharacters(const Vocabulary& vocabulary);
 
   // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
@@ -52,10 +62,14 @@ class TokenCharacters {
   TokensBySet split_by(const CharacterSet& set) const;
   // The greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
-  // Those of some tokens that leave a set by one of some bytes after their longest prefix over the set, and perhaps
-  // more.
-  std::vector<int32_t> leaving_by(const support::ByteSet& bytes, const CharacterSet& set,
-                                  std::span<const int32_t> leaving) const;
+  // What tokens contain that leave a set by one of some bytes after their longest prefix over the set.
+  Leaving leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const;
+  // Whether a token does so; perhaps also if it does not.
+  bool may_leave(int32_t token, const Leaving& by) const {
+    if (!(groups_[token] & by.groups)) return false;
+    const Token& own = tokens_[token];
+    return (own.low & by.low) | (own.high & by.high) | (own.beyond & by.beyond);
+  }
   // The tokens of at most `length` characters, and the longer ones.
   std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
@@ -67,16 +81,26 @@ class TokenCharacters {
     uint32_t beyond = ~0u;
   };
 
+  // Tokens of the same groups that begin with the same byte, which are neighbours.
+  struct Run {
+    uint16_t groups;
+    uint8_t first;
+    int32_t begin, end;  // in `by_groups_`
+  };
+
+  void sort_by_groups(const Vocabulary& vocabulary);
+  void sort_by_length(int32_t longest);
   size_t num_up_to(int32_t length) const {
     return num_up_to_[std::min(static_cast<size_t>(length), num_up_to_.size() - 1)];
   }
   bool is_over(size_t token, const CharacterSet& set) const;
 
   std::vector<Token> tokens_;  // [V]
-  // [V], the groups that the characters of each token belong to, as bits; and its first byte. For most sets and tokens
-  // these say enough, and they take an eighth of the memory.
+  // [V], the groups that the characters of each token belong to, as bits. For most sets and tokens these say enough,
+  // and they take a twelfth of the memory.
   std::vector<uint16_t> groups_;
-  std::vector<uint8_t> first_;
+  std::vector<int32_t> by_groups_;  // the tokens that are not empty
+  std::vector<Run> runs_;
   std::vector<int32_t> lengths_;    // [V]
   std::vector<int32_t> by_length_;  // the tokens that are texts, short ones first
   std::vector<int32_t> num_up_to_;  // by length

@@ -1,7 +1,8 @@
 // The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
-//     walker.leads(places, byte)                whether a byte may lead to anything that is wanted
+//     walker.skipped(places, bytes, is_first)   how many bytes come before the first that may lead to what is wanted;
+//                                               `is_first`: they are those that tokens begin with
 //     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
 //     walker.collects_below(reached, node)      whether the walker has collected all tokens below a node by itself
@@ -11,6 +12,7 @@
 // allowed. Cells that a walk pushes are written after the permanent ones, and are free again when the walk backtracks.
 #pragma once
 
+#include "support/prefetch.h"
 #include "tokenfst/lazy/characters.h"
 #include "tokenfst/lazy/machine.h"
 #include "tokenfst/trie.h"
@@ -19,6 +21,14 @@ namespace tokenfst {
 
 // Most walks go no deeper.
 constexpr size_t kUsualDepth = 16;
+
+// How many bytes come before the first that is wanted.
+template <class Wanted>
+int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) {
+  size_t at = 0;
+  while (at < bytes.size() && !wanted(bytes[at])) ++at;
+  return static_cast<int32_t>(at);
+}
 
 // Walks over what is below a node of a trie.
 template <class Walker>
@@ -38,7 +48,8 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
   Level at = children(top, start);
   int64_t visited = 0;
   for (;;) {
-    while (at.node != at.end && !walker.leads(at.places, bytes[at.node])) ++at.node, ++visited;
+    const int32_t skipped = walker.skipped(at.places, {bytes + at.node, bytes + at.end}, path.empty());
+    at.node += skipped, visited += skipped;
     if (at.node == at.end) {
       budget.spend(visited);
       visited = 0;
@@ -49,13 +60,15 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
     }
     visited += 8;
     const TrieNode& node = nodes[at.node++];
+    support::prefetch(nodes + node.children);
+    support::prefetch(bytes + node.children);
     typename Walker::Places reached;
-    if (!walker.step(at.places, node.byte, path.empty(), reached)) continue;
+    if (!walker.step(at.places, node.byte, reached)) continue;
     if (!node.children || walker.covers(at.places, reached, node)) {
       if (node.first_rank < node.end_rank) walker.found(node.first_rank, node.end_rank, reached);
       continue;
     }
-    const int32_t own_end = nodes[node.children].first_rank;
+    const int32_t own_end = trie.own_end(node);
     if (node.first_rank < own_end) walker.found(node.first_rank, own_end, reached);
     if (walker.collects_below(reached, node)) continue;
     path.push_back(at);
@@ -66,6 +79,16 @@ void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Pl
 template <class Walker>
 void walk_places(const Trie& trie, const typename Walker::Places& start, Walker& walker, Budget& budget) {
   walk_below(trie, trie.root(), start, walker, budget);
+}
+
+// Adds tokens to those collected. Mostly they are few, and added one by one faster than as a range.
+inline void collect(std::span<const int32_t> own, Vector<int32_t>& tokens) {
+  constexpr size_t kFew = 8;
+  if (own.size() > kFew) {
+    tokens.insert(tokens.end(), own.begin(), own.end());
+  } else {
+    for (const int32_t token : own) tokens.push_back(token);
+  }
 }
 
 // The data that walks of one automaton share.
@@ -87,8 +110,10 @@ struct WalkedTokens {
 // loop.
 inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
                         bool whole) {
-  if (node.byte < 0x80 && reached.state == from.state && reached.top == from.top) context.characters.loops(from.state);
   const Loops* loops = context.characters.known_loops(reached.state);
+  if (!loops && node.byte < 0x80 && reached.state == from.state && reached.top == from.top) {
+    loops = &context.characters.loops(from.state);
+  }
   return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
@@ -109,12 +134,13 @@ class DifferingWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  bool leads(const Places& from, uint8_t byte) const {
-    const bool have_one_stack = from.one.state != kDead && from.other.state != kDead && from.one.top == from.other.top;
-    return !have_one_stack || !context_.machine.steps_alike(from.one.state, from.other.state, byte_class_[byte]);
+  int32_t skipped(const Places& from, std::span<const uint8_t> bytes, bool is_first) const {
+    if (from.one.state == kDead || from.other.state == kDead || from.one.top != from.other.top) return 0;
+    const auto differ = context_.machine.differing(from.one.state, from.other.state);
+    if (!is_first) return num_before(bytes, differ);
+    return num_before(bytes, [&](uint8_t byte) { return !skipped_[byte] && differ(byte); });
   }
-  bool step(const Places& from, uint8_t byte, bool is_first, Places& reached) {
-    if (is_first && skipped_[byte]) return false;
+  bool step(const Places& from, uint8_t byte, Places& reached) {
     const int32_t column = byte_class_[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
@@ -132,7 +158,7 @@ class DifferingWalk {
   bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     if ((reached.one.state == kDead) == (reached.other.state == kDead)) return;
-    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
+    collect(walked_.token_of_rank.subspan(first, end - first), tokens_);
   }
 
  private:
@@ -170,9 +196,12 @@ class AllowedWalk {
         looked_(looked),
         tokens_(tokens) {}
 
-  bool leads(const Place& from, uint8_t byte) const { return !context_.machine.is_dead(from.state, byte_class_[byte]); }
-  bool step(const Place& from, uint8_t byte, bool is_first, Place& reached) {
-    if (is_first && skipped_.begins(byte)) return false;
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
+    const auto leads = context_.machine.leading(from.state);
+    if (!is_first) return num_before(bytes, leads);
+    return num_before(bytes, [&](uint8_t byte) { return !skipped_.begins(byte) && leads(byte); });
+  }
+  bool step(const Place& from, uint8_t byte, Place& reached) {
     reached = context_.machine.step(from, byte_class_[byte], context_.stacks, looked_);
     return reached.state != kDead;
   }
@@ -183,7 +212,7 @@ class AllowedWalk {
     const TextBelow* const below = quoted_ ? quoted_->below(node) : nullptr;
     const int32_t loop = below ? context_.characters.text_loop(reached.state, quoted_->set()) : kDead;
     if (loop == kDead) return false;
-    tokens_.insert(tokens_.end(), below->over.begin(), below->over.end());
+    collect(below->over, tokens_);
     const Place looping{loop, reached.top, reached.free};
     const Trie& rests = below->rests.trie;
     AllowedWalk after_text(context_, {rests, below->rests.token_of_rank, false}, {}, nullptr, looked_, tokens_);
@@ -194,7 +223,7 @@ class AllowedWalk {
     return true;
   }
   void found(int32_t first, int32_t end, const Place&) {
-    tokens_.insert(tokens_.end(), walked_.token_of_rank.begin() + first, walked_.token_of_rank.begin() + end);
+    collect(walked_.token_of_rank.subspan(first, end - first), tokens_);
   }
 
  private:
