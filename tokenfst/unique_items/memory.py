@@ -11,7 +11,8 @@ of the name under way, as no name comes twice: else what an item is would depend
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from tokenfst.unique_items.values import Text, Value, may_be, scalar_value
@@ -61,7 +62,10 @@ class Memory(NamedTuple):
     @property
     def has_rivals(self) -> bool:
         """Whether what is under way may still become what was there."""
-        return any(container.rivals for container in self.containers)
+        for container in self.containers:  # noqa: SIM110 - called for each byte
+            if container.rivals:
+                return True
+        return False
 
     @property
     def is_in_text(self) -> bool:
@@ -176,7 +180,7 @@ class Memory(NamedTuple):
         for container in self.containers[at:-1]:
             if not _begins(container, value):
                 return None
-            value = dict(value[1])[container.name] if container.is_object else value[1][len(container.parts)]
+            value = _members(value[1])[container.name] if container.is_object else value[1][len(container.parts)]
         return value
 
     def _scalars(self, at: int, value: Value) -> Iterable[Value]:
@@ -189,7 +193,7 @@ class Memory(NamedTuple):
             return ()
         if not last.is_object:
             return (inside[1][len(last.parts)],)
-        members = dict(inside[1])
+        members = _members(inside[1])
         return members.keys() - dict(last.parts) if last.name is None else (members[last.name],)
 
     def _is_rival(self, value: Value) -> bool:
@@ -206,7 +210,13 @@ def _begins(container: Container, value: Value, *, goes_on: bool = True) -> bool
     if not container.is_object:
         here = len(container.parts)
         return bool(value[1][:here] == container.parts and (here < len(value[1]) or not goes_on))
-    members = dict(value[1])
+    members = _members(value[1])
     if container.name is not None and container.name not in members:
         return False
     return all(members.get(name) == member for name, member in container.parts)
+
+
+@lru_cache(4096)
+def _members(members: frozenset[tuple[str, Value]]) -> Mapping[str, Value]:
+    """Return the members of an object by name; earlier items are asked for each byte of another."""
+    return dict(members)
