@@ -217,6 +217,6 @@ def _begins(container: Container, value: Value, *, goes_on: bool = True) -> bool
 
 
 @lru_cache(4096)
-def _members(members: frozenset[tuple[str, Value]]) -> Mapping[str, Value]:
+def _members(members: frozenset[tuple[str | None, Value]]) -> Mapping[str | None, Value]:
     """Return the members of an object by name; earlier items are asked for each byte of another."""
     return dict(members)
