@@ -26,12 +26,12 @@ from constraints.json_schema.containers.automaton import ContainerAutomaton
 # more than the orders near to some.
 MOVES: Final = 400
 VARIANT_MOVES: Final = 2_000
-WORTH_OF_ANY: Final = 10
+WORTH_OF_ANY: Final = 5
 # As many are always taken.
 FEW: Final = 100
 FEW_WORK: Final = 2_000
 # The most of a schema, with those that were looked at in vain.
-ALL_MOVES: Final = 60_000
+ALL_MOVES: Final = 40_000
 ALL_WORK: Final = 80_000
 # How many names may be ahead of their turn.
 _AHEAD: Final = (0, 1, 2, 3)
