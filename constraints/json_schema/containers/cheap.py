@@ -31,7 +31,7 @@ WORTH_OF_ANY: Final = 5
 FEW: Final = 100
 FEW_WORK: Final = 2_000
 # The most of a schema, with those that were looked at in vain.
-ALL_MOVES: Final = 40_000
+ALL_MOVES: Final = 60_000
 ALL_WORK: Final = 80_000
 # How many names may be ahead of their turn.
 _AHEAD: Final = (0, 1, 2, 3)
