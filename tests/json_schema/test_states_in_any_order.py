@@ -215,11 +215,15 @@ def test_an_error_of_a_derivative_is_raised() -> None:
         lambda known: states_in_any_order(known, Negative(), 0, MOST_LISTED + 1, 0, None, [], 1),
         lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [[1]], 1),
         lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [], 1),
+        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, -1, [[0]], 1),
+        lambda known: states_in_any_order(known, Circling(), 0, 3, 7, 0, [[0, 1, 2]], 9),
         lambda known: states_in_any_order(known, Negative(), 0, 1, 0, None, [], 1),
         lambda _: ContainerStates().moves(0),
         lambda _: ContainerStates().exit(-1),
         lambda _: container_rule(ContainerStates(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda _: container_rule(leading_nowhere(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda _: container_rule(leading_nowhere([(0, [(0, 7)])], []), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda _: container_rule(leading_nowhere([], [7]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda _: container_rule(leading_nowhere([], [-1]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
     ],
 )
 def test_what_is_out_of_bounds_is_refused(call: Callable[[KnownDerivatives], object]) -> None:
@@ -234,9 +238,25 @@ class Negative:
         return [], [], 0, [(1, [(0, -1)])]
 
 
-def leading_nowhere() -> ContainerStates:
+class Circling:
+    """Derivatives by which the first two names matter in turn: each comes back when the other is passed over."""
+
+    def described(self, vector: int) -> object:
+        return [], [7], 0b101 if vector == 0 else 0b110, []
+
+    def ways(self, _vector: int, _name: int, _remaining: int) -> list[tuple[int, int]]:
+        return [(0, 0)]
+
+    def skipped(self, vector: int, _names: int, _remaining: int) -> int:
+        return 1 - vector
+
+    def exit(self, _vector: int, _remaining: int) -> int:
+        return -1
+
+
+def leading_nowhere(moves: list[tuple[int, list[tuple[int, int]]]], skips: list[int]) -> ContainerStates:
     states = ContainerStates()
-    states.add([(0, [(0, 7)])], [], -1)
+    states.add(moves, skips, -1)
     return states
 
 

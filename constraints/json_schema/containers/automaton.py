@@ -68,22 +68,8 @@ class ContainerAutomaton(Protocol):
         """Return the place of the formula that holds if nothing more comes; -1 if none does."""
 
 
-class ByMoves(ABC):
+class ByMoves(ContainerAutomaton):
     """An array or object whose states are found move by move."""
-
-    start: State
-
-    @abstractmethod
-    def moves(self, state: State) -> Sequence[Move]:
-        """Return what may come next; no two moves share a name."""
-
-    @abstractmethod
-    def skips(self, state: State) -> Sequence[State]:
-        """Return the states whose moves may be made here as well."""
-
-    @abstractmethod
-    def end(self, state: State) -> int:
-        """Return the place of the formula that holds if nothing more comes; -1 if none does."""
 
     def all_states(self, count: Callable[[int], None]) -> AllStates:
         """Return all states.

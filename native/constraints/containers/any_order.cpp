@@ -1,6 +1,7 @@
 #include "constraints/containers/any_order.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace constraints {
 
@@ -81,9 +82,7 @@ AnyOrder::AnyOrder(int32_t start, int32_t num_names, NameSet returning, Turns tu
       turns_(std::move(turns)),
       known_(known),
       source_(source) {
-  const State first{start, NameSet::first(num_names)};
-  numbers_.emplace(first, 0);
-  reached_.push_back(first);
+  number({start, NameSet::first(num_names)});
 }
 
 bool AnyOrder::make(int64_t most) {
@@ -124,20 +123,24 @@ void AnyOrder::add_outcomes(const std::vector<Way>& ways, const NameSet& left) {
 }
 
 int32_t AnyOrder::kept(int32_t vector, NameSet left) {
-  while (true) {
+  // Each pass leaves out one name more.
+  for (int32_t passes = 0; passes <= num_names_; ++passes) {
     const NameSet& matter = known_.described(vector, source_).matter;
     left = left | returning_.without(matter);
     const NameSet waiting = matter & left;
-    if (turns_.allow(matter.without(left), waiting)) break;
-    const int32_t passed = turns_.first(waiting);
-    left.remove(passed);
-    NameSet names;
-    names.add(passed);
-    vector = known_.skipped(vector, names, left | returning_, source_);
+    if (turns_.allow(matter.without(left), waiting)) return number({vector, left});
+    NameSet passed;
+    passed.add(turns_.first(waiting));
+    left = left.without(passed);
+    vector = known_.skipped(vector, passed, left | returning_, source_);
     if (vector == kNone) return kNone;
   }
-  const auto [found, is_new] = numbers_.try_emplace({vector, left}, static_cast<int32_t>(reached_.size()));
-  if (is_new) reached_.push_back(found->first);
+  throw std::invalid_argument("a name that no longer mattered matters again");
+}
+
+int32_t AnyOrder::number(const State& state) {
+  const auto [found, is_new] = numbers_.try_emplace(state, static_cast<int32_t>(reached_.size()));
+  if (is_new) reached_.push_back(state);
   return found->second;
 }
 

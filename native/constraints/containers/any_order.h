@@ -124,7 +124,9 @@ class AnyOrder {
   // Add the outcomes of a move after which some names may come.
   void add_outcomes(const std::vector<Way>& ways, const NameSet& left);
   // Return the state, without what no longer matters; kNone if a name is too far ahead of one that must come.
+  // Throw std::invalid_argument if names matter again that no longer mattered.
   int32_t kept(int32_t vector, NameSet left);
+  int32_t number(const State& state);
 
   const int32_t num_names_;
   const NameSet returning_;

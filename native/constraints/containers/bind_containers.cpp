@@ -84,7 +84,7 @@ std::pair<ContainerStates, bool> any_order_of(KnownDerivatives& known, nb::handl
                                               std::vector<std::vector<int32_t>> orders, int64_t most) {
   require(start >= 0, "vectors are numbered from 0");
   require_within(num_names, 0, kMostListed + 1, "number of names");
-  require(!ahead || !orders.empty(), "there is an order that names are ahead in");
+  require(!ahead || (*ahead >= 0 && !orders.empty()), "no fewer than none are ahead, in an order");
   for (const auto& order : orders) {
     for (int32_t name : order) require_within(name, 0, num_names, "name");
   }
@@ -137,7 +137,7 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
       targets_.clear();
       values_here_.clear();
       for (const Outcome& outcome : move.outcomes) {
-        targets_.push_back(after(checked(states_, outcome.target)));
+        targets_.push_back(after(outcome.target));
         values_here_.push_back(outcome.value);
       }
       add_member(source, names(move.name), value());

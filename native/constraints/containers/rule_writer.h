@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/arrays.h"
+
 namespace constraints {
 
 namespace nb = nanobind;
@@ -105,7 +107,9 @@ class RuleWriter {
   const States& states_;
 
  private:
+  // Throw ValueError if the container has no such state.
   int32_t at(int32_t state, bool is_after) {
+    bindings::require_within(state, 0, states_.num_states(), "state");
     int32_t& found = (is_after ? after_ : before_)[state];
     if (found < 0) {
       found = num_states_++;
