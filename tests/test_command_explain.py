@@ -10,7 +10,7 @@ import pytest
 import constraints
 import tokenfst
 from decoding.command import main
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 PATTERN = r"\d{4}-[01]\d"
 

@@ -35,7 +35,7 @@ from automata.expressions.extensions import token as named_token
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import Explanation, TextStart, TokenAutomaton, Vocabulary
 from tokenfst.explanation.nearest import nearest
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 TOKENS = [b"a", b"b", b"ab", b"ba", b"aab", b"abb", b"\xc3", b"\xa9", b"\xc3\xa9", b"", b""]
 END, SILENT = 9, 10

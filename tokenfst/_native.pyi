@@ -641,3 +641,113 @@ class TokenCosts:
         """
         Return the tokens that do not cost 0 in some states: the place of the state, the token and its cost in units, `[n]` each.
         """
+
+class ItemValue:
+    """A JSON value as `uniqueItems` compares it."""
+
+    def __hash__(self) -> int: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    @property
+    def text(self) -> bytes:
+        """The characters of a string; a word; the digits of a number."""
+
+class ItemScalar:
+    """A string, number or word of a JSON text under way."""
+
+    @staticmethod
+    def string() -> ItemScalar:
+        """The string that a quotation mark begins."""
+
+    @staticmethod
+    def plain(text: bytes) -> ItemScalar:
+        """The number or word that a text begins."""
+
+    def read(self, text: bytes) -> ItemScalar:
+        """The scalar after more bytes, which do not end it."""
+
+    def may_be(self, value: ItemValue) -> bool:
+        """Whether it may become a value."""
+
+    def value(self) -> ItemValue:
+        """The value that ends here."""
+
+    def reduced(self, most_zeros: int) -> ItemScalar:
+        """
+        The same with no more than some zeros in a row, from which the same ways lead on.
+        """
+
+    @property
+    def escapes(self) -> bool:
+        """
+        Whether the next byte is part of an escape even if it is a quotation mark.
+        """
+
+    @property
+    def done(self) -> bytes:
+        """What is read, without an escape that is not complete."""
+
+class SeparatingTokens:
+    """The tokens of a vocabulary in which another item may begin."""
+
+    def __init__(self, vocabulary: VocabularyTries) -> None: ...
+
+    @property
+    def opening(self) -> NDArray[numpy.int32]:
+        """The tokens that open an array and go on to a second item in it."""
+
+class Position:
+    """
+    Where a text stands: a state of the marked automaton, and the memory of items.
+    """
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether something under way may still become what was there."""
+
+    def alike(self) -> Position:
+        """
+        The position from which the same ways lead on, if numbers have few zeros in a row.
+        """
+
+    def __hash__(self) -> int: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __copy__(self) -> object: ...
+
+    def __deepcopy__(self, memo: object) -> object: ...
+
+class UniqueItemsReader:
+    """Follows texts with a memory of the items that must differ."""
+
+    def __init__(self, marked: LazyCore, separating: SeparatingTokens, mark: int, max_positions: int) -> None: ...
+
+    @property
+    def start(self) -> Position: ...
+
+    def after(self, arg0: Position, arg1: bytes, /) -> Position | None:
+        """
+        The position after more bytes; None if they are not allowed, or write an item twice.
+        """
+
+    def goes_on(self, arg: Position, /) -> bool:
+        """Whether what is under way can end as something that was not there."""
+
+    def clear(self, arg0: Position, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """
+        Take out of a mask of the rules the tokens that the memory does not allow.
+        """
+
+    def doubtful(self, position: Position, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, Position | None]]:
+        """
+        The tokens of a mask after which something has rivals, and where they lead; None for an item that was there.
+        """
+
+    def way_out(self, position: Position) -> bytes | None:
+        """
+        The first of the shortest texts that lead to where nothing has rivals; None if none does.
+        """

@@ -45,9 +45,8 @@ from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import Source, TokenAutomaton
 from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
 from tokenfst.unique_items.language import RulesAlone, SupportsUniqueItems, UniqueArrays, marked
-from tokenfst.unique_items.reading import Reading
-from tokenfst.unique_items.token_order import ALL_BYTES
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 from tokenfst.weighted.token_costs import CostTable
@@ -193,7 +192,7 @@ def _with_memory(
     by_byte = compile(RulesAlone(marked(arrays)), ALL_BYTES, **bounds)
     assert isinstance(rules, NativeTokenAutomaton)
     assert isinstance(by_byte, NativeTokenAutomaton)
-    return UniqueItemsTokenAutomaton(rules, Reading(by_byte), needs_more=arrays.needs_more)
+    return UniqueItemsTokenAutomaton(rules, by_byte, needs_more=arrays.needs_more)
 
 
 def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str) -> Expr:

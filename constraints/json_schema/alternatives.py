@@ -33,7 +33,7 @@ from constraints.recursion import Task, run
 from tokenfst.explanation.reasons import PlaceFinder, Reasons
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.unique_items.language import UniqueArrays
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # A notebook shows this many characters of a schema.
 _MAX_SHOWN = 4_000

@@ -16,5 +16,6 @@ void bind_pushdown_automata(nb::module_& m);
 void bind_lazy(nb::module_& m);
 void bind_canonical(nb::module_& m);
 void bind_costs(nb::module_& m);
+void bind_unique_items(nb::module_& m);
 
 }  // namespace tokenfst

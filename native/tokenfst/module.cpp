@@ -14,4 +14,5 @@ NB_MODULE(_native, m) {
   tokenfst::bind_lazy(m);
   tokenfst::bind_canonical(m);
   tokenfst::bind_costs(m);
+  tokenfst::bind_unique_items(m);
 }

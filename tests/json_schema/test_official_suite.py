@@ -29,7 +29,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import json_schema
 from tokenfst import TokenAutomaton
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 REFUSES_VALID: Final = "refuses valid"
 ACCEPTS_INVALID: Final = "accepts invalid"

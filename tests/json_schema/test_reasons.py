@@ -31,7 +31,7 @@ from constraints.json_schema.explaining.position import position, written_path
 from constraints.json_schema.reading.resources.pointers import steps
 from tokenfst import Explanation
 from tokenfst.explanation import SchemaPlace
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

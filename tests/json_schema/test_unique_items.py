@@ -6,6 +6,7 @@ which a memory has to agree in every mask; and `json` and fractions for strings 
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Iterator
@@ -35,10 +36,9 @@ from decoding.arena.from_automata import machine_of, tables_for_arena
 from decoding.compiling.content import content_of
 from serving.matcher import Matcher
 from tokenfst import TextStart, TokenAutomaton, Vocabulary
-from tokenfst.unique_items import reading
+from tokenfst.unique_items import automaton as unique_items
 from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
-from tokenfst.unique_items.memory import Memory
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 TOKENS: Final = [
     *(b'",', b'","', b"],[", b"1,", b"0,", b"1,1", b"[1", b"[[", b"]]", b'{"a":', b'"a"', b'"a":1', b"},{", b"true,"),
@@ -235,6 +235,13 @@ def goes_on(automaton: TokenAutomaton, text: bytes) -> bool:
             [b","],
             [b"]"],
         ),
+        (
+            {"type": "number", "multipleOf": 0.5, "minimum": 0, "maximum": 1},
+            b"[0.00, 1",
+            [b", 0]", b", 1.00", b", 0.0", b", 0.5, "],
+            [b", 0", b", 0.5", b", 0.50]", b", 0.5]"],
+        ),
+        ({"type": "integer"}, b"[0, 10, -20, ", [b"0.0", b"10.0]", b"-2e1]"], [b"1", b"100]", b"-2e10]"]),
         ({"type": "string", "maxLength": 1}, b'["a", ', [b'"a', b'"\\u0061'], [b'"', b'""]', b'"\\u006', b'"b"]']),
         ({"type": "string"}, '["😀", '.encode(), ['"😀"'.encode(), b'"\\ud83d\\ude00"'], [b'"\\ud83d', '"😀'.encode()]),
         ({"type": "array"}, b"[[1, {}], ", [b"[1, {}]", b"[1.0, {}]"], [b"[1, {}", b"[1, {}, 0]", b"[{}, 1]"]),
@@ -331,6 +338,25 @@ def test_tokens_that_end_a_string_are_told_as_they_are_read(items: Any) -> None:
     assert met > 20
 
 
+def test_texts_may_be_nested_deeply_and_have_many_items() -> None:
+    nested = {"$ref": "#/$defs/a", "$defs": {"a": unique({"$ref": "#/$defs/a"})}}
+    automaton, depth = compiled(nested, ALL_BYTES), 5_000
+
+    def after(state: Any, text: bytes) -> Any:
+        for byte in text:
+            state = automaton.advance(state, byte)
+        return state
+
+    first = after(automaton.start, b"[" * (depth + 1) + b"]" * depth + b",")
+    again = after(first, b"[" * depth + b"]" * (depth - 1))
+    assert automaton.step(again, b"]"[0]) is None
+    assert automaton.step(again, b","[0]) is not None
+    assert again == after(first, b"[" * depth + b"]" * (depth - 1)) != first
+    many = compiled(STRINGS, ALL_BYTES)
+    assert goes_on(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
+    assert not goes_on(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))
+
+
 def test_budgets_without_an_end_token() -> None:
     bare = compiled(
         unique({"type": "integer"}, minItems=2), Vocabulary([bytes([byte]) for byte in range(256)], eos_ids=[])
@@ -340,12 +366,12 @@ def test_budgets_without_an_end_token() -> None:
 
 
 def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
     automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")
     state = automaton.start
     for byte in b'["aab",""':
         state = automaton.advance(state, byte)
-    monkeypatch.setattr(reading, "MAX_PLACES", 2)
-    with pytest.raises(LimitExceeded, match="more than 2 places"):
+    with pytest.raises(LimitExceeded, match="more than 2 positions"):
         automaton.advance(state, b","[0])
 
 
@@ -370,7 +396,7 @@ def test_states_are_values() -> None:
         again = automaton.advance(again, byte)
     assert again == before
     assert np.array_equal(automaton.mask(again), automaton.mask(before))
-    assert before.place.memory != Memory()
+    assert copy.deepcopy(before) == before != automaton.start
 
 
 @pytest.mark.parametrize(

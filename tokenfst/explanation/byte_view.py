@@ -17,8 +17,8 @@ from automata.errors import UnknownTerminal
 from automata.limits import Work
 from tokenfst.compile import Constraint, compile, language_of  # noqa: A004
 from tokenfst.finite.terminals import Terminals, token_set
-from tokenfst.unique_items.token_order import ALL_BYTES
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 _END: Final = 256
 # The greatest number of bytes of a way to the end.

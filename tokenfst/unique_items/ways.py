@@ -13,14 +13,14 @@ in time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tokenfst import _native
 from tokenfst.native_automaton import NativeTokenAutomaton
-from tokenfst.unique_items.reading import Place, Reading
-from tokenfst.unique_items.token_order import TokenOrder
 
 # What stands for the length of a way that was not found.
 FAR: Final = 1 << 30
@@ -35,20 +35,20 @@ class UniqueItemsState(NamedTuple):
 
     Attributes:
         rules: the state of the automaton over tokens.
-        place: where the text stands in the marked grammar, and the memory; None after the end token.
+        position: where the text stands in the marked grammar, and the memory; None after the end token.
     """
 
     rules: Any
-    place: Place | None
+    position: _native.Position | None
 
     @property
     def has_rivals(self) -> bool:
         """Whether what is under way may still become what was there."""
-        return self.place is not None and self.place.memory.has_rivals
+        return self.position is not None and self.position.has_rivals
 
-    def alike(self) -> tuple[Any, Place | None]:
+    def alike(self) -> tuple[Any, _native.Position | None]:
         """Return the same for states from which the same ways lead on."""
-        return self.rules, self.place and self.place.alike()
+        return self.rules, None if self.position is None else self.position.alike()
 
 
 class Ways:
@@ -56,30 +56,27 @@ class Ways:
 
     Args:
         rules: the automaton without the memory.
-        reading: follows texts.
+        reader: follows texts.
         child: returns the state after a token, None if it may not be written there.
-        order: the tokens.
         needs_more: see `UniqueArrays`.
     """
 
     def __init__(
         self,
         rules: NativeTokenAutomaton,
-        reading: Reading,
+        reader: _native.UniqueItemsReader,
         child: Callable[[UniqueItemsState, int], UniqueItemsState | None],
-        order: TokenOrder,
         needs_more: bool,
     ) -> None:
         self.rules = rules
-        self.reading = reading
+        self.reader = reader
         self.child = child
         self.needs_more = needs_more
-        self.byte_tokens = order.byte_tokens
         self._lengths: dict[UniqueItemsState, int] = {}
 
     def length(self, state: UniqueItemsState) -> int:
         """Return the number of tokens of a way to the end, `FAR` if none was found."""
-        if state.place is None:
+        if state.position is None:
             return 0
         if not self.needs_more and not state.has_rivals:
             return self._rest(state)
@@ -101,17 +98,17 @@ class Ways:
         these would write an item that was there, the first byte of the way out; None if there is no way."""
         for token in self._nearer(state):
             reached = self.child(state, token)
-            if reached is not None and self.reading.goes_on(reached.place):
+            if reached is not None and (reached.position is None or self.reader.goes_on(reached.position)):
                 return token
-        if state.place is None or not state.has_rivals:
+        if state.position is None or not state.has_rivals:
             return None
-        way = self.reading.way_out(state.place)
-        return None if way is None else self.byte_tokens[way[0]]
+        way = self.reader.way_out(state.position)
+        return None if way is None else self._byte_tokens[way[0]]
 
     def _followed(self, state: UniqueItemsState) -> int:
         """Return the length of the way that is followed; what is left of it is kept for the states along it."""
         passed, rest = list[UniqueItemsState](), 0
-        while state.place is not None:
+        while state.position is not None:
             known = self._lengths.get(state)
             token = None if known is not None or len(passed) > LONGEST else self.next_token(state)
             reached = None if token is None else self.child(state, token)
@@ -153,10 +150,16 @@ class Ways:
 
     def _rest(self, state: UniqueItemsState) -> int:
         """Return the number of tokens to the end as far as the rules see."""
-        return 0 if state.place is None else self.rules.core.min_tokens(state.rules)
+        return 0 if state.position is None else self.rules.core.min_tokens(state.rules)
+
+    @cached_property
+    def _byte_tokens(self) -> dict[int, int]:
+        """By byte, a token that writes just that."""
+        vocabulary = self.rules.vocabulary
+        return {vocabulary.tokens[token][0]: token for token in reversed(vocabulary.native.byte_tokens.tolist())}
 
     def _steps(self, state: UniqueItemsState) -> Iterator[int]:
-        yield from self.byte_tokens.values()
+        yield from self._byte_tokens.values()
         yield from self._nearer(state)
 
     def _nearer(self, state: UniqueItemsState) -> list[int]:

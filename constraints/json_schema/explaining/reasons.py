@@ -32,7 +32,7 @@ from constraints.json_schema.reading.site import Target
 from tokenfst.compile import compile as compile_tokens
 from tokenfst.explanation.reasons import PlaceFinder, Reasons, SchemaPlace
 from tokenfst.unique_items.language import UniqueArrays
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # Keywords that forbid something by themselves; those that only hold other schemas are looked into.
 _FORBIDDING: Final = (

@@ -31,7 +31,7 @@ from constraints.recursion import run
 from tokenfst.compile import compile as compile_tokens
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.unique_items.language import RulesAlone
-from tokenfst.unique_items.token_order import ALL_BYTES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 _BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0)
 # Blanks wherever JSON allows them within a value, any number of them.

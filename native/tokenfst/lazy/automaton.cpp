@@ -84,6 +84,16 @@ int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
   return Configuration{at.state, stacks_.keep(at.top)}.number();
 }
 
+support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
+  support::ByteSet found;
+  if (state == kEndState) return found;
+  const std::span<const int32_t> row = machine_.row(configuration(state).state);
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (row[column] != kDead) found |= machine_.bytes(column).all;
+  }
+  return found;
+}
+
 int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   if (token < 0 || token >= vocabulary().size()) return kNotAllowed;
   const auto id = static_cast<int32_t>(token);

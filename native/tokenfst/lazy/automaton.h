@@ -81,6 +81,10 @@ class LazyAutomaton : public Automaton {
   bool is_final(int64_t state);
   // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
+  // The state after more bytes, which tokens need not write; kNotAllowed if the text cannot go on with them.
+  int64_t read(std::span<const uint8_t> text, int64_t state);
+  // The bytes that may come next; some others may be among them.
+  support::ByteSet bytes_after(int64_t state);
   // A number of tokens that suffices from a state to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state);
   // Writes the mask of a state. Returns whether `remaining` is known to exclude none of its tokens.
@@ -100,7 +104,6 @@ class LazyAutomaton : public Automaton {
   // Only the thread itself can have made this true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   Configuration configuration(int64_t state) const;
-  int64_t read(std::span<const uint8_t> text, int64_t state);
   int64_t target(int64_t state, int32_t token);
   void keep_predecessor(int64_t state, Predecessor from);
   MaskPointer mask(int64_t state);

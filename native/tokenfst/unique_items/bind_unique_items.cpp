@@ -1,0 +1,189 @@
+// Bindings of what automata with a memory of items are made of.
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
+#include "tokenfst/bindings.h"
+#include "tokenfst/unique_items/refused_tokens.h"
+
+namespace tokenfst {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+using namespace unique_items;
+
+void translate_too_long(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const TooLong& error) {
+    nb::object exceeded = nb::module_::import_("automata.errors").attr("LimitExceeded");
+    PyErr_SetString(exceeded.ptr(), error.what());
+  }
+}
+
+// Call a function while the marked automaton is held; without Python's lock, unless it is short and the automaton free.
+template <class Function>
+auto held(const RefusedTokens& tokens, Function function) {
+  if (const LazyAutomaton::Hold hold(tokens.reader().marked(), std::try_to_lock); hold) return function();
+  return unlocked([&] {
+    const LazyAutomaton::Hold hold(tokens.reader().marked());
+    return function();
+  });
+}
+template <class Function>
+auto held_unlocked(const RefusedTokens& tokens, Function function) {
+  return unlocked([&] {
+    const LazyAutomaton::Hold hold(tokens.reader().marked());
+    return function();
+  });
+}
+
+void make_tokens(RefusedTokens* self, std::shared_ptr<LazyAutomaton> marked,
+                 std::shared_ptr<SeparatingTokens> separating, int64_t mark, int64_t max_positions) {
+  require(marked->vocabulary().size() > 256, "the marked automaton reads bytes");
+  require_within(mark, 0, 256, "mark");
+  auto reader = std::make_unique<Reader>(std::move(marked), static_cast<uint8_t>(mark), max_positions, check_signals);
+  new (self) RefusedTokens(std::move(reader), std::move(separating));
+}
+
+std::optional<Position> after(const RefusedTokens& tokens, const Position& position, const nb::bytes& text) {
+  Position reached = position;
+  const auto bytes = bytes_of(text);
+  const bool is_allowed = held(tokens, [&] { return tokens.reader().read(reached, bytes); });
+  return is_allowed ? std::optional(std::move(reached)) : std::nullopt;
+}
+
+std::span<uint32_t> mask_of(const RefusedTokens& tokens, const Output<int32_t>& row) {
+  require(row.size() >= tokens.tokens().vocabulary().num_words(), "the mask is too short");
+  return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
+}
+
+void clear(RefusedTokens& tokens, const Position& position, Output<int32_t> row) {
+  const auto words = mask_of(tokens, row);
+  held_unlocked(tokens, [&] { tokens.clear(position, words); });
+}
+
+std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(RefusedTokens& tokens, const Position& position,
+                                                                   Output<int32_t> row) {
+  const auto words = mask_of(tokens, row);
+  std::vector<std::tuple<int32_t, std::optional<Position>>> found;
+  held_unlocked(tokens, [&] {
+    tokens.visit_doubtful(position, words, [&](int32_t token, const Position* reached) {
+      found.emplace_back(token, reached ? std::optional(*reached) : std::nullopt);
+    });
+  });
+  return found;
+}
+
+std::optional<nb::bytes> way_out(const RefusedTokens& tokens, const Position& position) {
+  const auto found = held_unlocked(tokens, [&] { return tokens.reader().way_out(position); });
+  return found ? std::optional(nb::bytes(found->data(), found->size())) : std::nullopt;
+}
+
+std::string shown(const Position& position) {
+  int depth = 0;
+  for (const Container* open = position.memory.innermost(); open; open = open->outer.get()) ++depth;
+  return "<Position in state " + std::to_string(position.marked) + ", with " + std::to_string(depth) +
+         " arrays and objects" + (position.memory.has_rivals() ? ", one with rivals>" : ">");
+}
+
+nb::bytes bytes_from(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// Strings, numbers and words by themselves, for those who want to see how they are compared.
+void bind_scalars(nb::module_& m) {
+  nb::class_<Value>(m, "ItemValue", "A JSON value as `uniqueItems` compares it.")
+      .def("__hash__", [](const Value& value) { return static_cast<int64_t>(value.hash); })
+      .def(
+          "__eq__", [](const Value& left, const Value& right) { return left == right; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def_prop_ro(
+          "text", [](const Value& value) { return bytes_from(value.text); },
+          "The characters of a string; a word; the digits of a number.");
+  nb::class_<Scalar>(m, "ItemScalar", "A string, number or word of a JSON text under way.")
+      .def_static("string", &Scalar::string, "The string that a quotation mark begins.")
+      .def_static(
+          "plain",
+          [](const nb::bytes& text) {
+            require(text.size() > 0, "a number or word has a first byte");
+            return Scalar::plain({text.c_str(), text.size()});
+          },
+          "text"_a, "The number or word that a text begins.")
+      .def(
+          "read",
+          [](Scalar scalar, const nb::bytes& text) {
+            for (const uint8_t byte : bytes_of(text)) scalar.read(byte);
+            return scalar;
+          },
+          "text"_a, "The scalar after more bytes, which do not end it.")
+      .def(
+          "may_be", [](const Scalar& scalar, const Value& value) { return Outlook(scalar).may_be(value); }, "value"_a,
+          "Whether it may become a value.")
+      .def(
+          "value", [](const Scalar& scalar) { return std::const_pointer_cast<Value>(scalar.value()); },
+          "The value that ends here.")
+      .def("reduced", &Scalar::reduced, "most_zeros"_a,
+           "The same with no more than some zeros in a row, from which the same ways lead on.")
+      .def_prop_ro("escapes", &Scalar::escapes,
+                   "Whether the next byte is part of an escape even if it is a quotation mark.")
+      .def_prop_ro(
+          "done", [](const Scalar& scalar) { return bytes_from(scalar.done()); },
+          "What is read, without an escape that is not complete.");
+}
+
+}  // namespace
+
+void bind_unique_items(nb::module_& m) {
+  nb::register_exception_translator(translate_too_long);
+  bind_scalars(m);
+  nb::class_<SeparatingTokens>(m, "SeparatingTokens", "The tokens of a vocabulary in which another item may begin.")
+      .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a)
+      .def_prop_ro(
+          "opening",
+          [](const SeparatingTokens& tokens) {
+            std::vector<int32_t> ids;
+            for (const int32_t rank : tokens.opening()) ids.push_back(tokens.id(rank));
+            return array(std::move(ids));
+          },
+          nb::rv_policy::move, "The tokens that open an array and go on to a second item in it.");
+  nb::class_<Position>(m, "Position", "Where a text stands: a state of the marked automaton, and the memory of items.")
+      .def_prop_ro(
+          "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
+          "Whether something under way may still become what was there.")
+      .def("alike", &Reader::alike,
+           "The position from which the same ways lead on, if numbers have few zeros in a row.")
+      .def("__hash__", [](const Position& position) { return static_cast<int64_t>(position.hash()); })
+      .def(
+          "__eq__", [](const Position& left, const Position& right) { return left == right; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__repr__", &shown)
+      .def("__copy__", [](nb::handle_t<Position> self) { return nb::borrow(self); })
+      .def("__deepcopy__", [](nb::handle_t<Position> self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+  nb::class_<RefusedTokens>(m, "UniqueItemsReader", "Follows texts with a memory of the items that must differ.")
+      .def("__init__", &make_tokens, "marked"_a, "separating"_a, "mark"_a, "max_positions"_a)
+      .def_prop_ro("start", [](const RefusedTokens& tokens) { return tokens.reader().start(); })
+      // Called at every step: positional, since names take nanobind longer than the step.
+      .def("after", &after, "The position after more bytes; None if they are not allowed, or write an item twice.")
+      .def(
+          "goes_on",
+          [](const RefusedTokens& tokens, const Position& position) {
+            if (!position.memory.has_rivals()) return true;
+            return held_unlocked(tokens, [&] { return tokens.reader().goes_on(position); });
+          },
+          "Whether what is under way can end as something that was not there.")
+      .def("clear", &clear, "Take out of a mask of the rules the tokens that the memory does not allow.")
+      .def("doubtful", &doubtful, "position"_a, "mask"_a,
+           "The tokens of a mask after which something has rivals, and where they lead; None for an item that was "
+           "there.")
+      .def("way_out", &way_out, "position"_a,
+           "The first of the shortest texts that lead to where nothing has rivals; None if none does.");
+}
+
+}  // namespace tokenfst

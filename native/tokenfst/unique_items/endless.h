@@ -1,0 +1,49 @@
+// Endless: where a string may go on without end, so that no token need be read with the memory.
+//
+// Behind a comma all earlier items are rivals, so each token that ends a string and goes on to another item would have
+// to be read with the memory: some hundred in a vocabulary of 128,000. Most of them only begin the next item. Where the
+// grammar lets a string of any length follow, one of its continuations is none of the rivals, which are finitely many.
+// That is a question about the state of the marked automaton alone, so it is answered once for each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tokenfst/unique_items/reader.h"
+#include "tokenfst/unique_items/separating_tokens.h"
+
+namespace tokenfst::unique_items {
+
+class Endless {
+ public:
+  Endless(Reader& reader, const SeparatingTokens& tokens) : reader_(reader), tokens_(tokens) {}
+
+  // Everything below requires that the caller holds the marked automaton.
+
+  // Whether all that a string contains as it is, of ASCII, leads from a state to itself.
+  bool loops(int64_t state);
+  // Those of `SeparatingTokens::closing` that have to be read with the memory, if a string without rivals is under way
+  // and no escape. `words` has the tokens that the rules allow. Valid until the next call.
+  std::span<const int32_t> left(int64_t state, std::span<const uint32_t> words);
+
+ private:
+  // The number of states for which answers are kept; full, they are emptied.
+  static constexpr size_t kMaxKept = 1 << 12;
+
+  int64_t after(int64_t state, std::span<const uint8_t> text);
+  int64_t after(int64_t state, std::string_view text);
+  bool leads(int64_t state);
+  bool leads_in(int64_t state);
+  void add_left(int64_t state, const SeparatingTokens::Stem& stem, std::span<const uint32_t> words,
+                std::vector<int32_t>& left);
+
+  Reader& reader_;
+  const SeparatingTokens& tokens_;
+  std::unordered_map<int64_t, bool> loops_;
+  std::unordered_map<int64_t, std::vector<int32_t>> left_;
+};
+
+}  // namespace tokenfst::unique_items

@@ -1,0 +1,138 @@
+#include "tokenfst/unique_items/reader.h"
+
+#include <algorithm>
+#include <deque>
+#include <string_view>
+#include <utility>
+
+namespace tokenfst::unique_items {
+
+namespace {
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// How many bytes come before the next quotation mark or backslash.
+size_t num_plain(std::span<const uint8_t> text) {
+  size_t at = 0;
+  while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
+  return at;
+}
+
+}  // namespace
+
+int64_t Reader::state_after(int64_t state, uint8_t byte, bool& begins_unique) {
+  begins_unique = false;
+  const int64_t reached = marked_->read({&byte, 1}, state);
+  if (byte != '[' || reached == LazyAutomaton::kNotAllowed) return reached;
+  const int64_t inside = marked_->read({&mark_, 1}, reached);
+  begins_unique = inside != LazyAutomaton::kNotAllowed;
+  return begins_unique ? inside : reached;
+}
+
+bool Reader::read(Position& position, std::span<const uint8_t> text) {
+  while (!text.empty()) {
+    budget_.spend(8);
+    const bool is_in_text = position.memory.scalar().is_in_text();
+    if (const size_t length = is_in_text ? num_plain(text) : 0) {
+      position.marked = marked_->read(text.first(length), position.marked);
+      if (position.marked == LazyAutomaton::kNotAllowed) return false;
+      position.memory.read_text({reinterpret_cast<const char*>(text.data()), length});
+      text = text.subspan(length);
+      continue;
+    }
+    bool begins_unique = false;
+    position.marked = state_after(position.marked, text[0], begins_unique);
+    if (position.marked == LazyAutomaton::kNotAllowed || !position.memory.read(text[0], begins_unique)) return false;
+    text = text.subspan(1);
+  }
+  return true;
+}
+
+bool Reader::goes_on(const Position& position) {
+  if (!position.memory.has_rivals() || has_hint(position)) return true;
+  const auto found = way_out(position);
+  if (!found) return false;
+  if (hints_.size() >= kMaxKept) hints_.clear();
+  auto& hints = hints_[position.marked];
+  hints.insert(hints.begin(), *found);
+  if (hints.size() > kMaxHints) hints.pop_back();
+  return true;
+}
+
+// Return whether a text that leads out among some items does among these. Mostly it does.
+bool Reader::has_hint(const Position& position) {
+  const auto hints = hints_.find(position.marked);
+  if (hints == hints_.end()) return false;
+  for (const std::string& way : hints->second) {
+    Position reached = position;
+    if (read(reached, bytes_of(way)) && !reached.memory.has_rivals()) return true;
+  }
+  return false;
+}
+
+Position Reader::alike(const Position& position) { return {position.marked, position.memory.reduced(kMostZeros)}; }
+
+std::optional<std::string> Reader::way_out(const Position& position) {
+  if (const auto known = ways_.find(position); known != ways_.end()) return known->second;
+  auto found = searched(position);
+  if (ways_.size() >= kMaxKept) ways_.clear();
+  if (found) {
+    keep(position, *found);
+  } else {
+    ways_.emplace(position, std::nullopt);
+  }
+  return found;
+}
+
+// Keep a way for the positions along it.
+void Reader::keep(Position position, std::string_view way) {
+  for (size_t at = 0; at < way.size(); ++at) {
+    ways_.emplace(position, std::string(way.substr(at)));
+    read(position, bytes_of(way.substr(at, 1)));
+  }
+}
+
+// Return whether a number is under way whose value is settled: its fraction goes on with zeros, and no
+// other digits. However many there are, an exponent then does the same.
+bool Reader::repeats_zeros(const Position& position) {
+  const Scalar& scalar = position.memory.scalar();
+  const bool has_fraction = scalar.is_number() && scalar.done().find('.') != std::string_view::npos;
+  if (!has_fraction || scalar.done().find_first_of("eE") != std::string_view::npos) return false;
+  const support::ByteSet bytes = marked_->bytes_after(position.marked);
+  return marked_->read(bytes_of("0"), position.marked) == position.marked &&
+         std::ranges::none_of(std::string_view("123456789"), [&](char byte) { return bytes[byte]; });
+}
+
+std::optional<std::string> Reader::searched(const Position& from) {
+  std::deque<std::pair<Position, std::string>> waiting{{from, ""}};
+  std::unordered_map<Position, size_t, PositionHash> seen;
+  const auto is_new = [&](const Position& position) {
+    const size_t before = seen[{position.marked, position.memory.without_last_zeros()}]++;
+    return before == 0 || (before <= position.memory.num_rivals() && !repeats_zeros(position));
+  };
+  is_new(from);
+  int64_t num_found = 1;
+  for (; !waiting.empty(); waiting.pop_front()) {
+    if (num_found > max_positions_) {
+      throw TooLong("telling whether an item can still differ takes a look at more than " +
+                    std::to_string(max_positions_) + " positions");
+    }
+    const auto& [position, way] = waiting.front();
+    const support::ByteSet bytes = marked_->bytes_after(position.marked);
+    for (int byte = 0; byte < 256; ++byte) {
+      const auto letter = static_cast<uint8_t>(byte);
+      Position reached = position;
+      if (!bytes[letter] || letter == mark_ || !read(reached, {&letter, 1})) continue;
+      std::string longer = way + static_cast<char>(letter);
+      if (!reached.memory.has_rivals()) return longer;
+      if (!is_new(reached)) continue;
+      waiting.emplace_back(std::move(reached), std::move(longer));
+      ++num_found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tokenfst::unique_items

@@ -1,0 +1,91 @@
+// Reader: follows texts through the marked grammar, with a memory, and tells whether they can still go on.
+//
+//     Position       where a text stands: a state of the marked automaton, and the memory
+//     Reader         reads bytes; searches for a way to where nothing under way has rivals
+//
+// The marked automaton reads bytes, and a mark after the `[` of an array whose items must differ. At one place of a
+// text one rule reads all arrays, so it is known at once which these are: where the mark may come.
+//
+// A text can go on where nothing has rivals: then the shortest way to the end of the item is one, and what comes after
+// an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way leads to
+// where there are none. They are finitely many values, so it soon does: one character more makes another string. What
+// might go on without end is zeros at the end of a number. With one way to go on from there, numbers that have more or
+// fewer of them are all the same, or all different. So of those that only these zeros tell apart, it is enough to look
+// at one more than there are rivals, and at one where no other digit can follow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "support/budget.h"
+#include "tokenfst/lazy/automaton.h"
+#include "tokenfst/unique_items/memory.h"
+
+namespace tokenfst::unique_items {
+
+struct Position {
+  int64_t marked;
+  Memory memory;
+
+  uint64_t hash() const { return support::mixed(memory.hash(), static_cast<uint64_t>(marked)); }
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+// For maps of the standard library.
+struct PositionHash {
+  size_t operator()(const Position& position) const { return static_cast<size_t>(position.hash()); }
+};
+
+class Reader {
+ public:
+  // The most positions that one search looks at is `max_positions`.
+  Reader(std::shared_ptr<LazyAutomaton> marked, uint8_t mark, int64_t max_positions, Budget::Interrupt interrupt)
+      : marked_(std::move(marked)),
+        mark_(mark),
+        max_positions_(max_positions),
+        budget_(0, kNever, interrupt) {}
+
+  LazyAutomaton& marked() const { return *marked_; }
+  Position start() const { return {marked_->start(), {}}; }
+
+  // Everything below requires that the caller holds the marked automaton. Throw TooLong if an exponent is too long to
+  // be remembered, or a search would have to look at too many positions.
+
+  // Read more bytes; return false if they are not allowed, or write an item twice. Then the position is spoilt.
+  bool read(Position& position, std::span<const uint8_t> text);
+  // The state of the marked automaton after one more byte, kNotAllowed if there is none.
+  int64_t state_after(int64_t state, uint8_t byte, bool& begins_unique);
+  // Whether what is under way can end as something that was not there.
+  bool goes_on(const Position& position);
+  // The first of the shortest texts that lead from a position with rivals to where there are none; none if none does.
+  std::optional<std::string> way_out(const Position& position);
+  // The position from which the same ways lead on, if numbers have not too many zeros.
+  static Position alike(const Position& position);
+
+ private:
+  static constexpr double kNever = 1e18;
+  // Numbers that differ only in how many more zeros than this there are in a row count as one.
+  static constexpr size_t kMostZeros = 400;
+  // The number of ways that are tried before one is searched for, and of those that are kept; full, they are emptied.
+  static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 14;
+
+  std::optional<std::string> searched(const Position& from);
+  void keep(Position position, std::string_view way);
+  bool repeats_zeros(const Position& position);
+  bool has_hint(const Position& position);
+
+  const std::shared_ptr<LazyAutomaton> marked_;
+  const uint8_t mark_;
+  const int64_t max_positions_;
+  Budget budget_;
+  std::unordered_map<Position, std::optional<std::string>, PositionHash> ways_;
+  std::unordered_map<int64_t, std::vector<std::string>> hints_;
+};
+
+}  // namespace tokenfst::unique_items

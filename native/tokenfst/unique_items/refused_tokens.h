@@ -1,0 +1,69 @@
+// RefusedTokens: the tokens of a mask that the memory does not allow.
+//
+// A mask is the one of the rules without the tokens in which an item ends that was there, or after which the text
+// cannot go on. Nearly all tokens need not be read. Along the sorted vocabulary, where bytes have settled that the item
+// differs, only tokens that go on to another item can be wrong, and of these not the ones after which a string may go
+// on without end (`Endless`).
+//
+// Rejected: an automaton of the next item's language less the items so far, made anew for each array (one such
+// difference is as large as all spellings of an object); marking tokens by what they may write as an item (most is
+// never asked).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tokenfst/unique_items/endless.h"
+#include "tokenfst/unique_items/reader.h"
+#include "tokenfst/unique_items/separating_tokens.h"
+
+namespace tokenfst::unique_items {
+
+// Is told of a token after which something under way has rivals, and of where it leads; null for a token in which an
+// item ends that was there.
+using VisitDoubtful = std::function<void(int32_t token, const Position* reached)>;
+
+class RefusedTokens {
+ public:
+  RefusedTokens(std::unique_ptr<Reader> reader, std::shared_ptr<const SeparatingTokens> tokens)
+      : reader_(std::move(reader)),
+        tokens_(std::move(tokens)),
+        endless_(*reader_, *tokens_) {}
+
+  Reader& reader() const { return *reader_; }
+  const SeparatingTokens& tokens() const { return *tokens_; }
+
+  // Both require that the caller holds the marked automaton, and that `words` are the tokens that the rules allow at a
+  // position. Throw TooLong as the reader does.
+
+  // Take out of a mask the tokens after which the text cannot go on.
+  void clear(const Position& position, std::span<uint32_t> words);
+  // Visit the tokens after which something under way has rivals, or that write an item twice.
+  void visit_doubtful(const Position& position, std::span<const uint32_t> words, const VisitDoubtful& visit);
+
+ private:
+  // What one walk is about. `start`: the state that it begins in, if tokens after which a string may go on without end
+  // are left out; else kNotAllowed.
+  struct Walk {
+    std::span<const uint32_t> words;
+    const VisitDoubtful& visit;
+    int64_t start = LazyAutomaton::kNotAllowed;
+  };
+
+  void visit_all(const Walk& walk, const Position& position);
+  void visit_below(const Walk& walk, const Position& position, const Trie& trie, const TrieNode& node, size_t depth);
+  void visit_separating(const Walk& walk, const Position& position, const TrieNode& node, size_t depth,
+                        const support::ByteSet& read_apart);
+  void visit_run(const Walk& walk, int32_t first_rank, int32_t end_rank, const Position* reached);
+  void read_sorted(const Walk& walk, const Position& position, std::span<const int32_t> ranks, size_t depth);
+  std::span<const int32_t> closing(const Walk& walk, const TrieNode& node, size_t depth);
+
+  const std::unique_ptr<Reader> reader_;
+  const std::shared_ptr<const SeparatingTokens> tokens_;
+  Endless endless_;
+};
+
+}  // namespace tokenfst::unique_items

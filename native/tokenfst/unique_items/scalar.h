@@ -1,0 +1,92 @@
+// Scalar: a string, number or word of a JSON text under way, and what it may still become.
+//
+// What a number may become is told by its digits without zeros at either end, which no exponent changes. Once a number
+// or a string cannot become a value any more, it cannot whatever follows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "tokenfst/unique_items/number.h"
+#include "tokenfst/unique_items/value.h"
+
+namespace tokenfst::unique_items {
+
+// Something that is too long to be remembered or told.
+struct TooLong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Scalar {
+ public:
+  // The most digits of an exponent.
+  static constexpr size_t kMaxExponent = 1000;
+
+  // Nothing is under way.
+  Scalar() = default;
+  // The string that a quotation mark begins.
+  static Scalar string() { return Scalar(Is::kString, ""); }
+  // The number or word that a text begins.
+  static Scalar plain(std::string_view text) { return Scalar(Is::kPlain, text); }
+
+  explicit operator bool() const { return is_ != Is::kNothing; }
+  bool is_number() const;
+  bool is_string() const { return is_ == Is::kString; }
+  // Whether a string is under way, and no escape.
+  bool is_in_text() const { return is_string() && rest_.empty(); }
+  // Whether the next byte is part of an escape even if it is a quotation mark.
+  bool escapes() const { return !rest_.empty() && rest_.back() == '\\'; }
+
+  // Read one more byte, which does not end it.
+  void read(uint8_t byte);
+  // Read more of a string without quotation marks and backslashes, outside of escapes.
+  void read_text(std::string_view text) { done_ += text; }
+  // The value that ends here. Throw TooLong if an exponent has too many digits.
+  ValuePointer value() const;
+
+  // Whether a string may become a text.
+  bool may_be_text(std::string_view text) const;
+  // The byte that follows if a string becomes a longer text, which is not written as an escape; none if it is done.
+  std::optional<uint8_t> next_byte(std::string_view text) const;
+  // The same, but for a number with more than some zeros in a row: one that goes on to a value in a set exactly if this
+  // one does, with no more zeros. The exponent of zero is not kept.
+  Scalar reduced(size_t most_zeros) const;
+  // A number without the zeros at its end; anything else as it is.
+  Scalar without_last_zeros() const;
+
+  uint64_t hash() const;
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+
+  // Its text as far as it is read; and the letters of an escape that is not complete, or that is a first half of a
+  // surrogate pair whose second one may follow.
+  std::string_view done() const { return done_; }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  enum class Is : uint8_t { kNothing, kString, kPlain };
+  Scalar(Is is, std::string_view done) : is_(is), done_(done) {}
+
+  void read_escape(char letter);
+  void read_second_half();
+  void end_half();
+  void unescape();
+
+  Is is_ = Is::kNothing;
+  std::string done_, rest_;
+};
+
+// Tells which values a scalar under way may become; a number is read once for many of them.
+class Outlook {
+ public:
+  explicit Outlook(const Scalar& scalar);
+  bool may_be(const Value& value) const;
+
+ private:
+  const Scalar& scalar_;
+  std::optional<Number> number_;
+};
+
+}  // namespace tokenfst::unique_items

@@ -1,0 +1,50 @@
+// SeparatingTokens: the tokens of a vocabulary in which another item may begin, which are few.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tokenfst/vocabulary.h"
+
+namespace tokenfst::unique_items {
+
+class SeparatingTokens {
+ public:
+  // What ends a string and begins the next one, or ends what the string stands in, and the tokens that write it with
+  // nothing but text around it that strings contain as it is.
+  struct Stem {
+    std::string text;
+    std::vector<int32_t> ranks;
+  };
+
+  explicit SeparatingTokens(std::shared_ptr<const Vocabulary> vocabulary);
+
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+  int32_t id(int32_t rank) const { return vocabulary_->token_of_rank()[rank]; }
+  std::span<const uint8_t> text(int32_t rank) const { return vocabulary_->token(id(rank)); }
+
+  // The ranks, ascending, of the tokens that open an array and go on to a second item in it; of those that end a string
+  // and go on to another item or member; and of those that go on to another item or member.
+  std::span<const int32_t> opening() const { return opening_; }
+  std::span<const int32_t> closing() const { return closing_; }
+  std::span<const int32_t> separating() const { return separating_; }
+  // Those that end a string and go on, by stem; and the others of them.
+  std::span<const Stem> stems() const { return stems_; }
+  std::span<const int32_t> without_stem() const { return without_stem_; }
+
+ private:
+  void sort(int32_t rank);
+  void sort_by_stem();
+
+  const std::shared_ptr<const Vocabulary> vocabulary_;
+  std::vector<int32_t> opening_, closing_, separating_, without_stem_;
+  std::vector<Stem> stems_;
+};
+
+// Whether strings contain all of a text as it is, and it is ASCII.
+bool is_plain(std::span<const uint8_t> text);
+
+}  // namespace tokenfst::unique_items
