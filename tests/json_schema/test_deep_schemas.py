@@ -145,10 +145,10 @@ def test_deep_items_are_remembered() -> None:
     unique, item = constraint(200)
     assert unique.allows(f"[{item}]")
     assert not unique.allows(f"[{item}, {item}]")
-    # That no second item can differ takes a look at each place in one: a limit ends what is too deep for that.
+    # That no second item can differ takes a look at each position in one: a limit ends what is too deep for that.
     deeper, item = constraint(300)
     assert deeper.allows(f"[{item}]")
-    with pytest.raises(LimitExceeded, match="more than 20,000 places"):
+    with pytest.raises(LimitExceeded, match="more than 20,000 positions"):
         deeper.allows(f"[{item}, {item}]")
 
 

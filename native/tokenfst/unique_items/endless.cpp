@@ -74,7 +74,7 @@ void Endless::add_left(int64_t state, const SeparatingTokens::Stem& stem, std::s
   if (allowed.empty()) return;
   const bool is_open = stem.text.size() > 1 && stem.text.back() == '"';
   if (loops(state)) {
-    // What is before the stem makes no difference, and what is behind it none in a loop.
+    // The text before the stem makes no difference, and the text after it none in a loop.
     const int64_t reached = after(state, stem.text);
     if (is_open ? loops(reached) : leads_in(reached)) return;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace tokenfst::unique_items {
@@ -18,6 +19,13 @@ size_t num_plain(std::span<const uint8_t> text) {
   size_t at = 0;
   while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
   return at;
+}
+
+// A number with commas between thousands.
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  return digits;
 }
 
 }  // namespace
@@ -107,17 +115,20 @@ bool Reader::repeats_zeros(const Position& position) {
 
 std::optional<std::string> Reader::searched(const Position& from) {
   std::deque<std::pair<Position, std::string>> waiting{{from, ""}};
-  std::unordered_map<Position, size_t, PositionHash> seen;
+  std::unordered_set<Position, PositionHash> seen;
+  std::unordered_map<Position, size_t, PositionHash> num_alike;  // but for the zeros at their ends
   const auto is_new = [&](const Position& position) {
-    const size_t before = seen[{position.marked, position.memory.without_last_zeros()}]++;
+    if (!seen.insert(position).second) return false;
+    if (!position.memory.scalar().is_number()) return true;
+    const size_t before = num_alike[{position.marked, position.memory.without_last_zeros()}]++;
     return before == 0 || (before <= position.memory.num_rivals() && !repeats_zeros(position));
   };
   is_new(from);
   int64_t num_found = 1;
   for (; !waiting.empty(); waiting.pop_front()) {
     if (num_found > max_positions_) {
-      throw TooLong("telling whether an item can still differ takes a look at more than " +
-                    std::to_string(max_positions_) + " positions");
+      throw TooLong("telling whether an item can still differ takes a look at more than " + grouped(max_positions_) +
+                    " positions");
     }
     const auto& [position, way] = waiting.front();
     const support::ByteSet bytes = marked_->bytes_after(position.marked);

@@ -8,10 +8,11 @@
 //
 // A text can go on where nothing has rivals: then the shortest way to the end of the item is one, and what comes after
 // an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way leads to
-// where there are none. They are finitely many values, so it soon does: one character more makes another string. What
-// might go on without end is zeros at the end of a number. With one way to go on from there, numbers that have more or
-// fewer of them are all the same, or all different. So of those that only these zeros tell apart, it is enough to look
-// at one more than there are rivals, and at one where no other digit can follow.
+// where there are none. Rivals are finitely many values, so the search is short: one more character makes another
+// string. Only zeros at the end of a number could go on without end. Take numbers that differ in how many zeros they
+// end in so far: whatever text follows, it makes either one value of all of them, or as many values as there are
+// numbers. So it is enough to look at one more of them than there are rivals, and at one where no other digit can
+// follow in the fraction.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,7 @@ class Reader {
   // Numbers that differ only in how many more zeros than this there are in a row count as one.
   static constexpr size_t kMostZeros = 400;
   // The number of ways that are tried before one is searched for, and of those that are kept; full, they are emptied.
-  static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 14;
+  static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12;
 
   std::optional<std::string> searched(const Position& from);
   void keep(Position position, std::string_view way);

@@ -20,8 +20,8 @@ size_t run_end(std::string_view text, size_t at, std::string_view characters) {
   return std::min(text.find_first_not_of(characters, at), text.size());
 }
 
-// Return what a token contains between text that strings contain as it is, if that ends one string and begins the next,
-// or ends what the string stands in and does no more than begin what is behind the comma; empty if it is neither.
+// Return the part of a token that ends one string and begins the next, or ends the first and does no more than open
+// what follows the comma, if all around it is text that strings contain as it is. Otherwise return nothing.
 std::string_view stem_of(std::string_view token) {
   const auto is_text = [](std::string_view text) {
     return std::ranges::all_of(text, [](char byte) { return is_plain(static_cast<uint8_t>(byte)); });
@@ -43,12 +43,12 @@ bool is_plain(std::span<const uint8_t> text) {
 }
 
 SeparatingTokens::SeparatingTokens(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {
-  for (int32_t rank = 0; rank < vocabulary_->num_ranks(); ++rank) sort(rank);
-  sort_by_stem();
+  for (int32_t rank = 0; rank < vocabulary_->num_ranks(); ++rank) classify(rank);
+  group_by_stem();
 }
 
 // Note what a token does before its last comma.
-void SeparatingTokens::sort(int32_t rank) {
+void SeparatingTokens::classify(int32_t rank) {
   const std::string_view token = text_of(text(rank));
   const size_t comma = token.rfind(',');
   if (comma == std::string_view::npos) return;
@@ -57,7 +57,7 @@ void SeparatingTokens::sort(int32_t rank) {
   if (token.find('[') < comma) opening_.push_back(rank);
 }
 
-void SeparatingTokens::sort_by_stem() {
+void SeparatingTokens::group_by_stem() {
   std::map<std::string_view, std::vector<int32_t>> by_stem;
   for (const int32_t rank : closing_) by_stem[stem_of(text_of(text(rank)))].push_back(rank);
   for (auto& [stem, ranks] : by_stem) {

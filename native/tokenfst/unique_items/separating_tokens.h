@@ -13,8 +13,8 @@ namespace tokenfst::unique_items {
 
 class SeparatingTokens {
  public:
-  // What ends a string and begins the next one, or ends what the string stands in, and the tokens that write it with
-  // nothing but text around it that strings contain as it is.
+  // A text that ends a string and begins the next one, or ends what the string stands in; and the tokens in which only
+  // text that strings contain as it is surrounds it.
   struct Stem {
     std::string text;
     std::vector<int32_t> ranks;
@@ -36,8 +36,8 @@ class SeparatingTokens {
   std::span<const int32_t> without_stem() const { return without_stem_; }
 
  private:
-  void sort(int32_t rank);
-  void sort_by_stem();
+  void classify(int32_t rank);
+  void group_by_stem();
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<int32_t> opening_, closing_, separating_, without_stem_;
