@@ -673,11 +673,6 @@ class ItemScalar:
     def value(self) -> ItemValue:
         """The value that ends here."""
 
-    def reduced(self, most_zeros: int) -> ItemScalar:
-        """
-        The same with no more than some zeros in a row, from which the same ways lead on.
-        """
-
     @property
     def escapes(self) -> bool:
         """
@@ -697,7 +692,7 @@ class SeparatingTokens:
     def opening(self) -> NDArray[numpy.int32]:
         """The tokens that open an array and go on to a second item in it."""
 
-class Position:
+class ItemPosition:
     """
     Where a text stands: a state of the marked automaton, and the memory of items.
     """
@@ -705,11 +700,6 @@ class Position:
     @property
     def has_rivals(self) -> bool:
         """Whether something under way may still become what was there."""
-
-    def alike(self) -> Position:
-        """
-        The position from which the same ways lead on, if numbers have few zeros in a row.
-        """
 
     def __hash__(self) -> int: ...
 
@@ -721,33 +711,33 @@ class Position:
 
     def __deepcopy__(self, memo: object) -> object: ...
 
-class UniqueItemsReader:
+class ItemTokenReader:
     """Follows texts with a memory of the items that must differ."""
 
     def __init__(self, marked: LazyCore, separating: SeparatingTokens, mark: int, max_positions: int) -> None: ...
 
     @property
-    def start(self) -> Position: ...
+    def start(self) -> ItemPosition: ...
 
-    def after(self, arg0: Position, arg1: bytes, /) -> Position | None:
+    def after(self, arg0: ItemPosition, arg1: bytes, /) -> ItemPosition | None:
         """
         The position after more bytes; None if they are not allowed, or write an item twice.
         """
 
-    def goes_on(self, arg: Position, /) -> bool:
+    def goes_on(self, arg: ItemPosition, /) -> bool:
         """Whether what is under way can end as something that was not there."""
 
-    def clear(self, arg0: Position, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+    def clear(self, arg0: ItemPosition, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """
         Take out of a mask of the rules the tokens that the memory does not allow.
         """
 
-    def doubtful(self, position: Position, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, Position | None]]:
+    def doubtful(self, position: ItemPosition, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, ItemPosition | None]]:
         """
         The tokens of a mask after which something has rivals, and where they lead; None for an item that was there.
         """
 
-    def way_out(self, position: Position) -> bytes | None:
+    def way_out(self, position: ItemPosition) -> bytes | None:
         """
         The first of the shortest texts that lead to where nothing has rivals; None if none does.
         """

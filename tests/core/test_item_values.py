@@ -36,13 +36,6 @@ def test_numbers_are_known_by_their_value(text: str, data: Any) -> None:
         assert beginnings == sorted(beginnings, reverse=True)  # what is out stays out
 
 
-def test_numbers_under_way_are_alike_with_many_zeros() -> None:
-    assert number("1." + 9 * "0").reduced(3).done == b"1.000"
-    assert number("1.2").reduced(3).done == b"1.2"
-    assert number("0.0e-123").reduced(3).done == b"0e-0"
-    assert number("null").reduced(3).done == b"null"
-
-
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=6), st.randoms(use_true_random=False))
 def test_strings_are_known_by_their_characters(text: str, dice: random.Random) -> None:

@@ -1,4 +1,4 @@
-"""Arrays whose items must differ, where no grammar says so.
+"""Arrays whose items must differ, where no grammar says so: masks and values.
 
 The oracles: `validity` over all texts of small languages; the grammars of finite sets (`containers.distinct`), with
 which a memory has to agree in every mask; and `json` and fractions for strings and numbers.
@@ -6,81 +6,26 @@ which a memory has to agree in every mask; and `json` and fractions for strings 
 
 from __future__ import annotations
 
-import copy
-import json
 import random
-from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 import pytest
-from budget_checks import anything, farthest, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from validity import TooLarge, read, validator
+from unique_items_cases import STRINGS, VOCABULARY, WORDS, compiled, goes_on, unique, without_unique_items
+from validity import read, validator
 
 import tokenfst
 from automata import (
-    FstError,
-    LimitExceeded,
-    TokenNotAllowed,
     UnsatisfiableSchema,
     UnsupportedSchema,
-    VocabularyError,
     queries,
 )
-from automata.errors import AutomatonFileError
-from constraints import json_schema, json_schema_to_regex, sequence
+from constraints import json_schema
 from constraints.json_schema.containers import distinct
-from decoding.arena.from_automata import machine_of, tables_for_arena
-from decoding.compiling.content import content_of
-from serving.matcher import Matcher
-from tokenfst import TextStart, TokenAutomaton, Vocabulary
-from tokenfst.unique_items import automaton as unique_items
-from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
+from tokenfst import TextStart, Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
-
-TOKENS: Final = [
-    *(b'",', b'","', b"],[", b"1,", b"0,", b"1,1", b"[1", b"[[", b"]]", b'{"a":', b'"a"', b'"a":1', b"},{", b"true,"),
-    *(
-        b"null",
-        b".0",
-        b"00",
-        b"ab",
-        b'a"',
-        b"\\u00",
-        b"u0061",
-        b'["a"',
-        b'"]',
-        b"[],[",
-        b'"a","a"',
-        b"{},",
-        b"{}",
-        b"e0",
-    ),
-    *(b"1,10", b'",["', b'"b","a', b'""', b'"idx":'),
-]
-VOCABULARY: Final = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
-WORDS: Final = {"type": "string", "pattern": "^[ab]{0,2}$"}
-STRINGS: Final = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-
-
-def unique(items: Any, **others: Any) -> dict[str, Any]:
-    return {"type": "array", "items": items, "uniqueItems": True, **others}
-
-
-def compiled(schema: Any, vocabulary: Vocabulary = VOCABULARY, **options: Any) -> UniqueItemsTokenAutomaton:
-    automaton = tokenfst.compile(json_schema(schema, **options), vocabulary)
-    assert isinstance(automaton, UniqueItemsTokenAutomaton)
-    return automaton
-
-
-def without_unique_items(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [without_unique_items(part) for part in schema]
-    if isinstance(schema, dict):
-        return {name: without_unique_items(part) for name, part in schema.items() if name != "uniqueItems"}
-    return schema
 
 
 def valid_texts(schema: Any) -> list[bytes]:
@@ -201,15 +146,6 @@ def test_a_memory_allows_what_the_grammar_of_a_finite_set_allows(
         if left == grammar.end_state:
             assert right == memory.end_state
             break
-
-
-def goes_on(automaton: TokenAutomaton, text: bytes) -> bool:
-    state = automaton.start
-    for byte in text:
-        state = automaton.step(state, byte)
-        if state is None:
-            return False
-    return True
 
 
 @pytest.mark.parametrize(
@@ -355,173 +291,3 @@ def test_texts_may_be_nested_deeply_and_have_many_items() -> None:
     many = compiled(STRINGS, ALL_BYTES)
     assert goes_on(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
     assert not goes_on(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))
-
-
-def test_budgets_without_an_end_token() -> None:
-    bare = compiled(
-        unique({"type": "integer"}, minItems=2), Vocabulary([bytes([byte]) for byte in range(256)], eos_ids=[])
-    )
-    assert bare.min_tokens(bare.start) <= len(b"[0,1]") + 1
-    assert bare.mask(bare.start, len(b"[0,1]") + 1).any()
-
-
-def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
-    automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")
-    state = automaton.start
-    for byte in b'["aab",""':
-        state = automaton.advance(state, byte)
-    with pytest.raises(LimitExceeded, match="more than 2 positions"):
-        automaton.advance(state, b","[0])
-
-
-def test_states_are_values() -> None:
-    automaton = compiled(STRINGS)
-    matcher = Matcher(automaton)
-    assert matcher.accept(list(b'["a", "b"'))
-    before = matcher.state
-    assert not matcher.accept(list(b', "a"]'))
-    assert matcher.validate(list(b', "a"]')) == len(b', "a')
-    assert matcher.accept(list(b', "c"'))
-    matcher.rollback(len(b', "c"'))
-    assert matcher.state == before
-    assert hash(matcher.state) == hash(before)
-    same = automaton.start
-    for byte in b'["\\u0061", "b"':
-        same = automaton.step(same, byte)
-        if same is None:
-            break
-    again = automaton.start
-    for byte in b'["a", "b"':
-        again = automaton.advance(again, byte)
-    assert again == before
-    assert np.array_equal(automaton.mask(again), automaton.mask(before))
-    assert copy.deepcopy(before) == before != automaton.start
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        STRINGS,
-        unique({"type": "integer"}, minItems=1),
-        unique({"type": "object", "properties": {"id": {"type": "integer"}, "idx": {}}, "required": ["id", "idx"]}),
-        unique(unique({"type": "string", "maxLength": 1})),
-        {"uniqueItems": True},
-        unique({"type": "string"}, minItems=3),
-        unique({"type": "object", "minProperties": 2}, minItems=2),
-        unique({"type": "string"}, contains={"const": "a"}),
-    ],
-    ids=json.dumps,
-)
-def test_texts_end_within_their_budget(schema: Any) -> None:
-    automaton, dice = compiled(schema), random.Random(3)
-    checker = validator(schema, "draft2020-12")
-    for writer in (farthest, anything):
-        for more in (0, 1, 7):
-            budget = automaton.min_tokens(automaton.start) + more
-            tokens = written(automaton, budget, writer, dice)
-            assert len(tokens) < budget
-            assert automaton.accepts(tokens)
-            try:
-                value = read(VOCABULARY.text(tokens))
-            except TooLarge:
-                continue
-            assert checker.is_valid(value)
-
-
-def walks(automaton: TokenAutomaton, number: int) -> Iterator[Any]:
-    dice = random.Random(5)
-    for _ in range(number):
-        state = automaton.start
-        for _ in range(14):
-            yield state
-            tokens = np.flatnonzero(automaton.mask(state)).tolist()
-            state = automaton.advance(state, dice.choice(tokens))
-            if state == automaton.end_state:
-                break
-
-
-def test_budgets_are_the_numbers_behind_tokens() -> None:
-    automaton = compiled(unique({"type": "string", "pattern": "^[ab]*$"}))
-    for state in walks(automaton, 6):
-        allowed = np.flatnonzero(automaton.mask(state)).tolist()
-        behind = {token: automaton.min_tokens(automaton.advance(state, token)) for token in allowed}
-        least = automaton.min_tokens(state)
-        assert min(behind.values()) < least
-        for budget in {0, least - 1, least, least + 1, max(behind.values()) + 1}:
-            expected = [token for token, number in behind.items() if number < budget <= max(budget, least)]
-            assert np.flatnonzero(automaton.mask(state, budget)).tolist() == (expected if least <= budget else [])
-
-
-@pytest.mark.parametrize(
-    ("schema", "place", "reason"),
-    [
-        ({"not": {"uniqueItems": True, "minItems": 1}}, "/not/uniqueItems", "in some of the arrays"),
-        ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, "/anyOf/0/uniqueItems", "in some of the arrays"),
-        (unique({"type": "integer", "minimum": 0, "maximum": 99}, minItems=101), "/uniqueItems", "more items than"),
-        (
-            unique({"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "minProperties": 3}),
-            "/uniqueItems",
-            "more members than",
-        ),
-        (unique(WORDS, minItems=6, prefixItems=[WORDS, {"enum": ["a", "b"]}]), "/uniqueItems", "more items than"),
-    ],
-)
-def test_what_no_memory_can_tell_is_refused_by_name(schema: Any, place: str, reason: str) -> None:
-    with pytest.raises(UnsupportedSchema, match=reason) as error:
-        json_schema(schema)
-    assert (error.value.pointer, error.value.keyword) == (place, "uniqueItems")
-    assert [note.pointer for note in json_schema(schema, unsupported="relax").dropped] == [place]
-
-
-def test_what_needs_a_grammar_or_tables_says_so() -> None:
-    constraint, automaton = json_schema(STRINGS), compiled(STRINGS)
-    for use in (
-        constraint.to_visibly_pushdown,
-        constraint.to_automaton,
-        lambda: sequence("x", constraint),
-        lambda: json_schema_to_regex(STRINGS),
-        lambda: tokenfst.compile(constraint, VOCABULARY, tokenization="canonical"),
-    ):
-        with pytest.raises(UnsupportedSchema, match="needs memory of all items") as error:
-            use()
-        assert error.value.pointer == "/uniqueItems"
-    with pytest.raises(ValueError, match="follow it on the host"):
-        machine_of(automaton, 8)
-    assert tables_for_arena(automaton, 1.0) is None
-    with pytest.raises(AutomatonFileError):
-        automaton.arrays()
-    with pytest.raises(FstError):
-        automaton.fst()
-    with pytest.raises(LimitExceeded):
-        automaton.draw()
-    with pytest.raises(VocabularyError, match="every single byte"):
-        tokenfst.compile(constraint, Vocabulary([b'["', b"a", b'"]', b""], eos_ids=3))
-    state = automaton.start
-    for byte in b'["a","a':
-        state = automaton.advance(state, byte)
-    with pytest.raises(TokenNotAllowed, match="is not allowed after"):
-        automaton.advance(state, b'"'[0])
-
-
-def test_the_constraint_reads_its_texts() -> None:
-    constraint = json_schema(STRINGS)
-    assert constraint.parse('["a", "b"]') == ["a", "b"]
-    assert not constraint.allows('["a", "\\u0061"]')
-    both = constraint | json_schema({"type": "null"})
-    assert [both.allows(text) for text in ('["a"]', '["a","a"]', "null")] == [True, False, True]
-    assert isinstance(tokenfst.compile(both, VOCABULARY), UniqueItemsTokenAutomaton)
-
-
-def test_equal_schemas_have_equal_keys() -> None:
-    plain = content_of(json_schema(without_unique_items(STRINGS)))
-    assert content_of(json_schema(STRINGS)) == content_of(json_schema(dict(STRINGS))) != plain
-
-
-def test_exponents_have_a_bound() -> None:
-    automaton = compiled(unique({"type": "number"}), ALL_BYTES)
-    state = automaton.start
-    for byte in b"[1e" + b"1" * 1001:
-        state = automaton.advance(state, byte)
-    with pytest.raises(LimitExceeded, match="more than 1,000 digits"):
-        automaton.advance(state, b","[0])

@@ -67,9 +67,9 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         self.vocabulary = rules.vocabulary
         self.at_text_start = rules.at_text_start
         separating = _separating_tokens(rules.vocabulary)
-        self.reader = _native.UniqueItemsReader(marked.core, separating, MARK, MAX_POSITIONS)
+        self.reader = _native.ItemTokenReader(marked.core, separating, MARK, MAX_POSITIONS)
         self.start = UniqueItemsState(rules.start, self.reader.start)
-        self.ways = Ways(rules, self.reader, self._child, needs_more)
+        self.ways = Ways(rules, self.reader, self.step, needs_more)
         self._opening = separating.opening
 
     def __repr__(self) -> str:
@@ -107,20 +107,13 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def step(self, state: State, token: int) -> UniqueItemsState | None:
         """Return the state after one more token, None if the token is not allowed."""
-        reached = self._child(state, token)
-        if reached is None or reached.position is None or self.reader.goes_on(reached.position):
-            return reached
-        return None
-
-    def _child(self, state: UniqueItemsState, token: int) -> UniqueItemsState | None:
-        """Return the state after a token; None if the rules do not allow it, or an item ends that was there."""
         rules = self.rules.step(state.rules, token)
         if rules is None:
             return None
         if token in self.vocabulary.eos_ids or state.position is None:
             return UniqueItemsState(rules, None)
         position = self.reader.after(state.position, self._bytes(state, token))
-        return None if position is None else UniqueItemsState(rules, position)
+        return UniqueItemsState(rules, position) if self._goes_on(position) else None
 
     def _bytes(self, state: UniqueItemsState, token: int) -> bytes:
         if self._begins(state):
@@ -142,10 +135,10 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         else:
             self.reader.clear(state.position, out)
 
-    def _goes_on(self, position: _native.Position | None) -> bool:
+    def _goes_on(self, position: _native.ItemPosition | None) -> bool:
         return position is not None and self.reader.goes_on(position)
 
-    def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.Position | None]]:
+    def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
         """Return the tokens after which something under way has rivals, or that cannot be read, and where they lead.
 
         Args:
@@ -179,7 +172,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
                 ],
             )
 
-    def _ends(self, state: UniqueItemsState, token: int, position: _native.Position | None, remaining: int) -> bool:
+    def _ends(self, state: UniqueItemsState, token: int, position: _native.ItemPosition | None, remaining: int) -> bool:
         """Return whether the text can be completed within a budget after a token, which leads to a position."""
         if position is None or not self.reader.goes_on(position):
             return False

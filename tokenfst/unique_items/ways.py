@@ -39,16 +39,12 @@ class UniqueItemsState(NamedTuple):
     """
 
     rules: Any
-    position: _native.Position | None
+    position: _native.ItemPosition | None
 
     @property
     def has_rivals(self) -> bool:
         """Whether what is under way may still become what was there."""
         return self.position is not None and self.position.has_rivals
-
-    def alike(self) -> tuple[Any, _native.Position | None]:
-        """Return the same for states from which the same ways lead on."""
-        return self.rules, None if self.position is None else self.position.alike()
 
 
 class Ways:
@@ -57,20 +53,20 @@ class Ways:
     Args:
         rules: the automaton without the memory.
         reader: follows texts.
-        child: returns the state after a token, None if it may not be written there.
+        step: returns the state after a token, None if it is not allowed.
         needs_more: see `UniqueArrays`.
     """
 
     def __init__(
         self,
         rules: NativeTokenAutomaton,
-        reader: _native.UniqueItemsReader,
-        child: Callable[[UniqueItemsState, int], UniqueItemsState | None],
+        reader: _native.ItemTokenReader,
+        step: Callable[[UniqueItemsState, int], UniqueItemsState | None],
         needs_more: bool,
     ) -> None:
         self.rules = rules
         self.reader = reader
-        self.child = child
+        self.step = step
         self.needs_more = needs_more
         self._lengths: dict[UniqueItemsState, int] = {}
 
@@ -97,8 +93,7 @@ class Ways:
         """Return the next token of the way that is followed: the first one that brings the end nearer; or where all of
         these would write an item that was there, the first byte of the way out; None if there is no way."""
         for token in self._nearer(state):
-            reached = self.child(state, token)
-            if reached is not None and (reached.position is None or self.reader.goes_on(reached.position)):
+            if self.step(state, token) is not None:
                 return token
         if state.position is None or not state.has_rivals:
             return None
@@ -111,7 +106,7 @@ class Ways:
         while state.position is not None:
             known = self._lengths.get(state)
             token = None if known is not None or len(passed) > LONGEST else self.next_token(state)
-            reached = None if token is None else self.child(state, token)
+            reached = None if token is None else self.step(state, token)
             if reached is None:
                 # A vocabulary may have no end token.
                 ends = self.rules.is_final(state.rules)
@@ -127,17 +122,16 @@ class Ways:
         """Return the length of the shortest way that leads to where there are no rivals, and on by the number of the
         rules; a greater one that is at most `enough` will do."""
         heap: list[tuple[int, int, int, UniqueItemsState]] = [(self._rest(state), 0, 0, state)]
-        seen, number = set[Any](), 0
+        seen, number = set[UniqueItemsState](), 0
         while heap and len(seen) < MAX_STATES:
             length, _, before, state = heappop(heap)
             if not state.has_rivals:
                 return length
-            key = state.alike()
-            if key in seen:
+            if state in seen:
                 continue
-            seen.add(key)
+            seen.add(state)
             for token in self._steps(state):
-                reached = self.child(state, token)
+                reached = self.step(state, token)
                 if reached is None:
                     continue
                 # As far as the rules see, no state on the way is farther from the end than what is left of the way.

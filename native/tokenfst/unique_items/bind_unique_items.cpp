@@ -10,7 +10,7 @@
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
-#include "tokenfst/unique_items/refused_tokens.h"
+#include "tokenfst/unique_items/token_reader.h"
 
 namespace tokenfst {
 
@@ -31,7 +31,7 @@ void translate_too_long(const std::exception_ptr& thrown, void*) {
 
 // Call a function while the marked automaton is held; without Python's lock, unless it is short and the automaton free.
 template <class Function>
-auto held(const RefusedTokens& tokens, Function function) {
+auto held(const TokenReader& tokens, Function function) {
   if (const LazyAutomaton::Hold hold(tokens.reader().marked(), std::try_to_lock); hold) return function();
   return unlocked([&] {
     const LazyAutomaton::Hold hold(tokens.reader().marked());
@@ -39,39 +39,39 @@ auto held(const RefusedTokens& tokens, Function function) {
   });
 }
 template <class Function>
-auto held_unlocked(const RefusedTokens& tokens, Function function) {
+auto held_unlocked(const TokenReader& tokens, Function function) {
   return unlocked([&] {
     const LazyAutomaton::Hold hold(tokens.reader().marked());
     return function();
   });
 }
 
-void make_tokens(RefusedTokens* self, std::shared_ptr<LazyAutomaton> marked,
-                 std::shared_ptr<SeparatingTokens> separating, int64_t mark, int64_t max_positions) {
+void make_tokens(TokenReader* self, std::shared_ptr<LazyAutomaton> marked, std::shared_ptr<SeparatingTokens> separating,
+                 int64_t mark, int64_t max_positions) {
   require(marked->vocabulary().size() > 256, "the marked automaton reads bytes");
   require_within(mark, 0, 256, "mark");
   auto reader = std::make_unique<Reader>(std::move(marked), static_cast<uint8_t>(mark), max_positions, check_signals);
-  new (self) RefusedTokens(std::move(reader), std::move(separating));
+  new (self) TokenReader(std::move(reader), std::move(separating));
 }
 
-std::optional<Position> after(const RefusedTokens& tokens, const Position& position, const nb::bytes& text) {
+std::optional<Position> after(const TokenReader& tokens, const Position& position, const nb::bytes& text) {
   Position reached = position;
   const auto bytes = bytes_of(text);
   const bool is_allowed = held(tokens, [&] { return tokens.reader().read(reached, bytes); });
   return is_allowed ? std::optional(std::move(reached)) : std::nullopt;
 }
 
-std::span<uint32_t> mask_of(const RefusedTokens& tokens, const Output<int32_t>& row) {
+std::span<uint32_t> mask_of(const TokenReader& tokens, const Output<int32_t>& row) {
   require(row.size() >= tokens.tokens().vocabulary().num_words(), "the mask is too short");
   return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
 }
 
-void clear(RefusedTokens& tokens, const Position& position, Output<int32_t> row) {
+void clear(TokenReader& tokens, const Position& position, Output<int32_t> row) {
   const auto words = mask_of(tokens, row);
   held_unlocked(tokens, [&] { tokens.clear(position, words); });
 }
 
-std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(RefusedTokens& tokens, const Position& position,
+std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(TokenReader& tokens, const Position& position,
                                                                    Output<int32_t> row) {
   const auto words = mask_of(tokens, row);
   std::vector<std::tuple<int32_t, std::optional<Position>>> found;
@@ -83,7 +83,7 @@ std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(RefusedTokens
   return found;
 }
 
-std::optional<nb::bytes> way_out(const RefusedTokens& tokens, const Position& position) {
+std::optional<nb::bytes> way_out(const TokenReader& tokens, const Position& position) {
   const auto found = held_unlocked(tokens, [&] { return tokens.reader().way_out(position); });
   return found ? std::optional(nb::bytes(found->data(), found->size())) : std::nullopt;
 }
@@ -91,7 +91,7 @@ std::optional<nb::bytes> way_out(const RefusedTokens& tokens, const Position& po
 std::string shown(const Position& position) {
   int depth = 0;
   for (const Container* open = position.memory.innermost(); open; open = open->outer.get()) ++depth;
-  return "<Position in state " + std::to_string(position.marked) + ", with " + std::to_string(depth) +
+  return "<ItemPosition in state " + std::to_string(position.marked) + ", with " + std::to_string(depth) +
          " arrays and objects" + (position.memory.has_rivals() ? ", one with rivals>" : ">");
 }
 
@@ -129,8 +129,6 @@ void bind_scalars(nb::module_& m) {
       .def(
           "value", [](const Scalar& scalar) { return std::const_pointer_cast<Value>(scalar.value()); },
           "The value that ends here.")
-      .def("reduced", &Scalar::reduced, "most_zeros"_a,
-           "The same with no more than some zeros in a row, from which the same ways lead on.")
       .def_prop_ro("escapes", &Scalar::escapes,
                    "Whether the next byte is part of an escape even if it is a quotation mark.")
       .def_prop_ro(
@@ -153,12 +151,11 @@ void bind_unique_items(nb::module_& m) {
             return array(std::move(ids));
           },
           nb::rv_policy::move, "The tokens that open an array and go on to a second item in it.");
-  nb::class_<Position>(m, "Position", "Where a text stands: a state of the marked automaton, and the memory of items.")
+  nb::class_<Position>(m, "ItemPosition",
+                       "Where a text stands: a state of the marked automaton, and the memory of items.")
       .def_prop_ro(
           "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
           "Whether something under way may still become what was there.")
-      .def("alike", &Reader::alike,
-           "The position from which the same ways lead on, if numbers have few zeros in a row.")
       .def("__hash__", [](const Position& position) { return static_cast<int64_t>(position.hash()); })
       .def(
           "__eq__", [](const Position& left, const Position& right) { return left == right; }, nb::is_operator(),
@@ -166,14 +163,14 @@ void bind_unique_items(nb::module_& m) {
       .def("__repr__", &shown)
       .def("__copy__", [](nb::handle_t<Position> self) { return nb::borrow(self); })
       .def("__deepcopy__", [](nb::handle_t<Position> self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-  nb::class_<RefusedTokens>(m, "UniqueItemsReader", "Follows texts with a memory of the items that must differ.")
+  nb::class_<TokenReader>(m, "ItemTokenReader", "Follows texts with a memory of the items that must differ.")
       .def("__init__", &make_tokens, "marked"_a, "separating"_a, "mark"_a, "max_positions"_a)
-      .def_prop_ro("start", [](const RefusedTokens& tokens) { return tokens.reader().start(); })
+      .def_prop_ro("start", [](const TokenReader& tokens) { return tokens.reader().start(); })
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("after", &after, "The position after more bytes; None if they are not allowed, or write an item twice.")
       .def(
           "goes_on",
-          [](const RefusedTokens& tokens, const Position& position) {
+          [](const TokenReader& tokens, const Position& position) {
             if (!position.memory.has_rivals()) return true;
             return held_unlocked(tokens, [&] { return tokens.reader().goes_on(position); });
           },

@@ -277,12 +277,6 @@ support::ByteSet Memory::bytes_for_rivals() const {
 
 // Comparison.
 
-Memory Memory::reduced(size_t most_zeros) const {
-  Memory found = *this;
-  found.scalar_ = scalar_.reduced(most_zeros);
-  return found;
-}
-
 Memory Memory::without_last_zeros() const {
   Memory found = *this;
   found.scalar_ = scalar_.without_last_zeros();

@@ -90,8 +90,6 @@ class Memory {
   void read_text(std::string_view text);
   // Bytes such that after any other one nothing under way has rivals, if a string is under way and no escape.
   support::ByteSet bytes_for_rivals() const;
-  // The memory from which the same ways lead on, if numbers have no more than some zeros in a row.
-  Memory reduced(size_t most_zeros) const;
   // The same without the zeros at the end of a number under way.
   Memory without_last_zeros() const;
 

@@ -21,13 +21,6 @@ size_t num_plain(std::span<const uint8_t> text) {
   return at;
 }
 
-// A number with commas between thousands.
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
-  return digits;
-}
-
 }  // namespace
 
 int64_t Reader::state_after(int64_t state, uint8_t byte, bool& begins_unique) {
@@ -80,8 +73,6 @@ bool Reader::has_hint(const Position& position) {
   return false;
 }
 
-Position Reader::alike(const Position& position) { return {position.marked, position.memory.reduced(kMostZeros)}; }
-
 std::optional<std::string> Reader::way_out(const Position& position) {
   if (const auto known = ways_.find(position); known != ways_.end()) return known->second;
   auto found = searched(position);
@@ -127,8 +118,7 @@ std::optional<std::string> Reader::searched(const Position& from) {
   int64_t num_found = 1;
   for (; !waiting.empty(); waiting.pop_front()) {
     if (num_found > max_positions_) {
-      throw TooLong("telling whether an item can still differ takes a look at more than " + grouped(max_positions_) +
-                    " positions");
+      throw TooLong("telling whether an item can still differ takes a look at", max_positions_, "positions");
     }
     const auto& [position, way] = waiting.front();
     const support::ByteSet bytes = marked_->bytes_after(position.marked);

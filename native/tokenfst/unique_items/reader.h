@@ -66,13 +66,9 @@ class Reader {
   bool goes_on(const Position& position);
   // The first of the shortest texts that lead from a position with rivals to where there are none; none if none does.
   std::optional<std::string> way_out(const Position& position);
-  // The position from which the same ways lead on, if numbers have not too many zeros.
-  static Position alike(const Position& position);
 
  private:
   static constexpr double kNever = 1e18;
-  // Numbers that differ only in how many more zeros than this there are in a row count as one.
-  static constexpr size_t kMostZeros = 400;
   // The number of ways that are tried before one is searched for, and of those that are kept; full, they are emptied.
   static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12;
 

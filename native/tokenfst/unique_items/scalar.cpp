@@ -11,6 +11,17 @@ namespace {
 // The letters of \u0041.
 constexpr size_t kLong = 6;
 
+// A number with commas between thousands.
+std::string with_commas(int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string found;
+  for (size_t at = 0; at < digits.size(); ++at) {
+    if (at && (digits.size() - at) % 3 == 0) found += ',';
+    found += digits[at];
+  }
+  return found;
+}
+
 bool is_first_half(uint32_t code) { return 0xD800 <= code && code < 0xDC00; }
 bool is_second_half(uint32_t code) { return 0xDC00 <= code && code < 0xE000; }
 
@@ -84,6 +95,9 @@ std::string lowered(std::string_view escape) {
 
 bool Scalar::is_number() const { return is_ == Is::kPlain && !is_word(done_); }
 
+TooLong::TooLong(const std::string& what, int64_t most, const std::string& counted)
+    : std::runtime_error(what + " more than " + with_commas(most) + " " + counted) {}
+
 void Scalar::read(uint8_t byte) {
   const char letter = static_cast<char>(byte);
   if (is_string() && (letter == '\\' || !rest_.empty())) {
@@ -133,7 +147,7 @@ ValuePointer Scalar::value() const {
   if (is_word(done_)) return Value::word(done_);
   const Number number(done_);
   if (number.has_digits() && number.exponent() && number.exponent()->digits.size() > kMaxExponent) {
-    throw TooLong("an exponent has more than 1,000 digits, in an array whose items must differ");
+    throw TooLong("an exponent in an array whose items must differ has", kMaxExponent, "digits");
   }
   return number.value();
 }
@@ -166,26 +180,15 @@ std::optional<uint8_t> Scalar::next_byte(std::string_view text) const {
   return static_cast<uint8_t>(text[done_.size()]);
 }
 
-Scalar Scalar::reduced(size_t most_zeros) const {
-  if (!is_number()) return *this;
-  if (const Number number(done_); number.exponent() && !number.has_digits()) {
-    Scalar zero = plain("0e");
-    if (number.exponent()->sign) zero.done_ += number.exponent()->sign;
-    if (!number.exponent()->digits.empty()) zero.done_ += '0';
-    return zero;
-  }
-  Scalar found = plain("");
-  size_t num_zeros = 0;
-  for (const char digit : done_) {
-    num_zeros = digit == '0' ? num_zeros + 1 : 0;
-    if (num_zeros <= most_zeros) found.done_ += digit;
-  }
-  return found;
-}
-
 Scalar Scalar::without_last_zeros() const {
-  Scalar found = reduced(done_.size());
-  if (is_number()) found.done_.erase(found.done_.find_last_not_of('0') + 1);
+  Scalar found = *this;
+  if (!is_number()) return found;
+  if (const Number number(done_); number.exponent() && !number.has_digits()) {
+    found.done_ = "0e";
+    if (number.exponent()->sign) found.done_ += number.exponent()->sign;
+  } else {
+    found.done_.erase(found.done_.find_last_not_of('0') + 1);
+  }
   return found;
 }
 

@@ -15,9 +15,9 @@
 
 namespace tokenfst::unique_items {
 
-// Something that is too long to be remembered or told.
+// More than what can be remembered or looked at.
 struct TooLong : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  TooLong(const std::string& what, int64_t most, const std::string& counted);
 };
 
 class Scalar {
@@ -51,10 +51,7 @@ class Scalar {
   bool may_be_text(std::string_view text) const;
   // The byte that follows if a string becomes a longer text, which is not written as an escape; none if it is done.
   std::optional<uint8_t> next_byte(std::string_view text) const;
-  // The same, but for a number with more than some zeros in a row: one that goes on to a value in a set exactly if this
-  // one does, with no more zeros. The exponent of zero is not kept.
-  Scalar reduced(size_t most_zeros) const;
-  // A number without the zeros at its end; anything else as it is.
+  // A number without the zeros at its end, nor the exponent of zero, which changes nothing; anything else as it is.
   Scalar without_last_zeros() const;
 
   uint64_t hash() const;

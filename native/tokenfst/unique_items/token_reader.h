@@ -1,4 +1,4 @@
-// RefusedTokens: the tokens of a mask that the memory does not allow.
+// TokenReader: reads the tokens of a mask with the memory, and takes out those that it does not allow.
 //
 // A mask is the one of the rules without the tokens in which an item ends that was there, or after which the text
 // cannot go on. Nearly all tokens need not be read. Along the sorted vocabulary, where bytes have settled that the item
@@ -26,9 +26,9 @@ namespace tokenfst::unique_items {
 // item ends that was there.
 using VisitDoubtful = std::function<void(int32_t token, const Position* reached)>;
 
-class RefusedTokens {
+class TokenReader {
  public:
-  RefusedTokens(std::unique_ptr<Reader> reader, std::shared_ptr<const SeparatingTokens> tokens)
+  TokenReader(std::unique_ptr<Reader> reader, std::shared_ptr<const SeparatingTokens> tokens)
       : reader_(std::move(reader)),
         tokens_(std::move(tokens)),
         endless_(*reader_, *tokens_) {}

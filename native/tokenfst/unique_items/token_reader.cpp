@@ -1,4 +1,4 @@
-#include "tokenfst/unique_items/refused_tokens.h"
+#include "tokenfst/unique_items/token_reader.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ size_t common_prefix(std::span<const uint8_t> left, std::span<const uint8_t> rig
 
 }  // namespace
 
-void RefusedTokens::clear(const Position& position, std::span<uint32_t> words) {
+void TokenReader::clear(const Position& position, std::span<uint32_t> words) {
   const VisitDoubtful visit = [&](int32_t token, const Position* reached) {
     if (!reached || !reader_->goes_on(*reached)) support::clear_bit(words, token);
   };
@@ -27,20 +27,20 @@ void RefusedTokens::clear(const Position& position, std::span<uint32_t> words) {
   visit_all({words, visit, is_in_text ? position.marked : LazyAutomaton::kNotAllowed}, position);
 }
 
-void RefusedTokens::visit_doubtful(const Position& position, std::span<const uint32_t> words,
-                                   const VisitDoubtful& visit) {
+void TokenReader::visit_doubtful(const Position& position, std::span<const uint32_t> words,
+                                 const VisitDoubtful& visit) {
   visit_all({words, visit}, position);
 }
 
-void RefusedTokens::visit_all(const Walk& walk, const Position& position) {
+void TokenReader::visit_all(const Walk& walk, const Position& position) {
   for (const Trie* trie : {&tokens_->vocabulary().whole(), &tokens_->vocabulary().partial()}) {
     visit_below(walk, position, *trie, trie->root(), 0);
   }
 }
 
 // Visit the tokens below a node, whose `depth` bytes have led to a position.
-void RefusedTokens::visit_below(const Walk& walk, const Position& position, const Trie& trie, const TrieNode& node,
-                                size_t depth) {
+void TokenReader::visit_below(const Walk& walk, const Position& position, const Trie& trie, const TrieNode& node,
+                              size_t depth) {
   if (!position.memory.has_rivals()) return visit_separating(walk, position, node, depth, {});
   if (depth) visit_run(walk, node.first_rank, trie.own_end(node), &position);
   if (!node.children) return;
@@ -61,7 +61,7 @@ void RefusedTokens::visit_below(const Walk& walk, const Position& position, cons
 }
 
 // Visit the tokens with these ranks, which all lead to a position.
-void RefusedTokens::visit_run(const Walk& walk, int32_t first_rank, int32_t end_rank, const Position* reached) {
+void TokenReader::visit_run(const Walk& walk, int32_t first_rank, int32_t end_rank, const Position* reached) {
   for (int32_t rank = first_rank; rank < end_rank; ++rank) {
     const int32_t token = tokens_->id(rank);
     if (support::has_bit(walk.words, token)) walk.visit(token, reached);
@@ -70,8 +70,8 @@ void RefusedTokens::visit_run(const Walk& walk, int32_t first_rank, int32_t end_
 
 // Visit the tokens below a node that go on to another item, if nothing has rivals before it; but for those whose next
 // byte is read apart.
-void RefusedTokens::visit_separating(const Walk& walk, const Position& position, const TrieNode& node, size_t depth,
-                                     const support::ByteSet& read_apart) {
+void TokenReader::visit_separating(const Walk& walk, const Position& position, const TrieNode& node, size_t depth,
+                                   const support::ByteSet& read_apart) {
   auto kind = position.memory.is_open() ? tokens_->separating() : tokens_->opening();
   if (position.memory.scalar().is_string()) kind = closing(walk, node, depth);
   std::vector<int32_t> ranks;
@@ -84,7 +84,7 @@ void RefusedTokens::visit_separating(const Walk& walk, const Position& position,
 }
 
 // Return the tokens that end a string and have to be read, of those below a node.
-std::span<const int32_t> RefusedTokens::closing(const Walk& walk, const TrieNode& node, size_t depth) {
+std::span<const int32_t> TokenReader::closing(const Walk& walk, const TrieNode& node, size_t depth) {
   if (walk.start == LazyAutomaton::kNotAllowed) return tokens_->closing();
   const bool is_at_start =
       !depth || (is_plain(tokens_->text(node.first_rank).first(depth)) && endless_.loops(walk.start));
@@ -92,8 +92,8 @@ std::span<const int32_t> RefusedTokens::closing(const Walk& walk, const TrieNode
 }
 
 // Read tokens, which share the way of their common beginnings, and visit those after which something has rivals.
-void RefusedTokens::read_sorted(const Walk& walk, const Position& position, std::span<const int32_t> ranks,
-                                size_t depth) {
+void TokenReader::read_sorted(const Walk& walk, const Position& position, std::span<const int32_t> ranks,
+                              size_t depth) {
   std::vector<Position> path;  // after each byte of the token before
   std::span<const uint8_t> before;
   bool is_refused = false;  // with one byte more than the path has

@@ -1,0 +1,61 @@
+"""What tests of arrays whose items must differ have in common: schemas, and a vocabulary with tokens around commas."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import tokenfst
+from constraints import json_schema
+from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
+
+TOKENS: Final = [
+    *(b'",', b'","', b"],[", b"1,", b"0,", b"1,1", b"[1", b"[[", b"]]", b'{"a":', b'"a"', b'"a":1', b"},{", b"true,"),
+    *(
+        b"null",
+        b".0",
+        b"00",
+        b"ab",
+        b'a"',
+        b"\\u00",
+        b"u0061",
+        b'["a"',
+        b'"]',
+        b"[],[",
+        b'"a","a"',
+        b"{},",
+        b"{}",
+        b"e0",
+    ),
+    *(b"1,10", b'",["', b'"b","a', b'""', b'"idx":'),
+]
+VOCABULARY: Final = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
+WORDS: Final = {"type": "string", "pattern": "^[ab]{0,2}$"}
+STRINGS: Final = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
+def unique(items: Any, **others: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items, "uniqueItems": True, **others}
+
+
+def compiled(schema: Any, vocabulary: Vocabulary = VOCABULARY, **options: Any) -> UniqueItemsTokenAutomaton:
+    automaton = tokenfst.compile(json_schema(schema, **options), vocabulary)
+    assert isinstance(automaton, UniqueItemsTokenAutomaton)
+    return automaton
+
+
+def without_unique_items(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [without_unique_items(part) for part in schema]
+    if isinstance(schema, dict):
+        return {name: without_unique_items(part) for name, part in schema.items() if name != "uniqueItems"}
+    return schema
+
+
+def goes_on(automaton: TokenAutomaton, text: bytes) -> bool:
+    state = automaton.start
+    for byte in text:
+        state = automaton.step(state, byte)
+        if state is None:
+            return False
+    return True
