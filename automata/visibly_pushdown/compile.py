@@ -13,6 +13,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls, to_inline
 from automata.visibly_pushdown.layout import GrammarLayout, lay_out
+from automata.visibly_pushdown.unfolding import unfolded
 
 # The most states to which rules are written out, so that no stack is needed.
 MAX_INLINED_STATES = 4000
@@ -39,6 +40,7 @@ def compile_visibly_pushdown(
     """
     work = current_work(work)
     check_calls(grammar)
+    grammar = unfolded(grammar, work)
     layout = lay_out(grammar, to_inline(grammar, max_inlined_states, work), work)
     try:
         return _regular(layout, work) if len(layout.rules) == 1 else _pushdown(layout, work)

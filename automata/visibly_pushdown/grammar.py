@@ -4,12 +4,20 @@
     call    at a state where nothing else is read: another rule is read, and then the text continues at a state that
         depends on the exit in which the rule ended
     exit    how a rule ended: a number that the rule gives to each of its ends
+    flag    something that has happened since the rule was called; guarded arcs ask for flags and set them
 
 In a JSON text, the caller reads `{` and calls; the rule reads everything up to and including `}` and ends at a state
 without arcs. So the text alone shows when the stack is pushed and popped. These are the visibly pushdown languages
 (Alur & Madhusudan 2004), which are closed under union, intersection and complement, and whose automata can be made
 deterministic. Exits are what determinization needs: one rule reads what lies between two brackets for all conditions on
 it at once, and its exit says which of them hold.
+
+With flags, a rule that reads each of n things once, in any order, takes a state for each thing. Without them it takes
+2^n; `unfolded` writes these states out, where an automaton must have all of its states. A lazy automaton makes only
+those that texts reach, and relies on two promises of whoever makes the grammar:
+
+- from every state that a text leads to, with the flags that it has set, an end can be reached;
+- it can be reached along the first guarded arc that is open in each state.
 
 `automata.pushdown.network.Network` is the same for grammars in general. Here there is no left recursion, no tail call,
 no lexical rule and no look-ahead after an end.
@@ -38,6 +46,32 @@ class VisiblyPushdownCall(NamedTuple):
     targets: tuple[int, ...]
 
 
+class GuardedArc(NamedTuple):
+    """An arc that reads nothing and is open where the flags of the rule allow it. Sets of flags are bits.
+
+    Attributes:
+        source, target: the states; nothing else leaves the source but guarded arcs.
+        sets: the flag that it sets, which must not be set before; -1 for none.
+        needs: flags that must all be set.
+        lacks: sets of flags, each with one that must not be set.
+    """
+
+    source: int
+    target: int
+    sets: int = -1
+    needs: int = 0
+    lacks: tuple[int, ...] = ()
+
+    def is_open(self, flags: int) -> bool:
+        """Return whether the arc may be taken where some flags are set."""
+        is_new = self.sets < 0 or not flags >> self.sets & 1
+        return is_new and not self.needs & ~flags and all(lack & ~flags for lack in self.lacks)
+
+    def after(self, flags: int) -> int:
+        """Return the flags that are set once it has been taken."""
+        return flags if self.sets < 0 else flags | 1 << self.sets
+
+
 @dataclass(slots=True)
 class VisiblyPushdownRule:
     """One rule, as it is being built; states are numbered from 0, the start.
@@ -49,6 +83,7 @@ class VisiblyPushdownRule:
         calls: at most one from each state, which then has nothing else.
         ends: pairs of a state, which then has nothing else, and an exit.
         num_exits: the number of ways to end.
+        guarded: the guarded arcs; of those that are open in a state, the first comes first.
     """
 
     num_states: int = 1
@@ -57,6 +92,7 @@ class VisiblyPushdownRule:
     calls: list[VisiblyPushdownCall] = field(default_factory=list)
     ends: list[tuple[int, int]] = field(default_factory=list)
     num_exits: int = 1
+    guarded: list[GuardedArc] = field(default_factory=list)
 
     def state(self) -> int:
         """Add a state."""
@@ -66,7 +102,7 @@ class VisiblyPushdownRule:
     @property
     def only_read(self) -> ByteAutomaton | CountedUnits | CountedPaths | None:
         """The automaton that is all that the rule reads before its only end; None where there is more or less to it."""
-        if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls:
+        if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls or self.guarded:
             return None
         source, language, target = self.arcs[0]
         if isinstance(language, Expr) or source != 0 or target == 0 or self.ends[0][0] != target:

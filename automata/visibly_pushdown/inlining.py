@@ -27,6 +27,8 @@ def check_calls(grammar: VisiblyPushdownGrammar) -> None:
         ValueError: it has not, or a number is out of range; the message names the rule.
     """
     rules = grammar.rules
+    if rules[grammar.start].guarded:
+        raise ValueError("the start rule has guarded arcs")
     if not 0 <= grammar.start < len(rules) or rules[grammar.start].num_exits != 1:
         raise ValueError(f"the start is a rule with one exit, and not {grammar.start}")
     for number, rule in enumerate(rules):

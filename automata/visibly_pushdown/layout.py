@@ -135,6 +135,8 @@ class _Laying:
         first, budget = self.made.states(rule.num_states), self.work.budget
         self.made.arcs(rule.arcs, first, self.pieces, budget)
         self.made.epsilon(rule.epsilon, first, budget)
+        if rule.guarded:
+            self.made.guarded(rule.guarded, first, budget)
         if not self.inlined:
             self.made.calls(rule.calls, first, self.place, budget)
             return []

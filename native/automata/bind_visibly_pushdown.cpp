@@ -107,6 +107,17 @@ void require_numbers(std::span<const CountedState> numbers) {
   }
 }
 
+void require_guarded(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
+  const auto num_sets = static_cast<int64_t>(layout.flag_set_offsets.size()) - 1;
+  for (const GuardedArc& arc : layout.guarded) {
+    rules.require_edge(arc.source, arc.target);
+    require(arc.sets >= kNone, "flags are numbered from 0");
+    require_within(arc.needs, 0, num_sets, "set of flags");
+    require(0 <= arc.first_lack && 0 <= arc.num_lacks && int64_t{arc.first_lack} + arc.num_lacks <= num_sets,
+            "there are no such sets of flags");
+  }
+}
+
 void require_layout(const VisiblyPushdownLayout& layout) {
   const RulesOfStates rules(layout);
   require(layout.num_labels >= 0, "there are no negative numbers of labels");
@@ -132,6 +143,7 @@ void require_layout(const VisiblyPushdownLayout& layout) {
     require_within(prepared.fragment, 0, layout.num_fragments(), "fragment");
   }
   require_counters(layout, rules);
+  require_guarded(layout, rules);
   require_numbers(layout.numbers);
 }
 
@@ -173,12 +185,27 @@ T as(nb::handle value) {
   return found;
 }
 
+// The most flags of a rule.
+constexpr int32_t kMostFlags = 1 << 16;
+
+// Return the words of a set of flags, which is an integer in Python; the last one is not 0.
+std::vector<uint64_t> words_of(nb::handle flags) {
+  const auto length = nb::cast<int64_t>(flags.attr("bit_length")());
+  require_within(length, 0, kMostFlags + 1, "number of flags");
+  std::vector<uint64_t> words((length + 63) / 64);
+  const nb::bytes written = nb::cast<nb::bytes>(flags.attr("to_bytes")(8 * words.size(), "little"));
+  const auto* bytes = static_cast<const uint8_t*>(written.data());
+  for (size_t at = 0; at < 8 * words.size(); ++at) words[at / 8] |= uint64_t{bytes[at]} << 8 * (at % 8);
+  return words;
+}
+
 // Makes a layout from the lists of rules. The readings of arcs are known by the identity of the languages.
 class LayoutWriter {
  public:
   using Arcs = nb::typed<nb::sequence, std::tuple<int, nb::object, int>>;
   using Pairs = nb::typed<nb::sequence, std::tuple<int, int>>;
   using Calls = nb::typed<nb::sequence, std::tuple<int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
+  using Guarded = nb::typed<nb::sequence, std::tuple<int, int, int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
   using Pieces = nb::typed<nb::callable, nb::any(nb::any)>;
 
   int32_t num_states() const { return made_.layout().num_states; }
@@ -223,6 +250,20 @@ class LayoutWriter {
       budget.spend(8);
     }
   }
+  // Lay guarded arcs: source, target, the flag that is set, or -1, and sets of flags as bits.
+  void guarded(const Guarded& arcs, int32_t first, Budget& budget) {
+    for (nb::handle arc : arcs) {
+      const auto [source, target, sets, needs, lacks] =
+          as<std::tuple<int32_t, int32_t, int32_t, nb::handle, nb::tuple>>(arc);
+      require_within(sets, kNone, kMostFlags, "flag");
+      GuardedArc made{at(first, source), at(first, target), sets, made_.flags(words_of(needs)), 0, 0};
+      made.first_lack = made.needs + 1, made.num_lacks = static_cast<int32_t>(lacks.size());
+      for (nb::handle lack : lacks) made_.flags(words_of(lack));
+      made_.guarded(made);
+      budget.spend(8);
+    }
+    made_.charge(budget);
+  }
   void ends(const Pairs& ends, int32_t first) {
     const auto& exits = made_.layout().first_exit;
     require(exits.size() > 1, "no rule has begun");
@@ -241,7 +282,8 @@ class LayoutWriter {
     made_.charge(budget);
     const auto& all = made_.layout();
     for (size_t size : {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
-                        all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size()}) {
+                        all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size(),
+                        all.guarded.size(), all.flag_words.size(), all.flag_set_offsets.size()}) {
       require_countable(size, "an array");
     }
     VisiblyPushdownLayout found = std::exchange(made_, LayoutBuilder()).finish(num_labels);
@@ -281,13 +323,14 @@ class LayoutWriter {
 // Automata.
 
 ByteTables regular_of(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
-  require(layout.num_rules() == 1 && layout.counters.empty(), "there are several rules, or something is counted");
+  require(layout.num_rules() == 1 && layout.counters.empty() && layout.guarded.empty(),
+          "there are several rules, or something is counted or guarded");
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
 // Return the fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
 auto compile_of(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
-  require(layout.counters.empty(), "something is counted");
+  require(layout.counters.empty() && layout.guarded.empty(), "something is counted or guarded");
   VisiblyPushdownAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
   const auto [fault, rule, other] = found.fault;
   return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text, array_of(found.byte_class),
@@ -365,6 +408,7 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a, "Lay epsilon arcs.")
       .def("calls", &LayoutWriter::calls, "calls"_a, "first"_a, "place"_a, "budget"_a,
            "Lay calls of rules, whose places in the layout are given by number.")
+      .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "budget"_a, "Lay guarded arcs.")
       .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
       .def("prepared", &LayoutWriter::prepared, "fragment"_a, "Say that the rule is one fragment.")
       .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")

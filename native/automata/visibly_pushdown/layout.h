@@ -7,6 +7,8 @@
 //     counter    a fragment between two states, some of whose states are counted whenever they are entered
 //     call       a state where a rule is called; after exit i of the rule the text continues at
 //                targets[first_target + i], or not at all if that is kNone
+//     guarded    an arc that reads nothing, where the flags of the rule allow it: each call of a rule has flags of its
+//                own, of which none is set at first. A state with guarded arcs has no others
 //     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands
 //                for it, until the states of the fragment replace it at the end
 //
@@ -56,6 +58,14 @@ struct CountedState {
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
+// Flags are numbered within a rule, and sets of them in the layout.
+struct GuardedArc {
+  int32_t source, target;
+  int32_t sets;                   // the flag that it sets, which is not set before; kNone for none
+  int32_t needs;                  // a set, all of which is set
+  int32_t first_lack, num_lacks;  // sets, of each of which some flag is not set
+};
+
 // Where two copies of one rule are called at one place, `both` is called for the two.
 struct Join {  // rule < other; by `other`, then by `rule`
   int32_t rule, other, both;
@@ -81,6 +91,9 @@ struct VisiblyPushdownLayout {
   std::vector<Prepared> prepared;
   std::vector<Counter> counters;
   std::vector<CountedState> numbers;
+  std::vector<GuardedArc> guarded;
+  std::vector<uint64_t> flag_words;  // of all sets of flags
+  std::vector<int32_t> flag_set_offsets{0};
   std::vector<Join> joins;  // only of layouts whose rules have been copied (`wanted_exits.h`)
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
@@ -96,6 +109,9 @@ struct VisiblyPushdownLayout {
   std::span<const Edge> epsilon_of(int32_t fragment) const {
     return {fragment_epsilon.data() + fragment_epsilon_offsets[fragment],
             fragment_epsilon.data() + fragment_epsilon_offsets[fragment + 1]};
+  }
+  std::span<const uint64_t> flag_set(int32_t number) const {
+    return {flag_words.data() + flag_set_offsets[number], flag_words.data() + flag_set_offsets[number + 1]};
   }
   // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {

@@ -15,9 +15,10 @@ constexpr size_t kMostTimes = 8, kMostMore = 1 << 16;
 // The most copies of one rule.
 constexpr size_t kMostCopies = 64;
 
-// What leads from one state to another without a call: a chain, a copy of a fragment, a counter or an epsilon arc.
+// What leads from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a
+// guarded one.
 struct Link {
-  enum class Kind : uint8_t { kChain, kCopy, kCounter, kEpsilon };
+  enum class Kind : uint8_t { kChain, kCopy, kCounter, kEpsilon, kGuarded };
   int32_t source, target;
   Kind kind;
   int32_t number;
@@ -39,6 +40,9 @@ Vector<Link> links_of(const VisiblyPushdownLayout& layout, std::span<const uint8
     add(layout.counters[at].entered, layout.counters[at].end, Link::Kind::kCounter, at);
   }
   for (const Edge& edge : layout.epsilon) add(edge.source, edge.target, Link::Kind::kEpsilon, 0);
+  for (size_t at = 0; at < layout.guarded.size(); ++at) {
+    add(layout.guarded[at].source, layout.guarded[at].target, Link::Kind::kGuarded, at);
+  }
   return links;
 }
 
@@ -64,6 +68,12 @@ void append(const VisiblyPushdownLayout& layout, const Link& link, int32_t sourc
     }
     case Link::Kind::kEpsilon:
       to.epsilon.push_back({source, target});
+      break;
+    case Link::Kind::kGuarded: {
+      GuardedArc arc = layout.guarded[link.number];
+      arc.source = source, arc.target = target;
+      to.guarded.push_back(arc);
+    }
   }
 }
 
@@ -80,6 +90,8 @@ VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
   found.fragment_arcs = layout.fragment_arcs;
   found.fragment_epsilon = layout.fragment_epsilon;
   found.numbers = layout.numbers;
+  found.flag_words = layout.flag_words;
+  found.flag_set_offsets = layout.flag_set_offsets;
   return found;
 }
 
@@ -116,11 +128,11 @@ class LayoutCopies {
   LayoutCopies(const LayoutCopies&) = delete;
   LayoutCopies& operator=(const LayoutCopies&) = delete;
 
-  // Add all copies, and transitively those that they call. Return whether there is room for them.
+  // Add all copies, and transitively those that they call. Return whether they are exact and there is room for them.
   bool add_all() {
     const size_t most = kMostTimes * num_bytes(layout_) + kMostMore;
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
-      add(copy);
+      if (!add(copy)) return false;
       join(copy);
       charge();
       if (charged_ > most || copies_of_[wanted_[copy][0]].size() > kMostCopies) return false;
@@ -137,12 +149,13 @@ class LayoutCopies {
     charged_ = taken;
   }
 
-  // Add the copy of a rule.
-  void add(int32_t copy) {
+  // Add the copy of a rule. Return false if that is not exact: which exits can be reached depends on the flags.
+  bool add(int32_t copy) {
     const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);
     const int32_t start = layout_.starts[key[0]], first_exit = layout_.first_exit[key[0]];
     const std::span<const int32_t> exits = std::span(key).subspan(1);
     const Vector<int32_t> all = reached(start), kept = coaccessible_of(all, first_exit, exits);
+    if (has_flags(all) && leaves_out_an_exit(key[0], exits)) return false;
     for (const int32_t state : all) local_[state] = kNone;
     // A rule has a start even if it has no text.
     local_[start] = found_.num_states++;
@@ -153,6 +166,19 @@ class LayoutCopies {
     for (const int32_t state : kept) add_state(state, first_exit, exits);
     found_.first_exit.push_back(found_.num_exits() + layout_.first_exit[key[0] + 1] - first_exit);
     for (const int32_t state : all) local_[state] = kNone;
+    return true;
+  }
+
+  bool has_flags(std::span<const int32_t> states) const {
+    return std::ranges::any_of(states, [&](int32_t state) {
+      const auto links = from_[state];
+      return !links.empty() && links_[links[0]].kind == Link::Kind::kGuarded;
+    });
+  }
+  bool leaves_out_an_exit(int32_t rule, std::span<const int32_t> exits) const {
+    const auto own = std::span(is_productive_).subspan(layout_.first_exit[rule]);
+    const int32_t num_exits = layout_.first_exit[rule + 1] - layout_.first_exit[rule];
+    return std::ranges::count(own.first(num_exits), true) > static_cast<int64_t>(exits.size());
   }
 
   // Return the states that can be reached from the start of a rule, with their places in `local_`.

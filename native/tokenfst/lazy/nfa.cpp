@@ -52,7 +52,14 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       counters_(budget),
       numbers_(copied(layout.numbers, budget)),
       blocks_(budget),
-      block_of_page_(budget) {
+      block_of_page_(budget),
+      guarded_offsets_(budget),
+      guarded_(budget),
+      flag_words_(copied(layout.flag_words, budget)),
+      flag_set_offsets_(copied(layout.flag_set_offsets, budget)),
+      flag_sets_(budget),
+      flagged_(budget),
+      flagged_pages_(budget) {
   for (int32_t rule = 0; rule < layout.num_rules(); ++rule) {
     rule_of_exit_.insert(rule_of_exit_.end(), num_exits(rule), rule);
   }
@@ -144,6 +151,7 @@ void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
     if (coaccessible_[first_of_fragment_[copy.fragment]]) outer.push_back({copy.source, copy.target});
   }
   for (const automata::Counter& counter : layout.counters) outer.push_back({counter.entered, counter.end});
+  for (const automata::GuardedArc& arc : layout.guarded) outer.push_back({arc.source, arc.target});
   const auto returns = automata::returns_of(layout, budget);
   const automata::EdgesOfBoth edges(outer, layout.epsilon);
   const automata::RuleGraph graph{layout.num_states, layout.num_exits(), edges, returns, layout.ends};
@@ -160,6 +168,7 @@ void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   }
   read_edges(layout, alive, budget);
   read_epsilon(layout, alive, budget);
+  read_guarded(layout, alive, budget);
   read_calls(layout, alive);
 }
 
@@ -209,6 +218,20 @@ void LazyNfa::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const 
   epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
 }
 
+// Every state that a text leads to is coaccessible whatever its flags: whoever makes the grammar sees to that.
+void LazyNfa::read_guarded(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+  if (layout.guarded.empty()) return;
+  const auto source = [&](size_t arc) { return layout.guarded[arc].source; };
+  const auto rows = support::grouped(layout.num_states, layout.guarded.size(), source, budget);
+  for (int32_t state = 0; state < layout.num_states; ++state) {
+    guarded_offsets_.push_back(static_cast<int32_t>(guarded_.size()));
+    for (int32_t arc : rows[state]) {
+      if (alive[layout.guarded[arc].target]) guarded_.push_back(layout.guarded[arc]);
+    }
+  }
+  guarded_offsets_.push_back(static_cast<int32_t>(guarded_.size()));
+}
+
 void LazyNfa::read_calls(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive) {
   for (size_t call = 0; call < calls_.size(); ++call) {
     if (alive[calls_[call].source]) call_of_[calls_[call].source] = static_cast<int32_t>(call);
@@ -240,7 +263,9 @@ size_t LazyNfa::num_bytes() const {
               epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size() +
               3 * joins_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
-         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size();
+         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size() +
+         sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() + 8 * flag_words_.size() +
+         flag_sets_.num_bytes() + 16 * static_cast<size_t>(flagged_.size());
 }
 
 }  // namespace tokenfst

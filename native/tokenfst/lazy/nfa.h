@@ -4,8 +4,10 @@
 // fragments, epsilon arcs, calls and ends. Each of these is stored once, however often a fragment is copied, and arcs
 // are made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States
 // are numbered in this order: those of the layout itself (outer states), those inside chains, those inside copies, and
-// those of blocks:
+// those of blocks and those with flags:
 //
+//     flagged  a state of a rule with guarded arcs, and the flags that are set; without any, it is the state itself
+//              (`lazy/flagged_states.h`)
 //     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
 //              first ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no
 //              token can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
@@ -19,13 +21,11 @@
 #include "automata/byte_tables.h"
 #include "automata/visibly_pushdown/layout.h"
 #include "support/csr.h"
+#include "tokenfst/lazy/flagged_states.h"
 
 namespace tokenfst {
 
 using automata::ByteClasses;
-using support::Budget;
-using support::Vector;
-
 // In place of a number of units that is so far from its bounds that no token can tell how far.
 constexpr int32_t kBelow = -1, kWithin = -2;
 
@@ -48,16 +48,16 @@ class LazyNfa {
 
   const ByteClasses& byte_class() const { return byte_class_; }
   int32_t num_classes() const { return num_classes_; }
-  // Without the states of blocks, and with those of the blocks made so far.
+  // Without the states of blocks and those with flags, and with those made so far.
   int32_t num_fixed_states() const { return first_block_; }
   int32_t num_states() const { return first_block_ + kPage * static_cast<int32_t>(block_of_page_.size()); }
   bool counts() const { return !counters_.empty(); }
   std::span<const int32_t> starts() const { return starts_; }
 
-  // Appends the arcs of a state; this may make a block.
+  // Appends the arcs of a state; this may make states.
   void arcs_of(int32_t state, Vector<ClassArc>& arcs);
-  // Appends the states that its epsilon arcs lead to.
-  void epsilon_of(int32_t state, Vector<int32_t>& targets) const;
+  // Appends the states that its epsilon arcs, and the guarded arcs that are open, lead to; this may make states.
+  void epsilon_of(int32_t state, Vector<int32_t>& targets);
   // Whether a state reads something, calls or ends.
   bool is_kept(int32_t state) const;
 
@@ -69,17 +69,19 @@ class LazyNfa {
   int32_t num_fragment_states() const { return first_of_fragment_.back(); }
 
   // The call of a state, kNone for none; the exit in which a rule ends there, kNone if it does not end.
-  int32_t call_of(int32_t state) const { return state < num_outer() ? call_of_[state] : automata::kNone; }
-  int32_t exit_of(int32_t state) const { return state < num_outer() ? exit_of_[state] : automata::kNone; }
+  int32_t call_of(int32_t state) const { return outer(call_of_, state); }
+  int32_t exit_of(int32_t state) const { return outer(exit_of_, state); }
   int32_t num_exits(int32_t rule) const { return first_exit_[rule + 1] - first_exit_[rule]; }
   int32_t rule_of(int32_t call) const { return calls_[call].rule; }
   // The rule that is called where calls of two rules are made at one place, kNone for none.
   int32_t joined(int32_t rule, int32_t other) const;
   // The number of an exit within its rule.
   int32_t exit_in_rule(int32_t exit) const { return exit - first_exit_[rule_of_exit_[exit]]; }
-  // Where the text continues after a call returned by an exit of its rule, kNone for nowhere.
-  int32_t target_of(int32_t call, int32_t exit_in_rule) const {
-    return targets_[calls_[call].first_target + exit_in_rule];
+  // Where the text continues after the call of a state returned by an exit of its rule, kNone for nowhere; this may
+  // make a state.
+  int32_t target_of(int32_t state, int32_t exit_in_rule) {
+    const int32_t target = targets_[calls_[call_of(state)].first_target + exit_in_rule];
+    return target == automata::kNone ? target : with_flags(target, flags_of(state));
   }
 
   // Whether all text of printable ASCII without quotes and backslashes can be read from a state inside a copy, as in a
@@ -88,7 +90,7 @@ class LazyNfa {
 
   // A state that allows the same tokens of at most `longest` bytes as `state`, but whose number of units is left out if
   // no such token can tell it.
-  int32_t far_state(int32_t state, int32_t longest) const;
+  int32_t far_state(int32_t state, int32_t longest);
   // For a state that counts, and the same one a unit further: the same after two, if what may follow differs in nothing
   // else since no bound is near; otherwise kNone. This may make a block.
   int32_t one_further(int32_t state, int32_t next);
@@ -133,6 +135,28 @@ class LazyNfa {
   // Blocks have whole pages of states, so that the block of a state is found at once.
   static constexpr int32_t kPage = 16;
 
+  // The state without its flags, and these; the state with some flags, which may be made.
+  FlaggedState apart(int32_t state) const {
+    if (state < first_block_ || flagged_.size() == 0) return {state, 0};
+    const int32_t page = block_of_page_[(state - first_block_) / kPage];
+    return page >= 0 ? FlaggedState{state, 0} : flagged_[kPage * (-1 - page) + (state - first_block_) % kPage];
+  }
+  int32_t flags_of(int32_t state) const { return apart(state).flags; }
+  int32_t with_flags(int32_t state, int32_t flags);
+  int32_t outer(const Vector<int32_t>& values, int32_t state) const {
+    const int32_t own = apart(state).state;
+    return own < num_outer() ? values[own] : automata::kNone;
+  }
+  std::span<const automata::GuardedArc> guarded_arcs(int32_t state) const {
+    if (guarded_.empty() || state >= num_outer()) return {};
+    return {guarded_.data() + guarded_offsets_[state], guarded_.data() + guarded_offsets_[state + 1]};
+  }
+  bool is_open(const automata::GuardedArc& arc, int32_t flags) const;
+  // Where a guarded arc that is open leads to.
+  int32_t target_of(const automata::GuardedArc& arc, int32_t flags);
+  void append_epsilon(int32_t state, Vector<int32_t>& targets) const;
+  void append_arcs(int32_t state, Vector<ClassArc>& arcs);
+
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
   std::span<const ClassArc> fragment_arcs(int32_t state) const {
     return {arcs_.data() + arc_offsets_[state], arcs_.data() + arc_offsets_[state + 1]};
@@ -154,6 +178,7 @@ class LazyNfa {
   void read_fragments(const automata::VisiblyPushdownLayout& layout, Budget& budget);
   void read_outer(const automata::VisiblyPushdownLayout& layout, Budget& budget);
   void read_edges(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
+  void read_guarded(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
   void read_epsilon(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
   void read_calls(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive);
   void number_states(const automata::VisiblyPushdownLayout& layout);
@@ -204,8 +229,18 @@ class LazyNfa {
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
+  // Of pages of states with flags, -1 - their number.
   Vector<int32_t> block_of_page_;
   int32_t first_block_ = 0;
+  // Guarded arcs by source, the sets that they name, and the states with flags made so far, each page with its first
+  // state.
+  Vector<int32_t> guarded_offsets_;
+  Vector<automata::GuardedArc> guarded_;
+  Vector<uint64_t> flag_words_;
+  Vector<int32_t> flag_set_offsets_;
+  FlagSets flag_sets_;
+  support::ValueInterner<FlaggedState> flagged_;
+  Vector<int32_t> flagged_pages_;
   mutable int32_t last_copy_ = 0;  // the copy of the state that was looked at last: others in it mostly follow
 };
 

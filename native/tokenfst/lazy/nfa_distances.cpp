@@ -28,13 +28,15 @@ int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) 
 
 }  // namespace
 
-NfaDistances::NfaDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget)
+NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget)
     : machine_(machine),
       nfa_(machine.nfa()),
       budget_(budget),
       tokens_ahead_(nfa_.text_.size(), 0, budget),
       bytes_inside_(nfa_.coaccessible_.size(), kFar, budget),
       to_exit_(0, 0, kFar, budget),
+      made_(budget),
+      made_rows_(0, 0, kFar, budget),
       vectors_(budget),
       vector_(budget) {
   find_tokens_ahead(vocabulary.whole());
@@ -148,8 +150,18 @@ int32_t NfaDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inner,
   return static_cast<int32_t>(least);
 }
 
-NfaDistances::Uncounted NfaDistances::uncounted(int32_t state) const {
-  if (state < nfa_.num_fixed_states()) return {state, 0};
+NfaDistances::Rest NfaDistances::rest_of(int32_t state) const {
+  if (state < nfa_.num_outer()) return {state, 0};
+  if (state < nfa_.chains_.back().first_state) {
+    const auto behind = std::ranges::upper_bound(nfa_.chains_, state, {}, &LazyNfa::Chain::first_state);
+    const LazyNfa::Chain& chain = *(behind - 1);
+    return {chain.target, tokens_ahead_[chain.text_begin + state - chain.first_state + 1]};
+  }
+  if (state < nfa_.num_fixed_states()) {
+    const auto [number, inner] = nfa_.in_copy(state);
+    const LazyNfa::Copy& copy = nfa_.copies_[number];
+    return {copy.target, bytes_inside_[nfa_.first_of_fragment_[copy.fragment] + inner]};
+  }
   const LazyNfa::Counted at = nfa_.counted(state);
   return {at.counter.target, bytes_left(at.counter, at.inner, at.units)};
 }
@@ -164,8 +176,10 @@ void NfaDistances::find_ways_to_exits() {
   to_exit_ = support::Matrix<int32_t>(nfa_.num_fixed_states(), most_exits, kFar, budget_);
   for (bool changed = true; changed;) {
     changed = false;
+    made_.clear();
+    made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
     for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
-      changed = lower_outer(state) || changed;
+      changed = lower_by_arcs(to_exit_[state], state, 0) || changed;
       budget_.spend(8 * most_exits);
     }
     // A rule may begin inside a fragment.
@@ -174,12 +188,35 @@ void NfaDistances::find_ways_to_exits() {
   }
 }
 
-bool NfaDistances::lower(int32_t state, int32_t more, int32_t target) {
-  const auto from = to_exit_[target], to = to_exit_[state];
+std::span<const int32_t> NfaDistances::to_exit(int32_t state) {
+  return state < nfa_.num_fixed_states() ? to_exit_[state] : made_row(state);
+}
+
+// A state with flags is followed to the next outer states, and these on; a state of a counter without flags as well.
+std::span<const int32_t> NfaDistances::made_row(int32_t state) {
+  const auto [found, is_new] = made_.try_emplace(state, static_cast<int32_t>(made_rows_.rows()));
+  const int32_t number = found->second;
+  if (!is_new) return made_rows_[number];
+  made_rows_.add_row(kFar);
+  const auto [own, flags] = nfa_.apart(state);
+  const Rest rest = rest_of(own);
+  Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
+  if (rest.state == own) {
+    lower_by_arcs(row, own, flags);
+  } else {
+    lower(row, rest.more, nfa_.with_flags(rest.state, flags));
+  }
+  budget_.spend(32 + static_cast<int64_t>(row.size()));
+  std::ranges::copy(row, made_rows_[number].begin());
+  return made_rows_[number];
+}
+
+bool NfaDistances::lower(std::span<int32_t> row, int32_t more, int32_t target) {
+  const auto from = to_exit(target);
   bool changed = false;
-  for (size_t exit = 0; exit < to.size(); ++exit) {
-    if (from[exit] + more >= to[exit]) continue;
-    to[exit] = from[exit] + more;
+  for (size_t exit = 0; exit < row.size(); ++exit) {
+    if (from[exit] + more >= row[exit]) continue;
+    row[exit] = from[exit] + more;
     changed = true;
   }
   return changed;
@@ -192,7 +229,7 @@ bool NfaDistances::lower_inside_chains() {
     const int32_t end = nfa_.chains_[chain + 1].first_state;
     for (int32_t state = own.first_state; state < end; ++state) {
       const int32_t more = tokens_ahead_[own.text_begin + state - own.first_state + 1];
-      changed = lower(state, more, own.target) || changed;
+      changed = lower(to_exit_[state], more, own.target) || changed;
     }
     budget_.spend(8 * (end - own.first_state));
   }
@@ -205,55 +242,64 @@ bool NfaDistances::lower_inside_copies() {
     const int32_t first = nfa_.first_of_fragment_[copy.fragment];
     const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
     for (int32_t inner = 2; inner < size; ++inner) {
-      changed = lower(copy.first_state + inner - 2, bytes_inside_[first + inner], copy.target) || changed;
+      changed = lower(to_exit_[copy.first_state + inner - 2], bytes_inside_[first + inner], copy.target) || changed;
     }
     budget_.spend(8 * size);
   }
   return changed;
 }
 
-bool NfaDistances::lower_outer(int32_t state) {
+// Lowers a row by all that leads from an outer state.
+bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags) {
   bool changed = false;
   if (const int32_t exit = nfa_.exit_of(state); exit != kNone) {
-    int32_t& own = to_exit_[state][nfa_.exit_in_rule(exit)];
+    int32_t& own = row[nfa_.exit_in_rule(exit)];
     changed = own > 0;
     own = 0;
   }
+  const auto lowered = [&](int32_t more, int32_t target) {
+    changed = lower(row, more, nfa_.with_flags(target, flags)) || changed;
+  };
   for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
     const int32_t target = nfa_.epsilon_[at];
     if (target >= 0) {
-      changed = lower(state, 0, target) || changed;
+      lowered(0, target);
     } else {
       const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
-      changed = lower(state, bytes_left(counter, counter.entry, 0), counter.target) || changed;
+      lowered(bytes_left(counter, counter.entry, 0), counter.target);
     }
   }
   for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
     if (edge.is_copy) {
       const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
-      changed = lower(state, bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target) || changed;
+      lowered(bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target);
     } else {
       const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
-      changed = lower(state, tokens_ahead_[chain.text_begin], chain.target) || changed;
+      lowered(tokens_ahead_[chain.text_begin], chain.target);
     }
   }
-  const int32_t call = nfa_.call_of(state);
-  return (call != kNone && lower_by_call(state, call)) || changed;
+  changed = lower_by_guarded(row, state, flags) || changed;
+  return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
 }
 
-bool NfaDistances::lower_by_call(int32_t state, int32_t call) {
+bool NfaDistances::lower_by_guarded(std::span<int32_t> row, int32_t state, int32_t flags) {
+  const auto arcs = nfa_.guarded_arcs(state);
+  const auto first = std::ranges::find_if(arcs, [&](const auto& arc) { return nfa_.is_open(arc, flags); });
+  return first != arcs.end() && lower(row, 0, nfa_.target_of(*first, flags));
+}
+
+bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
+  const int32_t call = nfa_.call_of(state);
+  if (call == kNone) return false;
   const int32_t rule = nfa_.rule_of(call);
   const auto begins = machine_.members(machine_.rule_start(rule));
   bool changed = false;
   for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
-    const int32_t target = nfa_.target_of(call, exit);
+    const int32_t target = nfa_.target_of(state, exit);
     int32_t least = kFar;
-    for (int32_t member : begins) {
-      const auto [like, more] = uncounted(member);
-      least = std::min(least, to_exit_[like][exit] + more);
-    }
+    for (int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
     budget_.spend(static_cast<int64_t>(begins.size()));
-    if (target != kNone && least < kFar) changed = lower(state, least, target) || changed;
+    if (target != kNone && least < kFar) changed = lower(row, least, target) || changed;
   }
   return changed;
 }
@@ -268,10 +314,8 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
   const auto after = vectors_[context];
   int32_t least = kFar;
   for (int32_t member : machine_.members(set)) {
-    const auto [like, more] = uncounted(member);
-    for (size_t exit = 0; exit < after.size(); ++exit) {
-      least = std::min(least, to_exit_[like][exit] + after[exit] + more);
-    }
+    const auto from = to_exit(member);
+    for (size_t exit = 0; exit < after.size(); ++exit) least = std::min(least, from[exit] + after[exit]);
   }
   budget_.spend(static_cast<int64_t>(after.size() * machine_.members(set).size()));
   return known[set] = least;
@@ -284,11 +328,10 @@ Context NfaDistances::above(int32_t context, int32_t called) {
     const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;
     for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
-      const int32_t target = nfa_.target_of(call, exit);
+      const int32_t target = nfa_.target_of(member, exit);
       if (target == kNone) continue;
-      for (size_t own = 0; own < after.size(); ++own) {
-        vector_[exit] = std::min(vector_[exit], to_exit_[target][own] + after[own]);
-      }
+      const auto from = to_exit(target);
+      for (size_t own = 0; own < after.size(); ++own) vector_[exit] = std::min(vector_[exit], from[own] + after[own]);
     }
   }
   return vectors_.number(vector_);

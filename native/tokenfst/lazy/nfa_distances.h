@@ -8,6 +8,8 @@
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
 //     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
 //                     of the paths through a call by each of its exits
+//     made_           the same of states that are made on demand, found when it is first asked for. Of the guarded
+//                     arcs that are open only the first is followed, which leads to an end
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
 //                     of units counted on the way
 //
@@ -26,7 +28,7 @@ namespace tokenfst {
 
 class NfaDistances : public DistanceSource {
  public:
-  NfaDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget);
+  NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget);
 
   // The whole text ends by the first exit, followed by the end token.
   Context bottom() const override { return {0, 1}; }
@@ -40,9 +42,8 @@ class NfaDistances : public DistanceSource {
     support::Matrix<int32_t> bytes;  // by units, then by state
     int32_t growth = 0;              // the increase of each further layer; 0 if there is no path
   };
-  // A state without a count that has the same distances to all exits as a counting state, up to a number of extra
-  // bytes.
-  struct Uncounted {
+  // Whatever comes next of a state that is not followed arc by arc: the outer state that ends it, and how far that is.
+  struct Rest {
     int32_t state, more;
   };
 
@@ -53,22 +54,28 @@ class NfaDistances : public DistanceSource {
   void find_ways_to_exits();
   bool lower_inside_chains();
   bool lower_inside_copies();
-  bool lower_outer(int32_t state);
-  bool lower_by_call(int32_t state, int32_t call);
-  // Lowers the row of a state to that of another one plus a constant; returns whether anything changed.
-  bool lower(int32_t state, int32_t more, int32_t target);
+  bool lower_by_call(std::span<int32_t> row, int32_t state);
+  // How far a state is from each exit of its rule, as far as is known. Valid until the next call.
+  std::span<const int32_t> to_exit(int32_t state);
+  std::span<const int32_t> made_row(int32_t state);
+  // Lowers a row to that of a state plus a constant; returns whether anything changed.
+  bool lower(std::span<int32_t> row, int32_t more, int32_t target);
+  bool lower_by_guarded(std::span<int32_t> row, int32_t state, int32_t flags);
+  bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags);
 
   // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
-  Uncounted uncounted(int32_t state) const;
+  Rest rest_of(int32_t state) const;
 
-  const SubsetMachine& machine_;
-  const LazyNfa& nfa_;
+  SubsetMachine& machine_;
+  LazyNfa& nfa_;
   Budget& budget_;
   Vector<int32_t> tokens_ahead_;            // [T]
   Vector<int32_t> bytes_inside_;            // by state of all fragments
   std::vector<Layers> layers_;              // by counter
   support::Matrix<int32_t> to_exit_;        // [N, E], E the most exits that a rule has
+  support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that was asked for
+  support::Matrix<int32_t> made_rows_;
   DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top
   std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen if it has not been asked for
   Vector<int32_t> vector_;                  // scratch

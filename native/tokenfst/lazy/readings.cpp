@@ -95,7 +95,51 @@ void LazyNfa::add_block(int32_t counter, int32_t units) {
   blocks_.push_back({counter, units, kNone, first});
 }
 
+// States with flags.
+
+int32_t LazyNfa::with_flags(int32_t state, int32_t flags) {
+  if (flags == 0) return state;
+  const int32_t known = flagged_.find({state, flags});
+  if (known != support::HashIndex::kAbsent) return flagged_pages_[known / kPage] + known % kPage;
+  const int32_t number = flagged_.size();
+  if (number % kPage == 0) {
+    const int32_t first = num_states();
+    if (first > INT32_MAX - 2 * kPage) throw support::LimitExceeded(support::Limit::kStates, INT32_MAX);
+    support::reserve_more(flagged_pages_, 1);
+    support::reserve_more(block_of_page_, 1);
+    flagged_.intern({state, flags});
+    block_of_page_.push_back(-1 - number / kPage);
+    flagged_pages_.push_back(first);
+  } else {
+    flagged_.intern({state, flags});
+  }
+  return flagged_pages_[number / kPage] + number % kPage;
+}
+
+bool LazyNfa::is_open(const automata::GuardedArc& arc, int32_t flags) const {
+  const auto set = [&](int32_t number) {
+    return std::span(flag_words_).subspan(flag_set_offsets_[number],
+                                          flag_set_offsets_[number + 1] - flag_set_offsets_[number]);
+  };
+  if ((arc.sets != kNone && flag_sets_.has(flags, arc.sets)) || !flag_sets_.has_all(flags, set(arc.needs))) return false;
+  for (int32_t lack = 0; lack < arc.num_lacks; ++lack) {
+    if (flag_sets_.has_all(flags, set(arc.first_lack + lack))) return false;
+  }
+  return true;
+}
+
+int32_t LazyNfa::target_of(const automata::GuardedArc& arc, int32_t flags) {
+  return with_flags(arc.target, arc.sets == kNone ? flags : flag_sets_.with(flags, arc.sets));
+}
+
 void LazyNfa::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
+  const auto [own, flags] = apart(state);
+  const size_t first = arcs.size();
+  append_arcs(own, arcs);
+  for (size_t at = first; flags && at < arcs.size(); ++at) arcs[at].target = with_flags(arcs[at].target, flags);
+}
+
+void LazyNfa::append_arcs(int32_t state, Vector<ClassArc>& arcs) {
   if (state >= first_block_) return counted_arcs(state, arcs);
   if (state < num_outer()) {
     for (const Edge& edge : edges_of(state)) {
@@ -132,7 +176,17 @@ void LazyNfa::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targe
   }
 }
 
-void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
+void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) {
+  const auto [own, flags] = apart(state);
+  const size_t first = targets.size();
+  append_epsilon(own, targets);
+  for (size_t at = first; flags && at < targets.size(); ++at) targets[at] = with_flags(targets[at], flags);
+  for (const automata::GuardedArc& arc : guarded_arcs(own)) {
+    if (is_open(arc, flags)) targets.push_back(target_of(arc, flags));
+  }
+}
+
+void LazyNfa::append_epsilon(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
     // Appends the end, if texts may end here.
     const Counted at = counted(state);
@@ -152,7 +206,8 @@ void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
   }
 }
 
-bool LazyNfa::is_kept(int32_t state) const {
+bool LazyNfa::is_kept(int32_t numbered) const {
+  const int32_t state = apart(numbered).state;
   if (state >= first_block_) {
     const Counted at = counted(state);
     const int32_t first = first_of_fragment_[at.counter.fragment];
@@ -170,7 +225,8 @@ bool LazyNfa::is_kept(int32_t state) const {
   return !fragment_arcs(first_of_fragment_[copies_[copy].fragment] + inner).empty();
 }
 
-bool LazyNfa::is_plain(int32_t state) const {
+bool LazyNfa::is_plain(int32_t numbered) const {
+  const int32_t state = apart(numbered).state;
   if (state < num_outer() || state >= first_block_) return false;
   if (state < chains_.back().first_state) return true;
   const auto [copy, inner] = in_copy(state);
@@ -191,7 +247,8 @@ bool LazyNfa::finds_deterministic(int32_t fragment) const {
   return true;
 }
 
-int32_t LazyNfa::twin_number(int32_t state) {
+int32_t LazyNfa::twin_number(int32_t numbered) {
+  const int32_t state = apart(numbered).state;
   if (state < chains_.back().first_state || state >= first_block_) return kNone;
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment;
@@ -222,7 +279,8 @@ bool LazyNfa::reads_text(int32_t state, Vector<int32_t>& targets) const {
   return open == num_classes_;
 }
 
-bool LazyNfa::is_free(int32_t state, Budget& budget) {
+bool LazyNfa::is_free(int32_t numbered, Budget& budget) {
+  const int32_t state = apart(numbered).state;
   if (state < chains_.back().first_state || state >= first_block_) return false;
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
@@ -249,31 +307,36 @@ bool LazyNfa::is_free(int32_t state, Budget& budget) {
   return found;
 }
 
-int32_t LazyNfa::far_state(int32_t state, int32_t longest) const {
-  if (state < first_block_) return state;
+int32_t LazyNfa::far_state(int32_t numbered, int32_t longest) {
+  const auto [state, flags] = apart(numbered);
+  if (state < first_block_) return numbered;
   const Counted at = counted(state);
   const int64_t units = at.units, low = at.counter.low, high = at.counter.high;
   // No token ends more units than it has bytes.
-  if (units < 0 || (high != kNone && units > high - longest - at.counter.slack)) return state;
+  if (units < 0 || (high != kNone && units > high - longest - at.counter.slack)) return numbered;
   int32_t far = kWithin;
   if (units < low) {
-    if (units >= low - longest || !at.counter.all_endless) return state;
+    if (units >= low - longest || !at.counter.all_endless) return numbered;
     far = kBelow;
   }
   const int32_t block = kFixedBlocks * blocks_[at.block].counter - far;
-  return blocks_[block].first_state + at.inner;
+  return with_flags(blocks_[block].first_state + at.inner, flags);
 }
 
-int32_t LazyNfa::one_further(int32_t state, int32_t next) {
+int32_t LazyNfa::one_further(int32_t numbered, int32_t following) {
+  const auto [state, flags] = apart(numbered);
+  const auto [next, same_flags] = apart(following);
+  if (flags != same_flags) return kNone;
   if (state < first_block_ || next < first_block_) return kNone;
   const Counted at = counted(state), behind = counted(next);
   if (at.units < 0 || blocks_[at.block].next != behind.block || behind.inner != at.inner) return kNone;
   const int64_t most = int64_t{behind.units} + 1 + at.counter.slack;
   if (at.units < at.counter.low || (at.counter.high != kNone && most > at.counter.high)) return kNone;
-  return blocks_[next_block(behind)].first_state + at.inner;
+  return with_flags(blocks_[next_block(behind)].first_state + at.inner, flags);
 }
 
-bool LazyNfa::misses_none(int32_t state) const {
+bool LazyNfa::misses_none(int32_t numbered) const {
+  const int32_t state = apart(numbered).state;
   if (state < first_block_) return true;
   const Counted at = counted(state);
   return !(0 <= at.units && at.units < at.counter.low) && at.counter.high == kNone;

@@ -60,10 +60,8 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
 
 void SubsetMachine::begin_gathering() {
   gathered_.clear();
-  if (marks_.size() < static_cast<size_t>(nfa_.num_states())) {
-    marks_.resize(nfa_.num_states(), 0);
-    single_.resize(nfa_.num_states(), kDead);
-  }
+  if (marks_.size() < static_cast<size_t>(nfa_.num_states())) marks_.resize(nfa_.num_states(), 0);
+  if (single_.size() < static_cast<size_t>(nfa_.num_states())) single_.resize(nfa_.num_states(), kDead);
   if (++stamp_ == INT32_MAX) {
     std::ranges::fill(marks_, 0);
     stamp_ = 1;
@@ -71,6 +69,7 @@ void SubsetMachine::begin_gathering() {
 }
 
 void SubsetMachine::gather(int32_t state) {
+  if (static_cast<size_t>(state) >= marks_.size()) marks_.resize(nfa_.num_states(), 0);
   if (marks_[state] == stamp_) return;
   marks_[state] = stamp_;
   gathered_.push_back(state);
@@ -264,8 +263,7 @@ int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
   if (returns_[place] != kUnknownEntry) return returns_[place];
   begin_gathering();
   for (int32_t state : sets_[symbol]) {
-    const int32_t call = nfa_.call_of(state);
-    const int32_t target = call == kNone ? kNone : nfa_.target_of(call, exit);
+    const int32_t target = nfa_.call_of(state) == kNone ? kNone : nfa_.target_of(state, exit);
     if (target != kNone) gather(target);
   }
   const int32_t reached = gathered_.empty() ? kDead : closed();

@@ -34,6 +34,7 @@ class SubsetMachine : public Machine {
   SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
   const LazyNfa& nfa() const { return nfa_; }
+  LazyNfa& nfa() { return nfa_; }
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
