@@ -369,8 +369,8 @@ class LayoutWriter:
     def calls(self, calls: Sequence[tuple[int, int, tuple[int, ...]]], first: int, place: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None:
         """Lay calls of rules, whose places in the layout are given by number."""
 
-    def guarded(self, arcs: Sequence[tuple[int, int, int, int, tuple[int, ...]]], first: int, budget: Budget) -> None:
-        """Lay guarded arcs."""
+    def guarded(self, arcs: Sequence[tuple[int, int, int, int]], first: int, decisions: Sequence[tuple[int, int, int]], budget: Budget) -> None:
+        """Lay guarded arcs, and the decisions that their conditions are made of."""
 
     def ends(self, ends: Sequence[tuple[int, int]], first: int) -> None:
         """Lay the ends of the rule that was begun last."""

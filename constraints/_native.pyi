@@ -107,14 +107,9 @@ class PlainStates:
     def is_end(self, state: int, /) -> bool:
         """Return whether the array or object may end."""
 
-def in_any_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int], remembered: Sequence[int], orders: Sequence[Sequence[int]], ahead: int | None, most: int) -> tuple[PlainStates, tuple[int, bool]]:
+def in_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int]) -> PlainStates:
     """
-    Return the states of an object whose names come in any order, or near to some orders; and the number of moves, and whether they are all, or more than `most`.
-    """
-
-def in_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int], second: Sequence[int] | None) -> PlainStates:
-    """
-    Return the states of an object whose names come in one order, or in that or a second one.
+    Return the states of an object whose names come in the order in which they are listed.
     """
 
 def items_in_order(possible: Sequence[bool], low: int, high: int | None, last: int) -> PlainStates:
@@ -157,17 +152,11 @@ class ContainerStates:
     def exit(self, state: int, /) -> int:
         """Return the exit of a state, -1 if there is none."""
 
-class KnownDerivatives:
-    """What is known of what members do to vectors of formulas."""
-
-    def __init__(self) -> None:
-        """Make an empty table."""
-
 MOST_LISTED: int = 2048
 
-def states_in_any_order(known: KnownDerivatives, source: Any, start: int, num_names: int, returning: int, ahead: int | None, orders: Sequence[Sequence[int]], most: int) -> tuple[ContainerStates, bool]:
+def states_in_any_order(source: Any, start: int, num_names: int, returning: int, most: int) -> tuple[ContainerStates, bool]:
     """
-    Return the states of an object with variants whose names come in any order, or near to some orders; and whether they are all, and have no more outcomes than `most`.
+    Return the states of an object with variants whose names come in any order; and whether they are all, and have no more outcomes than `most`.
     """
 
 def container_rule(states: ContainerStates, names: Callable[[int], tuple[Any, ...]], value: Callable[[list[int]], tuple[list[tuple[Any, int]], list[tuple[Any, int, tuple[int, ...]]]]], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:

@@ -4,13 +4,17 @@ grammar         VisiblyPushdownGrammar: rules, as they are built; builder: gramm
 units, paths    counts with large bounds, kept as bounds: CountedUnits, CountedPaths
 fragments       what the arcs of rules read, each language once, as an NFA
 inlining        which rules are laid where they are called
+conditions      when guarded arcs are open, as decision diagrams
+unfolding       unfolded: the same grammar without flags
 layout          all rules as one NFA, in flat tables for the native core
 compile         the automaton: ByteAutomaton where no rule is recursive and all is small, else PushdownAutomaton
 """
 
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.grammar import (
     ArcLanguage,
+    GuardedArc,
     VisiblyPushdownCall,
     VisiblyPushdownGrammar,
     VisiblyPushdownRule,
@@ -20,8 +24,10 @@ from automata.visibly_pushdown.units import CountedUnits
 
 __all__ = [
     "ArcLanguage",
+    "Conditions",
     "CountedPaths",
     "CountedUnits",
+    "GuardedArc",
     "VisiblyPushdownCall",
     "VisiblyPushdownGrammar",
     "VisiblyPushdownRule",

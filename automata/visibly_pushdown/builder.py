@@ -83,7 +83,14 @@ class GrammarBuilder:
                 rule = grammar.rules[old]
                 calls = [_moved(call, 0, number) for call in rule.calls]
                 copied = VisiblyPushdownRule(
-                    rule.num_states, list(rule.arcs), list(rule.epsilon), calls, list(rule.ends), rule.num_exits, list(rule.guarded)
+                    rule.num_states,
+                    list(rule.arcs),
+                    list(rule.epsilon),
+                    calls,
+                    list(rule.ends),
+                    rule.num_exits,
+                    list(rule.guarded),
+                    rule.conditions,
                 )
                 self._rules.append(copied)
         return self._known[id(grammar)][1]

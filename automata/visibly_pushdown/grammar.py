@@ -31,6 +31,7 @@ from typing import NamedTuple, TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import shown, shown_table
 from automata.expressions import Expr
+from automata.visibly_pushdown.conditions import TRUE, Conditions
 from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
 
@@ -47,29 +48,18 @@ class VisiblyPushdownCall(NamedTuple):
 
 
 class GuardedArc(NamedTuple):
-    """An arc that reads nothing and is open where the flags of the rule allow it. Sets of flags are bits.
+    """An arc that reads nothing; nothing else leaves its source but guarded arcs.
 
     Attributes:
-        source, target: the states; nothing else leaves the source but guarded arcs.
+        source, target: the states.
         sets: the flag that it sets, which must not be set before; -1 for none.
-        needs: flags that must all be set.
-        lacks: sets of flags, each with one that must not be set.
+        condition: when it is open, by its number in the rule's conditions.
     """
 
     source: int
     target: int
     sets: int = -1
-    needs: int = 0
-    lacks: tuple[int, ...] = ()
-
-    def is_open(self, flags: int) -> bool:
-        """Return whether the arc may be taken where some flags are set."""
-        is_new = self.sets < 0 or not flags >> self.sets & 1
-        return is_new and not self.needs & ~flags and all(lack & ~flags for lack in self.lacks)
-
-    def after(self, flags: int) -> int:
-        """Return the flags that are set once it has been taken."""
-        return flags if self.sets < 0 else flags | 1 << self.sets
+    condition: int = TRUE
 
 
 @dataclass(slots=True)
@@ -83,7 +73,8 @@ class VisiblyPushdownRule:
         calls: at most one from each state, which then has nothing else.
         ends: pairs of a state, which then has nothing else, and an exit.
         num_exits: the number of ways to end.
-        guarded: the guarded arcs; of those that are open in a state, the first comes first.
+        guarded: the guarded arcs; of those that are open in a state, the first leads to an end.
+        conditions: when these are open.
     """
 
     num_states: int = 1
@@ -93,6 +84,7 @@ class VisiblyPushdownRule:
     ends: list[tuple[int, int]] = field(default_factory=list)
     num_exits: int = 1
     guarded: list[GuardedArc] = field(default_factory=list)
+    conditions: Conditions | None = None
 
     def state(self) -> int:
         """Add a state."""

@@ -136,7 +136,8 @@ class _Laying:
         self.made.arcs(rule.arcs, first, self.pieces, budget)
         self.made.epsilon(rule.epsilon, first, budget)
         if rule.guarded:
-            self.made.guarded(rule.guarded, first, budget)
+            decisions = rule.conditions.decisions if rule.conditions else ()
+            self.made.guarded(rule.guarded, first, decisions[2:], budget)
         if not self.inlined:
             self.made.calls(rule.calls, first, self.place, budget)
             return []

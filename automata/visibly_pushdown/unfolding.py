@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from automata.errors import limit_exceeded
 from automata.limits import Work
+from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 
 # The work is checked every so many states.
@@ -38,6 +39,7 @@ class _Unfolding:
         self.arcs, self.epsilon, self.guarded = _grouped(rule.arcs), _grouped(rule.epsilon), _grouped(rule.guarded)
         self.calls = {call.source: call for call in rule.calls}
         self.ends = dict(rule.ends)
+        self.conditions = rule.conditions or Conditions()
         self.numbers: dict[tuple[int, int], int] = {}
         self.waiting: list[tuple[int, int]] = []
 
@@ -49,9 +51,10 @@ class _Unfolding:
                 self.work.check()
             found.arcs += [(at, read, self.number(target, flags)) for _, read, target in self.arcs.get(state, ())]
             found.epsilon += [(at, self.number(target, flags)) for _, target in self.epsilon.get(state, ())]
-            for arc in self.guarded.get(state, ()):
-                if arc.is_open(flags):
-                    found.epsilon.append((at, self.number(arc.target, arc.after(flags))))
+            for _, target, sets, condition in self.guarded.get(state, ()):
+                own = 1 << sets if sets >= 0 else 0
+                if not flags & own and self.conditions.holds(condition, flags):
+                    found.epsilon.append((at, self.number(target, flags | own)))
             if state in self.calls:
                 _, rule, targets = self.calls[state]
                 moved = [self.number(target, flags) if target >= 0 else target for target in targets]

@@ -29,6 +29,7 @@ def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     for rule, state, way in zip(rules, first_state, first_exit, strict=False):
         edges += [(state + source, state + to) for source, language, to in rule.arcs if id(language) not in dead]
         edges += [(state + source, state + to) for source, to in rule.epsilon]
+        edges += [(state + source, state + to) for source, to, _, _ in rule.guarded]
         for call in rule.calls:
             called = enumerate(call.targets, first_exit[call.rule])
             returns += [(state + call.source, number, state + to) for number, to in called if to >= 0]

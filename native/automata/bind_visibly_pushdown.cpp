@@ -107,14 +107,21 @@ void require_numbers(std::span<const CountedState> numbers) {
   }
 }
 
+// The most flags of a rule.
+constexpr int32_t kMostFlags = 1 << 16;
+
 void require_guarded(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
-  const auto num_sets = static_cast<int64_t>(layout.flag_set_offsets.size()) - 1;
+  int64_t num_conditions = 2;
+  for (const Decision& decision : layout.decisions) {
+    require_within(decision.flag, 0, kMostFlags, "flag");
+    require_within(decision.low, 0, num_conditions, "condition");
+    require_within(decision.high, 0, num_conditions, "condition");
+    ++num_conditions;
+  }
   for (const GuardedArc& arc : layout.guarded) {
     rules.require_edge(arc.source, arc.target);
-    require(arc.sets >= kNone, "flags are numbered from 0");
-    require_within(arc.needs, 0, num_sets, "set of flags");
-    require(0 <= arc.first_lack && 0 <= arc.num_lacks && int64_t{arc.first_lack} + arc.num_lacks <= num_sets,
-            "there are no such sets of flags");
+    require_within(arc.sets, kNone, kMostFlags, "flag");
+    require_within(arc.condition, 0, num_conditions, "condition");
   }
 }
 
@@ -185,27 +192,14 @@ T as(nb::handle value) {
   return found;
 }
 
-// The most flags of a rule.
-constexpr int32_t kMostFlags = 1 << 16;
-
-// Return the words of a set of flags, which is an integer in Python; the last one is not 0.
-std::vector<uint64_t> words_of(nb::handle flags) {
-  const auto length = nb::cast<int64_t>(flags.attr("bit_length")());
-  require_within(length, 0, kMostFlags + 1, "number of flags");
-  std::vector<uint64_t> words((length + 63) / 64);
-  const nb::bytes written = nb::cast<nb::bytes>(flags.attr("to_bytes")(8 * words.size(), "little"));
-  const auto* bytes = static_cast<const uint8_t*>(written.data());
-  for (size_t at = 0; at < 8 * words.size(); ++at) words[at / 8] |= uint64_t{bytes[at]} << 8 * (at % 8);
-  return words;
-}
-
 // Makes a layout from the lists of rules. The readings of arcs are known by the identity of the languages.
 class LayoutWriter {
  public:
   using Arcs = nb::typed<nb::sequence, std::tuple<int, nb::object, int>>;
   using Pairs = nb::typed<nb::sequence, std::tuple<int, int>>;
   using Calls = nb::typed<nb::sequence, std::tuple<int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
-  using Guarded = nb::typed<nb::sequence, std::tuple<int, int, int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
+  using Guarded = nb::typed<nb::sequence, std::tuple<int, int, int, int>>;
+  using Decisions = nb::typed<nb::sequence, std::tuple<int, int, int>>;
   using Pieces = nb::typed<nb::callable, nb::any(nb::any)>;
 
   int32_t num_states() const { return made_.layout().num_states; }
@@ -250,16 +244,21 @@ class LayoutWriter {
       budget.spend(8);
     }
   }
-  // Lay guarded arcs: source, target, the flag that is set, or -1, and sets of flags as bits.
-  void guarded(const Guarded& arcs, int32_t first, Budget& budget) {
+  // Lay guarded arcs, each with the flag that is set, or -1, and a condition; those after kTrue are numbers of
+  // decisions.
+  void guarded(const Guarded& arcs, int32_t first, const Decisions& decisions, Budget& budget) {
+    const auto before = static_cast<int32_t>(made_.layout().decisions.size());
+    const auto num_conditions = [&] { return static_cast<int64_t>(made_.layout().decisions.size()) + 2 - before; };
+    const auto moved = [&](int32_t condition) { return condition > kTrue ? condition + before : condition; };
+    for (nb::handle decision : decisions) {
+      const auto [flag, low, high] = as<std::tuple<int32_t, int32_t, int32_t>>(decision);
+      require_within(std::max(low, high), 0, num_conditions(), "condition");
+      made_.decision({flag, moved(low), moved(high)});
+    }
     for (nb::handle arc : arcs) {
-      const auto [source, target, sets, needs, lacks] =
-          as<std::tuple<int32_t, int32_t, int32_t, nb::handle, nb::tuple>>(arc);
-      require_within(sets, kNone, kMostFlags, "flag");
-      GuardedArc made{at(first, source), at(first, target), sets, made_.flags(words_of(needs)), 0, 0};
-      made.first_lack = made.needs + 1, made.num_lacks = static_cast<int32_t>(lacks.size());
-      for (nb::handle lack : lacks) made_.flags(words_of(lack));
-      made_.guarded(made);
+      const auto [source, target, sets, condition] = as<std::tuple<int32_t, int32_t, int32_t, int32_t>>(arc);
+      require_within(condition, 0, num_conditions(), "condition");
+      made_.guarded({at(first, source), at(first, target), sets, moved(condition)});
       budget.spend(8);
     }
     made_.charge(budget);
@@ -283,7 +282,7 @@ class LayoutWriter {
     const auto& all = made_.layout();
     for (size_t size : {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
                         all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size(),
-                        all.guarded.size(), all.flag_words.size(), all.flag_set_offsets.size()}) {
+                        all.guarded.size(), all.decisions.size()}) {
       require_countable(size, "an array");
     }
     VisiblyPushdownLayout found = std::exchange(made_, LayoutBuilder()).finish(num_labels);
@@ -408,7 +407,8 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a, "Lay epsilon arcs.")
       .def("calls", &LayoutWriter::calls, "calls"_a, "first"_a, "place"_a, "budget"_a,
            "Lay calls of rules, whose places in the layout are given by number.")
-      .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "budget"_a, "Lay guarded arcs.")
+      .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "decisions"_a, "budget"_a,
+           "Lay guarded arcs, and the decisions that their conditions are made of.")
       .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
       .def("prepared", &LayoutWriter::prepared, "fragment"_a, "Say that the rule is one fragment.")
       .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")

@@ -19,6 +19,7 @@ from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
+from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
@@ -26,8 +27,9 @@ from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray
 from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain, Vector
 from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.distinct import without_places
-from constraints.json_schema.containers.objects import PropertyOrder, object_automaton
-from constraints.json_schema.containers.plain import PlainObject
+from constraints.json_schema.containers.flagged import FlaggedObject
+from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
+from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
 from constraints.json_schema.formulas.connectives import FALSE, Formula, statements
@@ -40,6 +42,8 @@ from constraints.rewriting.liveness import is_empty
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
+# The most states of an object in any order that are looked at to see whether it has a value.
+_MOST_SEEN = 1_000
 # The most work on variants where properties come in any order if that is cheap.
 CHEAP_WORK = 200_000
 
@@ -56,6 +60,7 @@ class SchemaGrammarBuilder:
     Attributes:
         rules: the rules so far; the first is that of the whole text.
         keys: the kind and the formulas of each rule but the first.
+        empty: values of members in any order that are known to be empty; None where no object may have flags.
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         needs_more: whether such an array may have to go on after an item, or an object after a member.
@@ -68,12 +73,13 @@ class SchemaGrammarBuilder:
         order: PropertyOrder,
         spellings: Spellings,
         max_digits: int | None,
+        empty: frozenset[Formula] | None = frozenset(),
     ) -> None:
         self.restriction = restriction
         is_cheap = order == "any-if-cheap"
         self.expansion = ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
         self.plans = Plans(restriction, spellings == "plain", max_digits)
-        self.order = order
+        self.order, self.empty = order, empty
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
         self.keys: list[_RuleKey] = []
@@ -94,7 +100,12 @@ class SchemaGrammarBuilder:
         # others, the states of the container.
         self._needs: dict[int, Sequence[Formula]] = {}
         self._states: dict[int, AllStates] = {}
+        self._flagged: dict[int, FlaggedObject] = {}
+        # By kind and what is said inside of brackets: the rules with several exits that read it, and the exit of each.
+        self._inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
         self._has_value: dict[Formula, bool] = {}
+        # Whether it was left open whether some object has a value.
+        self._is_cut_short = False
         self._num_states = 0
         self._allowance = Allowance()
 
@@ -149,6 +160,8 @@ class SchemaGrammarBuilder:
             possible = [(plan.inside[kind], way) for way, plan in enumerate(plans) if kind in plan.inside]
             if possible:
                 number = self._number(kind, tuple([part for part, _ in possible]), formulas[0])
+                for place, (part, _) in enumerate(possible):
+                    self._inside.setdefault((kind, part), {})[number] = place
                 called.append((_OPENING[kind], number, tuple([way for _, way in possible])))
         return languages, called
 
@@ -164,9 +177,7 @@ class SchemaGrammarBuilder:
 
     def _number(self, kind: Kind, vector: Vector, caller: Formula) -> int:
         """Return the number of a rule; a new one waits to be built."""
-        if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
-            vector = self._same.setdefault(without_places(vector), vector)
-        key = kind, vector
+        key = self._key(kind, vector)
         found = self._numbers.get(key)
         if found is None:
             found = self._numbers[key] = len(self.rules)
@@ -176,6 +187,11 @@ class SchemaGrammarBuilder:
             self._callers.append(caller)
             self._waiting.append(key)
         return found
+
+    def _key(self, kind: Kind, vector: Vector) -> _RuleKey:
+        if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
+            vector = self._same.setdefault(without_places(vector), vector)
+        return kind, vector
 
     def _build(self, number: int, kind: Kind, vector: Vector) -> None:
         """Build the rule of what stands between two brackets, or two quotes."""
@@ -194,11 +210,21 @@ class SchemaGrammarBuilder:
             elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
                 self._remember(number, automaton, automaton.unique)
         else:
+            if self.empty is not None and self.order != "schema":
+                flagged = object_with_flags(
+                    vector, self.restriction, self.expansion, self.order, self._allowance, self._is_empty
+                )
+                if flagged is not None:
+                    self._flagged[number] = flagged
+                    FlaggedBuilder(self, rule, flagged).build()
+                    return
             automaton = object_automaton(vector, self.restriction, self.expansion, self.order, self._allowance)
         if automaton.end(automaton.start) >= 0:
             self._needs[number] = ()
-        elif isinstance(automaton, PlainObject):
+        elif isinstance(automaton, PlainInOrder):
             self._needs[number] = automaton.said.needed
+        elif isinstance(automaton, PlainArray):
+            self._needs[number] = automaton.needed
         if isinstance(automaton, Plain):
             PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
         else:
@@ -281,28 +307,34 @@ class SchemaGrammarBuilder:
         plan = self.plans(formula)
         found = not all(map(is_empty, plan.plain if plan.text is None else [*plan.plain, plan.text]))
         for kind, part in plan.inside.items():
-            number = self._numbers.get((kind, (part,)))
-            if not found and number is not None:
-                found = yield self._filled(number)
+            number = self._numbers.get(self._key(kind, (part,)))
+            ways = [] if number is None else [(number, 0)]
+            for rule, way in (*ways, *self._inside.get((kind, part), {}).items()):
+                found = found or (yield self._filled(rule, way))
         self._has_value[formula] = found
         return found
 
-    def _filled(self, number: int) -> Task[bool]:
-        """Return whether it is easily seen that a rule with one exit has a text."""
-        needs, states = self._needs.get(number), self._states.get(number)
+    def _filled(self, number: int, way: int) -> Task[bool]:
+        """Return whether it is easily seen that a rule has a text that ends in an exit."""
+        needs, states, flagged = self._needs.get(number), self._states.get(number), self._flagged.get(number)
         if needs is not None:
             for needed in needs:
                 if not (yield self._valued(needed)):
                     return False
             return True
-        return states is not None and (yield self._reaches_end(states))
+        found: bool = False
+        if flagged is not None:
+            found = yield self._flagged_reaches_end(flagged, way)
+        elif states is not None:
+            found = yield self._reaches_end(states, way)
+        return found
 
-    def _reaches_end(self, container: AllStates) -> Task[bool]:
+    def _reaches_end(self, container: AllStates, way: int) -> Task[bool]:
         """Return whether items or members that are easily seen to have values lead to an end."""
         states, waiting, seen = container.states, [0], {0}
         while waiting:
             state = waiting.pop()
-            if states.exit(state) >= 0:
+            if states.exit(state) == way:
                 return True
             found = [*states.skips(state)]
             for _, outcomes in states.moves(state):
@@ -312,6 +344,42 @@ class SchemaGrammarBuilder:
             waiting += [target for target in found if target not in seen]
             seen.update(found)
         return False
+
+    def _flagged_reaches_end(self, container: FlaggedObject, way: int) -> Task[bool]:
+        """The same of an object in any order. What leads to an end comes first, so few ways are followed."""
+        holds = container.conditions.holds
+        waiting, seen = [(0, 0)], {(0, 0)}
+        while waiting and len(seen) < _MOST_SEEN:
+            number, flags = waiting.pop()
+            hub = container.hubs[number]
+            if any(end.exit == way and holds(end.condition, flags) for end in hub.ends):
+                return True
+            for _, sets, condition, outcomes in reversed(hub.choices):
+                own = 1 << sets if sets >= 0 else 0
+                for value, target in outcomes if not flags & own and holds(condition, flags) else ():
+                    state = target, flags | own
+                    if state not in seen and (yield self._valued(value)):
+                        seen.add(state)
+                        waiting.append(state)
+        self._is_cut_short = self._is_cut_short or bool(waiting)
+        return False
+
+    def _is_empty(self, formula: Formula) -> bool:
+        """Return whether it is known that no value satisfies a formula."""
+        return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
+
+    def empty_values(self) -> frozenset[Formula] | None:
+        """Return the values of members in any order that are empty, so that an end that was found for an object may not
+        be one; None if it is not known of some. The grammar has been built."""
+        values = [value for made in self._flagged.values() for value in made.values()]
+        while values:
+            num_known = sum(self._has_value.values())
+            # A value that needs itself was taken to be empty.
+            self._has_value = {formula: True for formula, found in self._has_value.items() if found}
+            values = [value for value in values if not self.has_value(value)]
+            if sum(self._has_value.values()) == num_known:
+                break
+        return None if values and self._is_cut_short else frozenset(values)
 
 
 def _counts_members(key: _RuleKey) -> bool:

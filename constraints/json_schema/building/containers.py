@@ -61,7 +61,7 @@ class ValueBuilder(Protocol):
         """Count more states of a rule, each with its weight."""
 
 
-class _RuleBuilder:
+class RuleBuilder:
     """Builds one rule.
 
     Attributes:
@@ -86,7 +86,7 @@ class _RuleBuilder:
         return counted_language(names, plain=self.plain), self.colon
 
 
-class ContainerBuilder(_RuleBuilder):
+class ContainerBuilder(RuleBuilder):
     """Builds the rule of any container."""
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, automaton: ByMoves, bracket: str) -> None:
@@ -112,7 +112,7 @@ class ContainerBuilder(_RuleBuilder):
         self.builder.count_states(states * STATE_WEIGHT)
 
 
-class PlainBuilder(_RuleBuilder):
+class PlainBuilder(RuleBuilder):
     """Builds the rule of a plain array or object: what an item or a member reads is found once for all states."""
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, automaton: Plain, bracket: str) -> None:

@@ -22,6 +22,7 @@ from constraints.json_schema.formulas.restriction import Restriction, only_kind
 from constraints.json_schema.formulas.statements import Kind, Reference
 from constraints.json_schema.numbers import bounded_number_language, number_language
 from constraints.json_schema.strings import counted_language
+from constraints.rewriting.liveness import is_empty
 
 # Strings with more states than this have a rule, and so are laid out once however often they occur.
 LONG_TEXT = 100
@@ -81,6 +82,13 @@ class Plans:
         if found is None:
             found = self._plans[formula] = self._plan(formula)
         return found
+
+    def is_empty(self, formula: Formula) -> bool:
+        """Return whether it is known that no value satisfies a formula, whatever is said of arrays and objects."""
+        plan = self(formula)
+        if Kind.ARRAY in plan.inside or Kind.OBJECT in plan.inside:
+            return False
+        return all(map(is_empty, plan.plain if plan.text is None else [*plan.plain, plan.text]))
 
     def _plan(self, formula: Formula) -> Plan:
         only = only_kind(formula)

@@ -70,6 +70,14 @@ def schema_grammar(
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
     try:
         grammar = builder.grammar(document.root)
+        empty = builder.empty_values()
+        if empty:
+            builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty)
+            grammar = builder.grammar(document.root)
+            empty = builder.empty_values()
+        if empty is None or empty:
+            builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, None)
+            grammar = builder.grammar(document.root)
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":
             raise
@@ -77,7 +85,7 @@ def schema_grammar(
         raise too_large(error, document, builder.plans.text_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
-        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
+        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, None)
         return not has_text(builder.grammar(formula))
 
     if not builder.has_value(document.root) and not has_text(grammar):

@@ -115,6 +115,11 @@ class PlainArray(Plain):
         return PlainArray([said.at(place) for place in range(places + 1)], said.low, said.high)
 
     @property
+    def needed(self) -> list[Formula]:
+        """What the items that must be there must satisfy."""
+        return [value for _, value in self.members[: self.low]]
+
+    @property
     def num_states(self) -> int:
         """The number of states that may be reached."""
         return 0 if any(type(value) is Never for _, value in self.members) else self.last + 1

@@ -7,6 +7,7 @@ with a bit for each.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector
 from constraints.json_schema.containers.named import Named, Table
@@ -170,6 +171,20 @@ class MemberDerivatives:
             return formula.low <= 0 if isinstance(formula, MemberCount) else True  # Members
 
         return [truth(formula, statement) for formula in vector]
+
+
+class AnyOrderMembers(NamedTuple):
+    """What an object in any order is made of.
+
+    Attributes:
+        vector: the formulas, as they are prepared.
+        members: what derives them.
+        remembered: the names that come once at most, as bits: at least those of `MemberDerivatives.remembered`.
+    """
+
+    vector: Vector
+    members: MemberDerivatives
+    remembered: int
 
 
 def _smaller(formula: Formula) -> Formula:

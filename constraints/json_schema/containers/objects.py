@@ -1,30 +1,31 @@
 """object_automaton: the members of an object, one after the other.
 
+flagged         FlaggedObject: members in any order, of most objects
+in_any_order    InAnyOrder: members in any order, where all states are made beforehand
 in_order        InOrder, InOrders: listed names in the order in which the schema lists them, others after them
-in_any_order    InAnyOrder: members in any order, as far as that is cheap
-plain           the same of objects without variants
+plain           objects without variants
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from constraints._native import MOST_LISTED
+from automata.errors import LimitExceeded
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
-from constraints.json_schema.containers.cheap import (
-    FEW_WORK,
-    MOVES,
-    VARIANT_MOVES,
-    Allowance,
-)
+from constraints.json_schema.containers.cheap import Allowance
+from constraints.json_schema.containers.flagged import FlaggedObject, IsEmpty, flagged, flagged_plain
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.in_order import InOrder, InOrders
-from constraints.json_schema.containers.orders import ANY, CHEAP, AnyOrder, Track, tracks
-from constraints.json_schema.containers.plain import PlainInAnyOrder, PlainInOrder, PlainInTwoOrders, plain_members
+from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
+from constraints.json_schema.containers.orders import tracks
+from constraints.json_schema.containers.plain import PlainInOrder, plain_members
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
+
+# With "any-if-cheap", up to this many names each comes once at most; of more names, only those that must be remembered.
+FEW_NAMES: Final = 2
 
 
 def object_automaton(
@@ -34,7 +35,7 @@ def object_automaton(
     order: PropertyOrder = "schema",
     allowance: Allowance | None = None,
 ) -> ByMoves | Plain:
-    """Return the automaton of an object that is read for a vector of formulas about objects.
+    """Return the automaton of an object that is read for a vector of formulas about objects, with all of its states.
 
     Args:
         vector, restriction, expansion: the formulas, and those of the schema.
@@ -44,34 +45,55 @@ def object_automaton(
     Raises:
         LimitExceeded: too many names in any order.
     """
+    if order != "schema":
+        in_any_order = InAnyOrder(_prepared(vector, restriction, expansion, order))
+        if order == "any" or (allowance or Allowance()).is_cheap(in_any_order):
+            return in_any_order
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
-    found = tracks(vector) if plain is None else []
-
-    def in_any_order(bounds: AnyOrder) -> PlainInAnyOrder | InAnyOrder:
-        if plain is not None:
-            return PlainInAnyOrder(plain, bounds)
-        return InAnyOrder(Track(found[0].names, vector), restriction, expansion, bounds)
-
-    if order == "any":
-        return in_any_order(ANY)
-    # In any order, the first state alone has a move for each name.
-    most, most_names = (VARIANT_MOVES, MOST_LISTED) if plain is None else (MOVES, MOVES)
-    if order == "any-if-cheap" and len(found[0].names if plain is None else plain.names) <= most_names:
-        cheap = _cheap(in_any_order(CHEAP), len(found), most, expansion, allowance or Allowance())
-        if cheap is not None:
-            return cheap
     if plain is not None:
-        return PlainInOrder(plain) if order == "schema" else PlainInTwoOrders(plain)
+        return PlainInOrder(plain)
+    found = tracks(vector)
     return InOrder(found[0], restriction, expansion) if len(found) == 1 else InOrders(found, restriction, expansion)
 
 
-def _cheap(
-    every: PlainInAnyOrder | InAnyOrder, orders: int, most: int, expansion: ShannonExpansion, allowance: Allowance
-) -> PlainInAnyOrder | InAnyOrder | None:
-    """Return the automaton of as many orders as are cheap, of all that an object may be in, if any are."""
-    before = expansion.work
-    with expansion.trial(max(allowance.work, FEW_WORK)):
-        # Names that are near to the order of one part of the schema need not be near to that of another.
-        found = allowance.best(every, most) if orders <= 1 else allowance.whole(every, most)
-        allowance.work -= expansion.work - before
-    return found
+def object_with_flags(
+    vector: Vector,
+    restriction: Restriction,
+    expansion: ShannonExpansion,
+    order: PropertyOrder,
+    allowance: Allowance,
+    is_empty: IsEmpty,
+) -> FlaggedObject | None:
+    """Return the same object in any order with flags, None if there is none.
+
+    Args:
+        vector, restriction, expansion: as for `object_automaton`.
+        order: whether names that need not be remembered may be repeated: "any-if-cheap".
+        allowance: how much work may be done on variants.
+        is_empty: as for `flagged_plain`.
+    """
+    plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
+    if plain is not None:
+        return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)
+    try:
+        with allowance.trial(expansion):
+            return flagged(_prepared(vector, restriction, expansion, order), is_empty)
+    except LimitExceeded as error:
+        if error.limit:
+            raise
+        return None
+
+
+def _prepared(
+    vector: Vector, restriction: Restriction, expansion: ShannonExpansion, order: PropertyOrder
+) -> AnyOrderMembers:
+    names = tracks(vector)[0].names
+    members = MemberDerivatives(names, restriction, expansion)
+    prepared = members.prepared(vector)
+    once, needed = members.remembered(prepared)
+    return AnyOrderMembers(prepared, members, _remembered(order, len(names), once | needed))
+
+
+def _remembered(order: PropertyOrder, num_names: int, needed: int) -> int:
+    """Return the names that come once at most, as bits, if some must be remembered."""
+    return needed if order == "any-if-cheap" and num_names > FEW_NAMES else (1 << num_names) - 1

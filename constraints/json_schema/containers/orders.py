@@ -1,7 +1,6 @@
 """Orders: the order in which the listed names of an object come.
 
-    tracks(vector)           one order for all formulas, or several where parts of the schema disagree
-    AnyOrder                 which names are remembered where any order may come
+    tracks(vector)    one order for all formulas, or several where parts of the schema disagree
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
@@ -15,9 +14,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import prod
-from typing import Final, NamedTuple
 
-from automata.errors import LimitExceeded
 from constraints.json_schema.containers.automaton import Vector
 from constraints.json_schema.formulas.connectives import And, Formula, Or, conjunction, disjunction, statements
 from constraints.json_schema.formulas.statements import Members, StringIn
@@ -28,36 +25,6 @@ _MAX_VARIANTS = 256
 
 # A list of names, and the part of a formula that it belongs to.
 _Variant = tuple[tuple[str, ...], Formula]
-
-
-class AnyOrder(NamedTuple):
-    """Which names are remembered where any order may come.
-
-    Attributes:
-        once: up to this many names, each comes once at most; of more names, only those that must be remembered. None:
-            each comes once however many there are.
-        names: the most names; None where states are counted instead (`cheap`).
-    """
-
-    once: int | None
-    names: int | None
-
-    def remembered(self, count: int, needed: int) -> int:
-        """Return the names that are remembered, as bits, of `count` names of which the `needed` ones must be.
-
-        Raises:
-            LimitExceeded: there are too many names.
-        """
-        if self.names is not None and count > self.names:
-            reason = f"an object with {count} listed names has too many orders for property_order='any', which"
-            raise LimitExceeded(f"{reason} takes {self.names} at most; 'any-if-cheap' takes what is cheap")
-        return (1 << count) - 1 if self.once is None or count <= self.once else needed
-
-
-# Ten names of small objects take 17,000 states, and 0.4 GB and half a second with 128,000 tokens; eleven take twice the
-# states, and four times the memory.
-ANY: Final = AnyOrder(None, 10)
-CHEAP: Final = AnyOrder(2, None)
 
 
 class Track:

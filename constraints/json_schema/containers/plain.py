@@ -1,27 +1,23 @@
 """Plain objects: one conjunction of statements about members, as most schemas of objects are.
 
     plain_members(F)     what is said of each name; None where F says more
-    PlainObject          automata whose states are numbers alone:
-    PlainInAnyOrder      listed names come in any order,
-    PlainInOrder         in one,
-    PlainInTwoOrders     or in one of two
+    PlainInOrder         listed names come in order
 
 There are no alternatives and nothing is counted, so what is required of a member is the same wherever it comes. It is
-worked out once for each name, and a state need not hold what is still required: in any order it is the set of the names
-to come; in one order it is the place of the next. So the core makes the states
-(`native/constraints/containers/plain_states.h`). They are those that the automata of `objects` find by derivatives.
+worked out once for each name, and a state need not hold what is still required: it is the place of the next name. So
+the core makes the states (`native/constraints/containers/plain_states.h`). They are those that the automata of
+`objects` find by derivatives. `flagged` has the objects in any order.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
-from constraints._native import PlainStates, in_any_order, in_order
+from constraints._native import PlainStates, in_order
 from constraints.json_schema.containers.automaton import Plain
 from constraints.json_schema.containers.names import Names
-from constraints.json_schema.containers.orders import AnyOrder, texts_in
+from constraints.json_schema.containers.orders import texts_in
 from constraints.json_schema.formulas.connectives import (
     FALSE,
     Always,
@@ -35,9 +31,6 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Members, StringIn
-
-# In any order, ten names have fewer moves than that.
-_ALL_MOVES = 1 << 30
 
 
 class PlainMembers(NamedTuple):
@@ -133,8 +126,8 @@ class _Statements:
         return [(conjunction([names.unlisted, disjunction(classes)]), value) for value, classes in by_value.items()]
 
 
-class PlainObject(Plain):
-    """What the automata have in common; the numbers of members with listed names come first.
+class PlainInOrder(Plain):
+    """Listed names in order, and others after them; a state is the place of the next name.
 
     Attributes:
         said: what is said of each name.
@@ -142,69 +135,11 @@ class PlainObject(Plain):
 
     def __init__(self, said: PlainMembers) -> None:
         self.said = said
+        # The numbers of members with listed names come first.
         self.members = [*zip(said.names, said.values, strict=True), *said.others]
-        self.num_listed = len(said.names)
-        # What the core is told of members, whatever their order.
-        listed = [number for number in self.possible() if number < self.num_listed]
-        self._of_members = self.num_listed, len(self.members), listed, sorted(said.order)
-
-
-class PlainInAnyOrder(PlainObject):
-    """Listed names in any order, or in orders near to that of the schema or of `required`; a state is which of them may
-    still come. `in_any_order.InAnyOrder` says more."""
-
-    def __init__(self, said: PlainMembers, bounds: AnyOrder) -> None:
-        """Make the automaton of any order.
-
-        Raises:
-            LimitExceeded: there are too many names.
-        """
-        super().__init__(said)
-        self.remembered = bounds.remembered(len(said.names), said.required)
-        self._remembered = [number for number in range(self.num_listed) if self.remembered >> number & 1]
-        forgotten = set(self._of_members[2]) - set(self._remembered)
-        self.always = len(said.others) + len(forgotten)
-        self._ahead: int | None = None
-        self._orders = list(dict.fromkeys((tuple(sorted(said.order)), said.order)))
-        self.num_orders = len(self._orders)
-        self._made: PlainStates | None = None
-
-    def near(self, ahead: int | None) -> PlainInAnyOrder:
-        """Return the automaton of the orders in which no more than some names are ahead of their turn."""
-        found = copy(self)
-        found._ahead, found._made = ahead, None
-        return found
-
-    def counted(self, most: int) -> tuple[int, bool]:
-        """Return how many ways to go on there are from all states, and whether they are all; see `InTurns`."""
-        made, found = in_any_order(*self._of_members, self._remembered, self._orders, self._ahead, most)
-        self._made = made if found[1] else None
-        return found
-
-    @property
-    def states(self) -> PlainStates:
-        """The states."""
-        if self._made is None:
-            self.counted(_ALL_MOVES)
-        assert self._made is not None
-        return self._made
-
-
-class PlainInOrder(PlainObject):
-    """Listed names in one order; a state is the place of the next name."""
 
     @cached_property
     def states(self) -> PlainStates:
         """The states."""
-        return in_order(*self._of_members, None)
-
-
-class PlainInTwoOrders(PlainObject):
-    """Listed names in one order, or in a second one: the required names in the order of `required`, and after them all
-    other names in any order, which may then be repeated. Generated schemas often list names alphabetically, and require
-    them in the order in which people write them. States after those of the first order are the places in the second."""
-
-    @cached_property
-    def states(self) -> PlainStates:
-        """The states."""
-        return in_order(*self._of_members, self.said.order)
+        listed = [number for number in self.possible() if number < len(self.said.names)]
+        return in_order(len(self.said.names), len(self.members), listed, sorted(self.said.order))

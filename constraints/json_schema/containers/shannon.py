@@ -84,7 +84,7 @@ class ShannonExpansion:
     def trial(self, most: int) -> Iterator[None]:
         """Expand vectors with so much work at most, which does not count afterwards."""
         before = self.branches, self.work, self.most
-        self.most = min(self.most, self.work + most)
+        self.most = self.work + most
         try:
             yield
         finally:

@@ -62,8 +62,8 @@ size_t num_bytes(const VisiblyPushdownLayout& layout) {
          8 * (layout.chains.size() + layout.fragment_epsilon.size() + layout.epsilon.size()) +
          8 * (layout.ends.size() + layout.prepared.size()) + sizeof(Counter) * layout.counters.size() +
          12 * (layout.copies.size() + layout.calls.size() + layout.numbers.size() + layout.joins.size()) +
-         sizeof(GuardedArc) * layout.guarded.size() + 8 * layout.flag_words.size() +
-         4 * (layout.flag_set_offsets.size() + layout.targets.size() + layout.text_offsets.size() + static_cast<size_t>(layout.num_states));
+         sizeof(GuardedArc) * layout.guarded.size() + sizeof(Decision) * layout.decisions.size() +
+         4 * (layout.targets.size() + layout.text_offsets.size() + static_cast<size_t>(layout.num_states));
 }
 
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget) {

@@ -58,12 +58,16 @@ struct CountedState {
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
-// Flags are numbered within a rule, and sets of them in the layout.
+// Goes on to the condition `high` where a flag is set, and to `low` where it is not.
+struct Decision {
+  int32_t flag, low, high;
+};
+constexpr int32_t kFalse = 0, kTrue = 1;
+
 struct GuardedArc {
   int32_t source, target;
-  int32_t sets;                   // the flag that it sets, which is not set before; kNone for none
-  int32_t needs;                  // a set, all of which is set
-  int32_t first_lack, num_lacks;  // sets, of each of which some flag is not set
+  int32_t sets;       // the flag that it sets, which is not set before; kNone for none
+  int32_t condition;  // kFalse, kTrue, or 2 + the number of a decision
 };
 
 // Where two copies of one rule are called at one place, `both` is called for the two.
@@ -92,9 +96,8 @@ struct VisiblyPushdownLayout {
   std::vector<Counter> counters;
   std::vector<CountedState> numbers;
   std::vector<GuardedArc> guarded;
-  std::vector<uint64_t> flag_words;  // of all sets of flags
-  std::vector<int32_t> flag_set_offsets{0};
-  std::vector<Join> joins;  // only of layouts whose rules have been copied (`wanted_exits.h`)
+  std::vector<Decision> decisions;  // those that a decision goes on to come before it
+  std::vector<Join> joins;          // only of layouts whose rules have been copied (`wanted_exits.h`)
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }
@@ -109,9 +112,6 @@ struct VisiblyPushdownLayout {
   std::span<const Edge> epsilon_of(int32_t fragment) const {
     return {fragment_epsilon.data() + fragment_epsilon_offsets[fragment],
             fragment_epsilon.data() + fragment_epsilon_offsets[fragment + 1]};
-  }
-  std::span<const uint64_t> flag_set(int32_t number) const {
-    return {flag_words.data() + flag_set_offsets[number], flag_words.data() + flag_set_offsets[number + 1]};
   }
   // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {

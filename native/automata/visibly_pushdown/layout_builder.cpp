@@ -53,12 +53,6 @@ void LayoutBuilder::lay(const Piece& piece, int32_t source, int32_t target) {
   }
 }
 
-int32_t LayoutBuilder::flags(std::span<const uint64_t> words) {
-  layout_.flag_words.insert(layout_.flag_words.end(), words.begin(), words.end());
-  layout_.flag_set_offsets.push_back(static_cast<int32_t>(layout_.flag_words.size()));
-  return static_cast<int32_t>(layout_.flag_set_offsets.size()) - 2;
-}
-
 void LayoutBuilder::call(int32_t source, int32_t rule, std::span<const int32_t> targets) {
   layout_.calls.push_back({source, rule, static_cast<int32_t>(layout_.targets.size())});
   layout_.targets.insert(layout_.targets.end(), targets.begin(), targets.end());

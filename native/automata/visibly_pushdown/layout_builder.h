@@ -51,8 +51,7 @@ class LayoutBuilder {
   // Read a reading between two states.
   void read(int32_t source, int32_t reading, int32_t target);
   void epsilon(int32_t source, int32_t target) { layout_.epsilon.push_back({source, target}); }
-  // Keep a set of flags, as bits; return its number.
-  int32_t flags(std::span<const uint64_t> words);
+  void decision(const Decision& decision) { layout_.decisions.push_back(decision); }
   void guarded(const GuardedArc& arc) { layout_.guarded.push_back(arc); }
   // Call a rule; the targets are by its exits.
   void call(int32_t source, int32_t rule, std::span<const int32_t> targets);

@@ -90,8 +90,7 @@ VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
   found.fragment_arcs = layout.fragment_arcs;
   found.fragment_epsilon = layout.fragment_epsilon;
   found.numbers = layout.numbers;
-  found.flag_words = layout.flag_words;
-  found.flag_set_offsets = layout.flag_set_offsets;
+  found.decisions = layout.decisions;
   return found;
 }
 

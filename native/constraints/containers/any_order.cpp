@@ -47,15 +47,6 @@ const std::vector<Way>& KnownDerivatives::ways(int32_t vector, int32_t name, int
   return known_ways.emplace(name, std::move(made)).first->second;
 }
 
-int32_t KnownDerivatives::skipped(int32_t vector, const NameSet& names, const NameSet& remaining, Derivatives& source) {
-  Known& own = known(vector, source);
-  Flags flags = flags_of(own.described->required, names);
-  add_flags(own.described->said, remaining, flags);
-  const auto found = own.skipped.find(flags);
-  if (found != own.skipped.end()) return found->second;
-  return own.skipped[std::move(flags)] = source.skipped(vector, names, remaining);
-}
-
 int32_t KnownDerivatives::exit(int32_t vector, const NameSet& remaining, Derivatives& source) {
   Known& own = known(vector, source);
   Flags flags = flags_of(own.described->required, remaining);
@@ -64,23 +55,9 @@ int32_t KnownDerivatives::exit(int32_t vector, const NameSet& remaining, Derivat
   return own.exits[std::move(flags)] = source.exit(vector, remaining);
 }
 
-bool Turns::allow(const NameSet& come, const NameSet& waiting) const {
-  return !ahead || std::ranges::any_of(orders, [&](const std::vector<int32_t>& order) {
-    const auto first = std::ranges::find_if(order, [&](int32_t name) { return waiting[name]; });
-    return std::count_if(first, order.end(), [&](int32_t name) { return come[name]; }) <= *ahead;
-  });
-}
-
-int32_t Turns::first(const NameSet& waiting) const {
-  return *std::ranges::find_if(orders[0], [&](int32_t name) { return waiting[name]; });
-}
-
-AnyOrder::AnyOrder(int32_t start, int32_t num_names, NameSet returning, Turns turns, KnownDerivatives& known,
-                   Derivatives& source)
+AnyOrder::AnyOrder(int32_t start, int32_t num_names, NameSet returning, Derivatives& source)
     : num_names_(num_names),
       returning_(returning),
-      turns_(std::move(turns)),
-      known_(known),
       source_(source) {
   number({start, NameSet::first(num_names)});
 }
@@ -116,26 +93,11 @@ void AnyOrder::add_listed(const State& state, const Described& said) {
 }
 
 void AnyOrder::add_outcomes(const std::vector<Way>& ways, const NameSet& left) {
-  for (const Way& way : ways) {
-    const int32_t target = kept(way.vector, left);
-    if (target != kNone) states.add_outcome({way.value, target});
-  }
+  for (const Way& way : ways) states.add_outcome({way.value, kept(way.vector, left)});
 }
 
 int32_t AnyOrder::kept(int32_t vector, NameSet left) {
-  // Each pass leaves out one name more.
-  for (int32_t passes = 0; passes <= num_names_; ++passes) {
-    const NameSet& matter = known_.described(vector, source_).matter;
-    left = left | returning_.without(matter);
-    const NameSet waiting = matter & left;
-    if (turns_.allow(matter.without(left), waiting)) return number({vector, left});
-    NameSet passed;
-    passed.add(turns_.first(waiting));
-    left = left.without(passed);
-    vector = known_.skipped(vector, passed, left | returning_, source_);
-    if (vector == kNone) return kNone;
-  }
-  throw std::invalid_argument("a name that no longer mattered matters again");
+  return number({vector, left | returning_.without(known_.described(vector, source_).matter)});
 }
 
 int32_t AnyOrder::number(const State& state) {

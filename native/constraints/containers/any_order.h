@@ -1,8 +1,7 @@
-// AnyOrder: the states of an object with variants whose members come in any order, or in the orders near to some.
+// AnyOrder: the states of an object with variants whose members come in any order, all made beforehand.
 //
 //     Derivatives       what is left of the vector of formulas after a member: known to whoever reads the schema
-//     KnownDerivatives  the same, each asked for once, for all orders that are tried
-//     Turns             which orders
+//     KnownDerivatives  the same, each asked for once
 //     AnyOrder          makes the states
 //
 // A state is a vector, by number, and the set of the names that may still come
@@ -47,8 +46,6 @@ class Derivatives {
   virtual Described described(int32_t vector) = 0;
   // The values that a member with a listed name may have, if these names may come after it.
   virtual std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) = 0;
-  // The vector once some names have been left out, kNone if nothing can be satisfied any more.
-  virtual int32_t skipped(int32_t vector, const NameSet& names, const NameSet& remaining) = 0;
   // The exit in which an object ends here, kNone if it must go on.
   virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
 };
@@ -67,7 +64,6 @@ class KnownDerivatives {
   int32_t case_of(int32_t vector, const NameSet& remaining, Derivatives& source);
   const std::vector<Way>& ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
                                Derivatives& source);
-  int32_t skipped(int32_t vector, const NameSet& names, const NameSet& remaining, Derivatives& source);
   int32_t exit(int32_t vector, const NameSet& remaining, Derivatives& source);
 
  private:
@@ -77,8 +73,6 @@ class KnownDerivatives {
     // By case, then by name.
     std::vector<std::unordered_map<int32_t, std::vector<Way>>> ways;
     std::unordered_map<Flags, int32_t> exits;
-    // By the parts that require a name that is left out, and then those that say something of the names to come.
-    std::unordered_map<Flags, int32_t> skipped;
   };
 
   Known& known(int32_t vector, Derivatives& source);
@@ -86,22 +80,10 @@ class KnownDerivatives {
   std::vector<std::unique_ptr<Known>> known_;
 };
 
-// Which sets of names may have come: no more than `ahead` of them ahead of one that is still to come and stands before
-// them, in one of the orders; any if that is not given.
-struct Turns {
-  std::optional<int32_t> ahead;
-  std::vector<std::vector<int32_t>> orders;
-
-  bool allow(const NameSet& come, const NameSet& waiting) const;
-  // The name whose turn it is, in the first order.
-  int32_t first(const NameSet& waiting) const;
-};
-
 class AnyOrder {
  public:
   // `returning`: the names that may come again once it no longer matters whether they have come.
-  AnyOrder(int32_t start, int32_t num_names, NameSet returning, Turns turns, KnownDerivatives& known,
-           Derivatives& source);
+  AnyOrder(int32_t start, int32_t num_names, NameSet returning, Derivatives& source);
 
   // Make states until all are made, or there are more outcomes than `most`; return whether all are made.
   bool make(int64_t most);
@@ -123,15 +105,13 @@ class AnyOrder {
   void add_listed(const State& state, const Described& said);
   // Add the outcomes of a move after which some names may come.
   void add_outcomes(const std::vector<Way>& ways, const NameSet& left);
-  // Return the state, without what no longer matters; kNone if a name is too far ahead of one that must come.
-  // Throw std::invalid_argument if names matter again that no longer mattered.
+  // Return the state, without what no longer matters.
   int32_t kept(int32_t vector, NameSet left);
   int32_t number(const State& state);
 
   const int32_t num_names_;
   const NameSet returning_;
-  const Turns turns_;
-  KnownDerivatives& known_;
+  KnownDerivatives known_;
   Derivatives& source_;
   std::vector<State> reached_;
   std::unordered_map<State, int32_t, Hash> numbers_;

@@ -68,9 +68,6 @@ class GivenDerivatives : public Derivatives {
   std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) override {
     return ways_of(source_.attr("ways")(vector, name, number_of(remaining)));
   }
-  int32_t skipped(int32_t vector, const NameSet& names, const NameSet& remaining) override {
-    return nb::cast<int32_t>(source_.attr("skipped")(vector, number_of(names), number_of(remaining)));
-  }
   int32_t exit(int32_t vector, const NameSet& remaining) override {
     return nb::cast<int32_t>(source_.attr("exit")(vector, number_of(remaining)));
   }
@@ -79,17 +76,12 @@ class GivenDerivatives : public Derivatives {
   const nb::handle source_;
 };
 
-std::pair<ContainerStates, bool> any_order_of(KnownDerivatives& known, nb::handle source, int32_t start,
-                                              int32_t num_names, nb::handle returning, std::optional<int32_t> ahead,
-                                              std::vector<std::vector<int32_t>> orders, int64_t most) {
+std::pair<ContainerStates, bool> any_order_of(nb::handle source, int32_t start, int32_t num_names, nb::handle returning,
+                                              int64_t most) {
   require(start >= 0, "vectors are numbered from 0");
   require_within(num_names, 0, kMostListed + 1, "number of names");
-  require(!ahead || (*ahead >= 0 && !orders.empty()), "no fewer than none are ahead, in an order");
-  for (const auto& order : orders) {
-    for (int32_t name : order) require_within(name, 0, num_names, "name");
-  }
   GivenDerivatives given(source);
-  AnyOrder made(start, num_names, names_of(returning), {ahead, std::move(orders)}, known, given);
+  AnyOrder made(start, num_names, names_of(returning), given);
   const bool is_all = made.make(most);
   return {std::move(made.states), is_all};
 }
@@ -128,7 +120,8 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
   ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, nb::handle call, Marks marks)
       : RuleWriter(states, call, std::move(marks)),
         names_(std::move(names)),
-        value_(std::move(value)) {}
+        value_(std::move(value)),
+        lead_to_end_(states.lead_to_end()) {}
 
  private:
   void add_moves(int32_t state, int32_t source) override {
@@ -137,10 +130,11 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
       targets_.clear();
       values_here_.clear();
       for (const Outcome& outcome : move.outcomes) {
+        if (!lead_to_end_[outcome.target]) continue;
         targets_.push_back(after(outcome.target));
         values_here_.push_back(outcome.value);
       }
-      add_member(source, names(move.name), value());
+      if (!targets_.empty()) add_member(source, names(move.name), value());
     }
   }
 
@@ -174,6 +168,7 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
   }
 
   const nb::callable names_, value_;
+  const std::vector<bool> lead_to_end_;
   std::vector<int32_t> values_here_;
   std::map<int32_t, nb::tuple> known_names_;
   std::map<std::vector<int32_t>, ReadValue> known_values_;
@@ -182,6 +177,12 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
 nb::tuple container_rule(const ContainerStates& states, nb::callable names, nb::callable value, nb::handle call,
                          nb::object opened, nb::object empty, nb::object comma, nb::object close) {
   require(states.num_states() > 0, "there is a first state");
+  for (int32_t state = 0; state < states.num_states(); ++state) {
+    for (int32_t skipped : states.skips(state)) checked(states, skipped);
+    for (int32_t at = 0; at < states.num_moves(state); ++at) {
+      for (const Outcome& outcome : states.move(state, at).outcomes) checked(states, outcome.target);
+    }
+  }
   return ContainerWriter(states, std::move(names), std::move(value), call,
                          {std::move(opened), std::move(empty), std::move(comma), std::move(close)})
       .write();
@@ -216,16 +217,12 @@ void bind_states(nb::module_& m) {
 
 void bind_containers(nb::module_& m) {
   bind_states(m);
-  nb::class_<KnownDerivatives>(m, "KnownDerivatives", "What is known of what members do to vectors of formulas.")
-      .def(nb::init<>(), nb::sig("def __init__(self) -> None"), "Make an empty table.");
   m.attr("MOST_LISTED") = kMostListed;
-  m.def("states_in_any_order", &any_order_of, "known"_a, "source"_a, "start"_a, "num_names"_a, "returning"_a,
-        "ahead"_a.none(), "orders"_a, "most"_a,
-        nb::sig("def states_in_any_order(known: KnownDerivatives, source: typing.Any, start: int, num_names: int, "
-                "returning: int, ahead: int | None, orders: collections.abc.Sequence[collections.abc.Sequence[int]], "
-                "most: int) -> tuple[ContainerStates, bool]"),
-        "Return the states of an object with variants whose names come in any order, or near to some orders; and "
-        "whether they are all, and have no more outcomes than `most`.");
+  m.def("states_in_any_order", &any_order_of, "source"_a, "start"_a, "num_names"_a, "returning"_a, "most"_a,
+        nb::sig("def states_in_any_order(source: typing.Any, start: int, num_names: int, returning: int, most: int) -> "
+                "tuple[ContainerStates, bool]"),
+        "Return the states of an object with variants whose names come in any order; and whether they are all, and "
+        "have no more outcomes than `most`.");
   m.def(
       "container_rule", &container_rule, "states"_a, "names"_a, "value"_a, "call"_a, "opened"_a.none(), "empty"_a,
       "comma"_a, "close"_a,

@@ -37,31 +37,8 @@ ObjectMembers members_of(int32_t num_listed, int32_t num_members, const Numbers&
   return {num_listed, num_members, flags_of(possible, num_listed), flags_of(required, num_listed)};
 }
 
-std::pair<PlainStates, std::pair<int64_t, bool>> any_order_of(int32_t num_listed, int32_t num_members,
-                                                              const Numbers& possible, const Numbers& required,
-                                                              const Numbers& remembered,
-                                                              const std::vector<Numbers>& orders,
-                                                              std::optional<int32_t> ahead, int64_t most) {
-  const ObjectMembers members = members_of(num_listed, num_members, possible, required);
-  const std::vector<bool> is_remembered = flags_of(remembered, num_listed);
-  require(remembered.size() <= kMostRemembered, "too many names are remembered");
-  for (int32_t name : required) require(is_remembered[name], "a name is required and not remembered");
-  for (const Numbers& order : orders) {
-    std::vector<bool> is_new = is_remembered;
-    for (int32_t name : order) {
-      require_within(name, 0, num_listed, "name");
-      require(is_new[name], "an order has names that are remembered, each once");
-      is_new[name] = false;
-    }
-  }
-  Counted found = in_any_order(members, {remembered, orders, ahead}, most);
-  return {std::move(found.states), {found.num_moves, found.is_all}};
-}
-
-PlainStates in_order_of(int32_t num_listed, int32_t num_members, const Numbers& possible, const Numbers& required,
-                        const std::optional<Numbers>& second) {
-  if (second) flags_of(*second, num_listed);
-  return in_order(members_of(num_listed, num_members, possible, required), second);
+PlainStates in_order_of(int32_t num_listed, int32_t num_members, const Numbers& possible, const Numbers& required) {
+  return in_order(members_of(num_listed, num_members, possible, required));
 }
 
 PlainStates items_of(const std::vector<bool>& possible, int64_t low, std::optional<int64_t> high, int32_t last) {
@@ -158,13 +135,8 @@ void bind_plain(nb::module_& m) {
       .def(
           "is_end", [](const PlainStates& states, int32_t state) { return states.is_end(checked(states, state)); },
           nb::sig("def is_end(self, state: int, /) -> bool"), "Return whether the array or object may end.");
-  m.def(
-      "in_any_order", &any_order_of, "num_listed"_a, "num_members"_a, "possible"_a, "required"_a, "remembered"_a,
-      "orders"_a, "ahead"_a.none(), "most"_a,
-      "Return the states of an object whose names come in any order, or near to some orders; and the number of moves, "
-      "and whether they are all, or more than `most`.");
-  m.def("in_order", &in_order_of, "num_listed"_a, "num_members"_a, "possible"_a, "required"_a, "second"_a.none(),
-        "Return the states of an object whose names come in one order, or in that or a second one.");
+  m.def("in_order", &in_order_of, "num_listed"_a, "num_members"_a, "possible"_a, "required"_a,
+        "Return the states of an object whose names come in the order in which they are listed.");
   m.def("items_in_order", &items_of, "possible"_a, "low"_a, "high"_a.none(), "last"_a,
         "Return the states of an array, of which it is said by place whether there can be an item.");
   m.def(

@@ -3,12 +3,10 @@
 //     Move                one more item or member, by its number, and the state after it
 //     PlainStates         all states: moves, the states whose moves may be made as well, and where it may end
 //     ObjectMembers       what is said of an object's members
-//     in_any_order        listed names in any order, or in those near to some orders
-//     in_order            listed names in one order, or in that or a second one
+//     in_order            listed names in one order
 //     items_in_order      an array's items
 //
-// `constraints.json_schema.containers` says which orders these are and why. An object whose names come in any order has
-// a state for each set of the remembered names that have not come.
+// `constraints.json_schema.containers.flagged` has the objects whose names come in any order.
 #pragma once
 
 #include <cstdint>
@@ -57,31 +55,8 @@ struct ObjectMembers {
   int32_t num_others() const { return num_members - num_listed; }
 };
 
-// The most names that may be remembered in any order.
-inline constexpr int32_t kMostRemembered = 512;
-
-struct Orders {
-  // The names of which it is remembered whether they have come; all that are required are among them.
-  std::vector<int32_t> remembered;
-  // Some orders of these names, or of some of them. No more than `ahead` of them may have come before one that stands
-  // before them in an order, in one of the orders; any may where there is none.
-  std::vector<std::vector<int32_t>> orders;
-  std::optional<int32_t> ahead;
-};
-
-struct Counted {
-  PlainStates states;
-  // The number of moves, and whether they are all: no more are made than are asked for.
-  int64_t num_moves = 0;
-  bool is_all = false;
-};
-
-// Return the states of an object whose names come in any order, with `most` moves at most.
-Counted in_any_order(const ObjectMembers& members, const Orders& orders, int64_t most);
-
-// Return the states of an object whose names come in the order in which they are listed, or, where there is a second
-// one, in that: first the names in it, each of which must come, and then all others, in any order.
-PlainStates in_order(const ObjectMembers& members, const std::optional<std::vector<int32_t>>& second);
+// Return the states of an object whose names come in the order in which they are listed.
+PlainStates in_order(const ObjectMembers& members);
 
 // Return the states of an array. `possible`: by place, whether there can be an item; the last one is for all places
 // from there on. `last` is the state that is not left unless the array is at its longest. States that are never

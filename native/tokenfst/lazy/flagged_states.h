@@ -29,14 +29,6 @@ class FlagSets {
     const auto word = static_cast<size_t>(flag / 64);
     return word < words.size() && (words[word] >> flag % 64 & 1);
   }
-  // Whether all flags of a set are in another one.
-  bool has_all(int32_t set, std::span<const uint64_t> flags) const {
-    const auto words = sets_[set];
-    for (size_t word = 0; word < flags.size(); ++word) {
-      if (flags[word] & ~(word < words.size() ? words[word] : 0)) return false;
-    }
-    return true;
-  }
   // The set with one more flag.
   int32_t with(int32_t set, int32_t flag) {
     const auto word = static_cast<size_t>(flag / 64);
@@ -46,7 +38,9 @@ class FlagSets {
     sets_.open()[word] |= uint64_t{1} << flag % 64;
     return sets_.close().number;
   }
-  size_t num_bytes() const { return 8 * static_cast<size_t>(sets_.num_values()) + 16 * static_cast<size_t>(sets_.size()); }
+  size_t num_bytes() const {
+    return 8 * static_cast<size_t>(sets_.num_values()) + 16 * static_cast<size_t>(sets_.size());
+  }
 
  private:
   support::Interner<uint64_t> sets_;  // without words of 0 at the end

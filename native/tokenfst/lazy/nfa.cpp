@@ -55,8 +55,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       block_of_page_(budget),
       guarded_offsets_(budget),
       guarded_(budget),
-      flag_words_(copied(layout.flag_words, budget)),
-      flag_set_offsets_(copied(layout.flag_set_offsets, budget)),
+      decisions_(copied(layout.decisions, budget)),
       flag_sets_(budget),
       flagged_(budget),
       flagged_pages_(budget) {
@@ -264,8 +263,9 @@ size_t LazyNfa::num_bytes() const {
               3 * joins_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
          text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size() +
-         sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() + 8 * flag_words_.size() +
-         flag_sets_.num_bytes() + 16 * static_cast<size_t>(flagged_.size());
+         sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() +
+         sizeof(automata::Decision) * decisions_.size() + flag_sets_.num_bytes() +
+         16 * static_cast<size_t>(flagged_.size());
 }
 
 }  // namespace tokenfst

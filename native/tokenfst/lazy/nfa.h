@@ -232,12 +232,11 @@ class LazyNfa {
   // Of pages of states with flags, -1 - their number.
   Vector<int32_t> block_of_page_;
   int32_t first_block_ = 0;
-  // Guarded arcs by source, the sets that they name, and the states with flags made so far, each page with its first
+  // Guarded arcs by source, what they depend on, and the states with flags made so far, each page with its first
   // state.
   Vector<int32_t> guarded_offsets_;
   Vector<automata::GuardedArc> guarded_;
-  Vector<uint64_t> flag_words_;
-  Vector<int32_t> flag_set_offsets_;
+  Vector<automata::Decision> decisions_;
   FlagSets flag_sets_;
   support::ValueInterner<FlaggedState> flagged_;
   Vector<int32_t> flagged_pages_;

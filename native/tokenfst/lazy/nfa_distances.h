@@ -70,10 +70,10 @@ class NfaDistances : public DistanceSource {
   SubsetMachine& machine_;
   LazyNfa& nfa_;
   Budget& budget_;
-  Vector<int32_t> tokens_ahead_;            // [T]
-  Vector<int32_t> bytes_inside_;            // by state of all fragments
-  std::vector<Layers> layers_;              // by counter
-  support::Matrix<int32_t> to_exit_;        // [N, E], E the most exits that a rule has
+  Vector<int32_t> tokens_ahead_;                        // [T]
+  Vector<int32_t> bytes_inside_;                        // by state of all fragments
+  std::vector<Layers> layers_;                          // by counter
+  support::Matrix<int32_t> to_exit_;                    // [N, E], E the most exits that a rule has
   support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that was asked for
   support::Matrix<int32_t> made_rows_;
   DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top

@@ -117,15 +117,13 @@ int32_t LazyNfa::with_flags(int32_t state, int32_t flags) {
 }
 
 bool LazyNfa::is_open(const automata::GuardedArc& arc, int32_t flags) const {
-  const auto set = [&](int32_t number) {
-    return std::span(flag_words_).subspan(flag_set_offsets_[number],
-                                          flag_set_offsets_[number + 1] - flag_set_offsets_[number]);
-  };
-  if ((arc.sets != kNone && flag_sets_.has(flags, arc.sets)) || !flag_sets_.has_all(flags, set(arc.needs))) return false;
-  for (int32_t lack = 0; lack < arc.num_lacks; ++lack) {
-    if (flag_sets_.has_all(flags, set(arc.first_lack + lack))) return false;
+  if (arc.sets != kNone && flag_sets_.has(flags, arc.sets)) return false;
+  int32_t condition = arc.condition;
+  while (condition > automata::kTrue) {
+    const automata::Decision& decision = decisions_[condition - 2];
+    condition = flag_sets_.has(flags, decision.flag) ? decision.high : decision.low;
   }
-  return true;
+  return condition == automata::kTrue;
 }
 
 int32_t LazyNfa::target_of(const automata::GuardedArc& arc, int32_t flags) {

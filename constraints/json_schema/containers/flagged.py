@@ -1,0 +1,292 @@
+"""FlaggedObject: an object whose members come in any order, with a flag for each name that must be remembered.
+
+    End, Choice, Hub     where the object may end, a member that may come next, and both for one vector
+    flagged_plain        the object of a conjunction of statements about members: one hub
+    flagged              the object of any vector of formulas
+
+In any order, a state is what is still required, a vector, and the set of the names that have come. The vectors are few
+and the sets are many. So the automaton has a *hub* for each vector, and the sets are flags, which the automaton of
+the rule keeps (`automata.visibly_pushdown.grammar`). What a conjunction of statements about several members says stays
+the same until the end, when it is true if the names that it requires have come; only a member whose value it does not
+allow makes it false.
+
+A lazy automaton asks that an end can be reached wherever a text leads. Where variants exclude each other, that depends
+on the set: of two that ask for one name each, and exclude each other, only one of the names may come. So the sets with
+which an end can be reached are found for each hub, as conditions: those with which the object may end there, and those
+with which some member leads to a hub with such a set (the least solution). A member may come if some value leads on,
+and where only some of its values do, only these may.
+
+Rejected: all sets as states (2^n of them; only the orders near to that of the schema are then few enough); a search for
+an end when a text reaches a set (which values may come has to be known before they are read).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from automata.visibly_pushdown.conditions import FALSE, TRUE, Conditions
+from constraints.json_schema.containers.automaton import Vector
+from constraints.json_schema.containers.members import AnyOrderMembers
+from constraints.json_schema.containers.named import Named
+from constraints.json_schema.containers.plain import PlainMembers
+from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or
+from constraints.json_schema.formulas.statements import MemberCount
+from constraints.recursion import Task, run
+
+# The most hubs, members that may come next in all of them, decisions of all conditions, and names.
+MAX_HUBS: Final = 1_000
+MAX_CHOICES: Final = 20_000
+MAX_DECISIONS: Final = 100_000
+MAX_NAMES: Final = 400
+
+
+IsEmpty: TypeAlias = Callable[[Formula], bool]
+
+
+class End(NamedTuple):
+    """A way to end.
+
+    Attributes:
+        exit: the place of the formula that then holds.
+        condition: when that may be; a flag is the place of a name.
+    """
+
+    exit: int
+    condition: int
+
+
+class Choice(NamedTuple):
+    """A member that may come next.
+
+    Attributes:
+        name: as for `Move`.
+        sets, condition: as for `GuardedArc`.
+        outcomes: values, and the number of the hub that each leads to.
+    """
+
+    name: str | Formula | None
+    sets: int
+    condition: int
+    outcomes: tuple[tuple[Formula, int], ...]
+
+
+class Hub(NamedTuple):
+    """What may come where a vector is required.
+
+    Attributes:
+        ends: where the object may end.
+        more: where another member may come.
+        choices: the members. Of those that may come, the first leads to an end.
+    """
+
+    ends: list[End]
+    more: int
+    choices: list[Choice]
+
+
+class FlaggedObject(NamedTuple):
+    """An object in any order.
+
+    Attributes:
+        hubs: the first is the start.
+        conditions: those of the hubs.
+    """
+
+    hubs: list[Hub]
+    conditions: Conditions
+
+    def values(self) -> list[Formula]:
+        """Return the values of all members."""
+        return list(dict.fromkeys(value for hub in self.hubs for choice in hub.choices for value, _ in choice.outcomes))
+
+
+def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
+    """Return the object of what is said of each name.
+
+    Args:
+        said: what is said.
+        remembered: the names that come once at most, as bits, among them those that are required.
+        is_empty: tells whether no value satisfies a formula, as far as is known.
+    """
+    conditions = Conditions()
+    if any(map(is_empty, said.needed)):
+        return FlaggedObject([Hub([], FALSE, [])], conditions)
+    places = [*said.order, *(place for place in range(len(said.names)) if not said.required >> place & 1)]
+    choices = [
+        Choice(said.names[place], place if remembered >> place & 1 else -1, TRUE, ((said.values[place], 0),))
+        for place in places
+        if type(said.values[place]) is not Never and not is_empty(said.values[place])
+    ]
+    choices += [
+        Choice(names, -1, TRUE, ((value, 0),))
+        for names, value in said.others
+        if type(value) is not Never and not is_empty(value)
+    ]
+    is_endless = any(choice.sets < 0 for choice in choices)
+    more = TRUE if is_endless else conditions.not_all_of(sum([1 << choice.sets for choice in choices]))
+    return FlaggedObject([Hub([End(0, conditions.all_of(said.required))], more, choices)], conditions)
+
+
+def flagged(given: AnyOrderMembers, is_empty: IsEmpty) -> FlaggedObject | None:
+    """Return the object of a vector; None where it would be too large.
+
+    Args:
+        given: the vector.
+        is_empty: as for `flagged_plain`.
+
+    Raises:
+        LimitExceeded: telling variants apart takes too much.
+    """
+    if len(given.members.bit) > MAX_NAMES:
+        return None
+    hubs = _Hubs(given, is_empty)
+    try:
+        return hubs.made()
+    except _TooLargeError:
+        return None
+
+
+class _TooLargeError(Exception):
+    """There are too many hubs or conditions."""
+
+
+class _Member(NamedTuple):
+    """A member that may come next, whatever has come."""
+
+    name: str | Formula | None
+    sets: int
+    outcomes: tuple[tuple[Formula, int], ...]
+
+
+class _Hubs:
+    """Finds the hubs, from the first on.
+
+    Attributes:
+        ends: by hub, the condition of each exit.
+        members: by hub, what may come next.
+        live: by hub, when an end can be reached.
+    """
+
+    def __init__(self, given: AnyOrderMembers, is_empty: IsEmpty) -> None:
+        self.given, self.is_empty = given, is_empty
+        self.derivatives, self.expansion = given.members, given.members.expansion
+        self.conditions = Conditions()
+        self.numbers: dict[Vector, int] = {}
+        self.vectors: list[Vector] = []
+        self.ends: list[list[int]] = []
+        self.members: list[list[_Member]] = []
+        self.live: list[int] = []
+
+    def made(self) -> FlaggedObject:
+        """Return the object."""
+        self.number(self.given.vector)
+        num_members = 0
+        for vector in self.vectors:
+            self.ends.append([run(self.end(formula)) for formula in vector])
+            self.members.append(self.following(vector))
+            num_members += len(self.members[-1])
+            if len(self.vectors) > MAX_HUBS or num_members > MAX_CHOICES:
+                raise _TooLargeError
+        self.find_live()
+        if not self.conditions.holds(self.live[0], 0):
+            return FlaggedObject([Hub([], FALSE, [])], self.conditions)
+        return FlaggedObject([self.hub(number) for number in range(len(self.vectors))], self.conditions)
+
+    def number(self, vector: Vector) -> int:
+        number = self.numbers.setdefault(vector, len(self.vectors))
+        if number == len(self.vectors):
+            self.vectors.append(vector)
+        return number
+
+    def following(self, vector: Vector) -> list[_Member]:
+        """Return what may come next. Members with a flag come first, as each comes once."""
+        read, remembered = self.derivatives.read, self.given.remembered
+        found = []
+        for place, (name, bit) in enumerate(self.derivatives.bit.items()):
+            outcomes = self.outcomes(self.expansion(read(vector, name, self.derivatives.all)))
+            found.append(_Member(name, place if remembered & bit else -1, outcomes))
+        found += [_Member(names, -1, self.outcomes(ways)) for names, ways in self.derivatives.unlisted(vector)]
+        return sorted([member for member in found if member.outcomes], key=lambda member: member.sets < 0)
+
+    def outcomes(self, found: Sequence[tuple[Formula, Vector]]) -> tuple[tuple[Formula, int], ...]:
+        possible = [way for way in found if type(way[0]) is not Never and not self.is_empty(way[0])]
+        return tuple([(value, self.number(residual)) for value, residual in possible])
+
+    def end(self, formula: Formula) -> Task[int]:
+        """Return when a formula is true of an object that ends."""
+        kind, conditions = type(formula), self.conditions
+        if kind is Named:
+            return conditions.all_of(self.derivatives.required[formula.fields[0]])
+        if kind not in (And, Or, Not):
+            is_false = kind is Never or (type(formula) is MemberCount and formula.low > 0)
+            return FALSE if is_false else TRUE
+        if kind is Not:
+            denied: int = yield self.end(formula.fields[0])
+            return conditions.negation(denied)
+        found = TRUE if kind is And else FALSE
+        for part in formula.fields:
+            own: int = yield self.end(part)
+            found = conditions.both(found, own) if kind is And else conditions.any_of((found, own))
+        return found
+
+    def find_live(self) -> None:
+        """Find when an end can be reached from each hub."""
+        conditions = self.conditions
+        self.live = [conditions.any_of(ends) for ends in self.ends]
+        more = True
+        while more:
+            more = False
+            for hub in reversed(range(len(self.live))):
+                before = self.live[hub]
+                for member in self.members[hub]:
+                    ways = conditions.any_of(self.after(member, target) for _, target in member.outcomes)
+                    self.live[hub] = conditions.any_of((self.live[hub], ways))
+                more = more or self.live[hub] != before
+            if len(conditions.decisions) > MAX_DECISIONS:
+                raise _TooLargeError
+
+    def after(self, member: _Member, hub: int) -> int:
+        """Return when a member may come after which an end can be reached from a hub."""
+        if member.sets < 0:
+            return self.live[hub]
+        conditions = self.conditions
+        return conditions.both(conditions.not_all_of(1 << member.sets), conditions.known(self.live[hub], member.sets))
+
+    def hub(self, number: int) -> Hub:
+        """Return a hub. Its conditions are asked for only where an end can be reached from it."""
+        conditions, live = self.conditions, self.live[number]
+        ends = [End(place, self.where(live, end)) for place, end in enumerate(self.ends[number])]
+        choices = [choice for member in self.members[number] for choice in self.choices(live, member)]
+        own = [conditions.not_all_of(1 << choice.sets) if choice.sets >= 0 else TRUE for choice in choices]
+        more = conditions.any_of(
+            conditions.both(condition, choice.condition) for condition, choice in zip(own, choices, strict=True)
+        )
+        return Hub([end for end in ends if end.condition != FALSE], self.where(live, more), choices)
+
+    def choices(self, live: int, member: _Member) -> list[Choice]:
+        """Return the choices of a member: one for each set of outcomes from which an end can be reached."""
+        conditions = self.conditions
+        may_come = live if member.sets < 0 else conditions.both(live, conditions.not_all_of(1 << member.sets))
+        cases: list[tuple[int, tuple[tuple[Formula, int], ...]]] = [(may_come, ())]
+        for outcome in member.outcomes:
+            leads_on = self.after(member, outcome[1])
+            split = []
+            for where, taken in cases:
+                split.append((conditions.both(where, leads_on), (*taken, outcome)))
+                split.append((conditions.both(where, conditions.negation(leads_on)), taken))
+            cases = [case for case in split if case[0] != FALSE]
+            if len(cases) > MAX_CHOICES:
+                raise _TooLargeError
+        return [
+            Choice(member.name, member.sets, self.where(may_come, where), outcomes)
+            for where, outcomes in cases
+            if outcomes
+        ]
+
+    def where(self, asked: int, condition: int) -> int:
+        """Return a condition, or a simpler one that is the same where it is asked for."""
+        conditions = self.conditions
+        if conditions.both(asked, condition) == asked:
+            return TRUE
+        return condition if conditions.both(asked, condition) != FALSE else FALSE
