@@ -36,7 +36,7 @@ class Conditions:
         self.decisions = [Decision(_NO_FLAG, FALSE, FALSE), Decision(_NO_FLAG, TRUE, TRUE)]
         self._numbers: dict[Decision, int] = {}
         self._chosen: dict[tuple[int, int, int], int] = {}
-        self._known: dict[tuple[int, int], int] = {}
+        self._known: dict[tuple[int, int, bool], int] = {}
 
     def holds(self, condition: int, flags: int) -> bool:
         """Return whether a condition holds where some flags are set, as bits."""
@@ -93,15 +93,16 @@ class Conditions:
             found = self._chosen[key] = self._decision(flag, low, high)
         return found
 
-    def known(self, condition: int, flag: int) -> int:
-        """Return what a condition says of the other flags where one is set."""
+    def known(self, condition: int, flag: int, is_set: bool) -> int:
+        """Return what a condition says of the other flags where it is known of one whether it is set."""
         own, low, high = self.decisions[condition]
         if own >= flag:
-            return high if own == flag else condition
-        key = condition, flag
+            return condition if own != flag else high if is_set else low
+        key = condition, flag, is_set
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._decision(own, self.known(low, flag), self.known(high, flag))
+            low, high = self.known(low, flag, is_set), self.known(high, flag, is_set)
+            found = self._known[key] = self._decision(own, low, high)
         return found
 
     def _part(self, condition: int, flag: int, is_set: bool) -> int:

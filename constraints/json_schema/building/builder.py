@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
-from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown import Conditions, VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
@@ -27,7 +27,7 @@ from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray
 from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain, Vector
 from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.distinct import without_places
-from constraints.json_schema.containers.flagged import FlaggedObject
+from constraints.json_schema.containers.flagged import FlaggedObject, Hub
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
@@ -347,21 +347,28 @@ class SchemaGrammarBuilder:
 
     def _flagged_reaches_end(self, container: FlaggedObject, way: int) -> Task[bool]:
         """The same of an object in any order. What leads to an end comes first, so few ways are followed."""
-        holds = container.conditions.holds
-        waiting, seen = [(0, 0)], {(0, 0)}
-        while waiting and len(seen) < _MOST_SEEN:
-            number, flags = waiting.pop()
-            hub = container.hubs[number]
-            if any(end.exit == way and holds(end.condition, flags) for end in hub.ends):
-                return True
-            for _, sets, condition, outcomes in reversed(hub.choices):
-                own = 1 << sets if sets >= 0 else 0
-                for value, target in outcomes if not flags & own and holds(condition, flags) else ():
-                    state = target, flags | own
-                    if state not in seen and (yield self._valued(value)):
-                        seen.add(state)
-                        waiting.append(state)
-        self._is_cut_short = self._is_cut_short or bool(waiting)
+        conditions, hubs = container.conditions, container.hubs
+        hopeful = _leading_to(hubs, way)
+        path, seen = [(0, iter(hubs[0].choices))] if 0 in hopeful else [], {(0, 0)}
+        if path and _ends(hubs[0], way, conditions, 0):
+            return True
+        while path and len(seen) < _MOST_SEEN:
+            flags, choices = path[-1]
+            choice = next(choices, None)
+            if choice is None:
+                path.pop()
+                continue
+            own = 1 << choice.sets if choice.sets >= 0 else 0
+            if flags & own or not conditions.holds(choice.condition, flags):
+                continue
+            for value, target in choice.outcomes:
+                state = target, flags | own
+                if target in hopeful and state not in seen and (yield self._valued(value)):
+                    if _ends(hubs[target], way, conditions, flags | own):
+                        return True
+                    seen.add(state)
+                    path.append((flags | own, iter(hubs[target].choices)))
+        self._is_cut_short = self._is_cut_short or bool(path)
         return False
 
     def _is_empty(self, formula: Formula) -> bool:
@@ -380,6 +387,26 @@ class SchemaGrammarBuilder:
             if sum(self._has_value.values()) == num_known:
                 break
         return None if values and self._is_cut_short else frozenset(values)
+
+
+def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:
+    return any(end.exit == way and conditions.holds(end.condition, flags) for end in hub.ends)
+
+
+def _leading_to(hubs: Sequence[Hub], way: int) -> set[int]:
+    """Return the hubs that may lead to an end in an exit, whatever has come."""
+    before: list[list[int]] = [[] for _ in hubs]
+    for number, hub in enumerate(hubs):
+        for choice in hub.choices:
+            for _, target in choice.outcomes:
+                before[target].append(number)
+    waiting = [number for number, hub in enumerate(hubs) if any(end.exit == way for end in hub.ends)]
+    found = set(waiting)
+    while waiting:
+        more = set(before[waiting.pop()]) - found
+        found |= more
+        waiting += more
+    return found
 
 
 def _counts_members(key: _RuleKey) -> bool:

@@ -13,9 +13,10 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 MOST_WAYS: Final = 10_000
 # The most of a schema, with those that were looked at in vain.
 ALL_WAYS: Final = 60_000
-# The most work on variants of an object, and of all objects.
+# The most work on variants of an object, and of all objects; what is always allowed for one.
 MOST_WORK: Final = 300_000
 ALL_WORK: Final = 700_000
+FEW_WORK: Final = 5_000
 
 
 class Allowance:
@@ -33,7 +34,7 @@ class Allowance:
     def trial(self, expansion: ShannonExpansion) -> Iterator[None]:
         """Expand vectors with what is left of the work, which does not count as that of the schema."""
         before = expansion.work
-        with expansion.trial(min(self.work, MOST_WORK)):
+        with expansion.trial(min(max(self.work, FEW_WORK), MOST_WORK)):
             try:
                 yield
             finally:

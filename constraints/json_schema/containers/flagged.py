@@ -239,42 +239,51 @@ class _Hubs:
             more = False
             for hub in reversed(range(len(self.live))):
                 before = self.live[hub]
-                for member in self.members[hub]:
+                for member in self.members[hub] if before != TRUE else ():
                     ways = conditions.any_of(self.after(member, target) for _, target in member.outcomes)
+                    if member.sets >= 0:
+                        ways = conditions.both(conditions.not_all_of(1 << member.sets), ways)
                     self.live[hub] = conditions.any_of((self.live[hub], ways))
                 more = more or self.live[hub] != before
             if len(conditions.decisions) > MAX_DECISIONS:
                 raise _TooLargeError
 
     def after(self, member: _Member, hub: int) -> int:
-        """Return when a member may come after which an end can be reached from a hub."""
-        if member.sets < 0:
-            return self.live[hub]
-        conditions = self.conditions
-        return conditions.both(conditions.not_all_of(1 << member.sets), conditions.known(self.live[hub], member.sets))
+        """Return when an end can be reached from a hub to which a member that comes leads."""
+        return self.live[hub] if member.sets < 0 else self.conditions.known(self.live[hub], member.sets, True)
 
     def hub(self, number: int) -> Hub:
         """Return a hub. Its conditions are asked for only where an end can be reached from it."""
-        conditions, live = self.conditions, self.live[number]
+        live = self.live[number]
         ends = [End(place, self.where(live, end)) for place, end in enumerate(self.ends[number])]
         choices = [choice for member in self.members[number] for choice in self.choices(live, member)]
-        own = [conditions.not_all_of(1 << choice.sets) if choice.sets >= 0 else TRUE for choice in choices]
-        more = conditions.any_of(
-            conditions.both(condition, choice.condition) for condition, choice in zip(own, choices, strict=True)
-        )
-        return Hub([end for end in ends if end.condition != FALSE], self.where(live, more), choices)
+        return Hub([end for end in ends if end.condition != FALSE], self.where(live, self.more(choices)), choices)
+
+    def more(self, choices: list[Choice]) -> int:
+        """Return when some of the choices may come."""
+        conditions = self.conditions
+        always = sum([1 << choice.sets for choice in choices if choice.sets >= 0 and choice.condition == TRUE])
+        found = [conditions.not_all_of(always)]
+        for choice in choices:
+            if choice.sets < 0:
+                found.append(choice.condition)
+            elif choice.condition != TRUE:
+                found.append(conditions.both(conditions.not_all_of(1 << choice.sets), choice.condition))
+        return conditions.any_of(found)
 
     def choices(self, live: int, member: _Member) -> list[Choice]:
         """Return the choices of a member: one for each set of outcomes from which an end can be reached."""
         conditions = self.conditions
-        may_come = live if member.sets < 0 else conditions.both(live, conditions.not_all_of(1 << member.sets))
+        may_come = live if member.sets < 0 else conditions.known(live, member.sets, False)
         cases: list[tuple[int, tuple[tuple[Formula, int], ...]]] = [(may_come, ())]
         for outcome in member.outcomes:
             leads_on = self.after(member, outcome[1])
             split = []
             for where, taken in cases:
-                split.append((conditions.both(where, leads_on), (*taken, outcome)))
-                split.append((conditions.both(where, conditions.negation(leads_on)), taken))
+                then = conditions.both(where, leads_on)
+                split.append((then, (*taken, outcome)))
+                if then != where:
+                    split.append((conditions.both(where, conditions.negation(leads_on)), taken))
             cases = [case for case in split if case[0] != FALSE]
             if len(cases) > MAX_CHOICES:
                 raise _TooLargeError
