@@ -10,6 +10,8 @@ from automata.limits import Work
 from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 
+# The most states of a rule.
+MAX_STATES: Final = 300_000
 # The work is checked every so many states.
 _CHECKED_EVERY: Final = 1000
 
@@ -20,7 +22,7 @@ def unfolded(grammar: VisiblyPushdownGrammar, work: Work) -> VisiblyPushdownGram
     """Return the same grammar without flags.
 
     Raises:
-        LimitExceeded: it has more states than the limits allow.
+        LimitExceeded: a rule has more states than the limits allow, or than `MAX_STATES`.
         Cancelled: the compilation was cancelled.
     """
     if not any(rule.guarded for rule in grammar.rules):
@@ -34,6 +36,7 @@ class _Unfolding:
 
     def __init__(self, rule: VisiblyPushdownRule, work: Work) -> None:
         self.work = work
+        self.most = min(work.limits.states, MAX_STATES)
         self.found = VisiblyPushdownRule(0, num_exits=rule.num_exits)
         # By source.
         self.arcs, self.epsilon, self.guarded = _grouped(rule.arcs), _grouped(rule.epsilon), _grouped(rule.guarded)
@@ -67,8 +70,8 @@ class _Unfolding:
         """Return the number of a state with flags; a new one waits to be looked at."""
         number = self.numbers.setdefault((state, flags), len(self.waiting))
         if number == len(self.waiting):
-            if number >= self.work.limits.states:
-                raise limit_exceeded("states", self.work.limits.states).of("members in any order")
+            if number >= self.most:
+                raise limit_exceeded("states", self.most).of("the rules with all sets of flags")
             self.waiting.append((state, flags))
             self.found.num_states += 1
         return number

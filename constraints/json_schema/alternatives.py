@@ -71,15 +71,13 @@ class JsonTexts(Parsed[T_co]):
         return None if source is None else schema_places(source, self.layout)
 
     @cached_property
-    def readable_with_memory(self) -> TokenAutomaton:
-        """The automaton of the texts over single bytes, where items have to be remembered."""
+    def _over_bytes(self) -> TokenAutomaton:
+        """The automaton of the texts over single bytes. It remembers items, and members in any order."""
         return tokenfst.compile(self, ALL_BYTES)
 
     def allows(self, text: str) -> bool:
         """Return whether a text is one of the constraint's."""
-        if self.unique_arrays() is None:
-            return super().allows(text)
-        return is_text(text) and self.readable_with_memory.accepts(text)
+        return is_text(text) and self._over_bytes.accepts(text)
 
     @abstractmethod
     def value(self, text: str) -> T_co:

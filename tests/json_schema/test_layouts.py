@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from interpreter import accepts
 from jsonschema import Draft202012Validator
 
-from automata import LimitExceeded
 from constraints import json_schema
 from constraints.json_schema import Whitespace
 
@@ -68,7 +67,7 @@ def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
         assert not accepts(grammar, b'{"h":"x","h":1}')
 
 
-def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
+def test_in_any_order_names_come_once_each() -> None:
     names = [f"n{number}" for number in range(11)]
     schema = {"properties": {name: {"type": "null"} for name in names[:10]}, "additionalProperties": False}
     grammar = schema_grammar(schema, property_order="any")
@@ -76,9 +75,6 @@ def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
     written = [f'"{name}":null' for name in reversed(names)]
     assert accepts(grammar, ("{" + ",".join(written[1:]) + "}").encode())
     assert not accepts(grammar, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
-    for more in ({"properties": dict.fromkeys(names, True)}, {"required": names}, {"not": {"required": names}}):
-        with pytest.raises(LimitExceeded, match=r"11 listed names .* takes 10 at most"):
-            json_schema({"type": "object", **more}, property_order="any")
 
 
 def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:

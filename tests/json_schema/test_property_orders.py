@@ -1,4 +1,4 @@
-"""Which orders of members are taken where not all are cheap: always that of the schema, and never an invalid value."""
+"""Members in any order: all orders of valid values, or where that is not cheap at least that of the schema."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+import tokenfst
 from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
-from constraints.json_schema.containers import cheap
+from constraints.json_schema.containers import cheap, flagged
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 OBJECTS = importlib.import_module("constraints.json_schema.containers.objects")
 NAMES = ("kind", "a", "b", "c", "d")
@@ -63,17 +66,11 @@ def texts(value: dict[str, Any], random: Random) -> list[bytes]:
     return [json.dumps(dict(order)).encode() for order in random.sample(orders, min(len(orders), 24))]
 
 
-@pytest.mark.parametrize("most", [0, 60, 100, 200, 100_000])
-def test_orders_are_those_of_valid_values_and_include_that_of_the_schema(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With less and less that counts as cheap, down to nothing."""
-    monkeypatch.setattr(cheap, "FEW", 0)
-    monkeypatch.setattr(cheap, "WORTH_OF_ANY", 1)
-    for name in ("MOVES", "VARIANT_MOVES"):
-        monkeypatch.setattr(OBJECTS, name, most)
-    schemas, compared, more, fewer = Variants(most), 0, 0, 0
-    while compared < 40:
+def compared(seed: int, order: Any, is_complete: bool) -> tuple[int, int]:
+    """Compare random schemas with what is valid; return how many texts are read in an order that is not the schema's,
+    and how many of valid values are not read."""
+    schemas, num_schemas, more, fewer = Variants(seed), 0, 0, 0
+    while num_schemas < 40:
         schema = schemas.schema()
         is_inside = schemas.random.random() < 0.3
         if is_inside:
@@ -82,31 +79,70 @@ def test_orders_are_those_of_valid_values_and_include_that_of_the_schema(
             listed = json_schema(schema).to_automaton()
         except UnsatisfiableSchema:
             continue
-        near = json_schema(schema, property_order="any-if-cheap").to_automaton()
+        found = json_schema(schema, property_order=order).to_automaton()
         valid = Draft202012Validator(schema).is_valid
         for _ in range(12):
             value = schemas.object()
             for alone in texts(value, schemas.random):
                 text = b"[" + alone + b"]" if is_inside else alone
-                in_order, is_near = listed.accepts(text), near.accepts(text)
+                is_listed, is_read = listed.accepts(text), found.accepts(text)
                 is_valid = valid([value] if is_inside else value)
-                assert is_valid or not is_near, (schema, text)
-                assert is_near or not in_order, (schema, text)
-                more += is_near and not in_order
-                fewer += is_valid and not is_near
-        compared += 1
+                assert is_read == is_valid if is_complete else is_valid or not is_read, (schema, text)
+                assert is_read or not is_listed, (schema, text)
+                more += is_read and not is_listed
+                fewer += is_valid and not is_read
+        num_schemas += 1
+    return more, fewer
+
+
+@pytest.mark.parametrize("order", ["any", "any-if-cheap"])
+@pytest.mark.parametrize("flags", [True, False])
+def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not flags:
+        monkeypatch.setattr(flagged, "MAX_NAMES", -1)
+        monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
+    assert compared(1 + flags, order, True)[0] > 0
+
+
+@pytest.mark.parametrize("most", [0, 60])
+def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flagged, "MAX_NAMES", -1)
+    monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
+    monkeypatch.setattr(cheap, "MOST_WAYS", most)
+    more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)
-    assert (fewer > 0) == (most < 100_000)
+    assert fewer > 0
 
 
-@pytest.mark.parametrize("most", [60, 150, 100_000])
-def test_whichever_of_two_members_with_a_name_is_kept_it_is_valid(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cheap, "FEW", 0)
-    monkeypatch.setattr(cheap, "WORTH_OF_ANY", 1)
-    for name in ("MOVES", "VARIANT_MOVES"):
-        monkeypatch.setattr(OBJECTS, name, most)
-    schemas, compared, accepted = Variants(most), 0, 0
-    while compared < 60:
+def test_objects_whose_members_have_no_values_are_left_out() -> None:
+    """Variants that only the automata of their strings tell to be empty, and what needs them, directly or not."""
+    none = {"type": "string", "pattern": "^a", "maxLength": 0}
+    empty = {"properties": {"x": none}, "required": ["x"], "type": "object"}
+    variants = [
+        {"properties": {"kind": {"const": "of none"}, "of": empty}, "required": ["kind", "of"]},
+        {"properties": {"kind": {"const": "many"}, "of": {"type": "array", "items": empty}}, "required": ["of"]},
+        {"properties": {"kind": {"const": "itself"}, "of": {"$ref": "#"}}, "required": ["kind", "of"]},
+    ]
+    constraint = json_schema({"type": "object", "oneOf": variants}, property_order="any")
+    expected = {
+        '{"of": [], "kind": "many"}': True,
+        '{"of": {"of": []}, "kind": "itself"}': True,
+        '{"of": {"of": [{}]}, "kind": "itself"}': False,
+        '{"kind": "of none", "of": {}}': False,
+    }
+    assert {text: constraint.allows(text) for text in expected} == expected
+    automaton = tokenfst.compile(constraint, ALL_BYTES)
+    state = automaton.start
+    for byte in b'{"kind": "':
+        state = automaton.advance(state, byte)
+    assert sorted(bytes([byte]) for byte in np.flatnonzero(automaton.mask(state)).tolist()) == [b"i", b"m"]
+    with pytest.raises(UnsatisfiableSchema):
+        json_schema({"type": "object", "oneOf": variants[::2]}, property_order="any")
+
+
+def test_whichever_of_two_members_with_a_name_is_kept_it_is_valid() -> None:
+    schemas, num_schemas, accepted = Variants(5), 0, 0
+    while num_schemas < 100:
         schema = schemas.schema()
         if "minProperties" in str(schema):
             continue  # members are counted as they are written
@@ -123,7 +159,7 @@ def test_whichever_of_two_members_with_a_name_is_kept_it_is_valid(most: int, mon
                 assert valid(dict(members)), (schema, text)
                 assert valid(dict(reversed(members))), (schema, text)
                 accepted += len(dict(members)) < len(members)
-        compared += 1
+        num_schemas += 1
     assert accepted
 
 
@@ -160,40 +196,3 @@ def test_a_variant_that_says_more_than_another_is_absorbed() -> None:
     schema = {"type": "object", "anyOf": [meta, *others]}
     assert accepts_in_any_order(schema, {"n5": 1, "meta": {}, "n2": "x", "n7": None})
     assert not json_schema(schema, property_order="any-if-cheap").allows('{"n5": 1, "meta": 2}')
-
-
-def test_names_that_are_not_remembered_come_anywhere_between_those_that_are() -> None:
-    required = [f"r{number}" for number in range(12)]
-    schema = {"type": "object", "properties": dict.fromkeys([*required, "x", "y"], True), "required": required}
-    found = json_schema({**schema, "additionalProperties": False}, property_order="any-if-cheap")
-    for place in range(13):
-        names = [*required[:place], "y", *required[place:], "x"]
-        assert found.allows(json.dumps(dict.fromkeys(names, 1)))
-    assert not found.allows(json.dumps(dict.fromkeys(required[::-1], 1)))
-    assert not found.allows(json.dumps(dict.fromkeys(required[1:], 1)))
-
-
-def test_a_schema_spends_no_more_on_orders_than_it_may() -> None:
-    names = [f"n{number}" for number in range(9)]
-    wide = {"properties": dict.fromkeys(names, True), "required": names[:6], "type": "object"}
-    schema = {"properties": {f"o{number}": {**wide, "title": str(number)} for number in range(50)}}
-    schema["properties"] |= {
-        f"p{number}": {**wide, "properties": {**wide["properties"], f"m{number}": {}}} for number in range(100)
-    }
-    every = json_schema(schema, property_order="any-if-cheap").to_visibly_pushdown()
-    listed = json_schema(schema).to_visibly_pushdown()
-    states = [sum(len(rule.arcs) for rule in found.rules) for found in (every, listed)]
-    # All others are read in a second order too, which has a way to go on with each of their names.
-    second = 101 * (len(names) + 2)
-    assert states[0] - states[1] < 3 * (cheap.ALL_MOVES + second)
-
-
-@pytest.mark.parametrize("size", range(1, 8))
-def test_sets_near_to_an_order_are_counted(size: int) -> None:
-    def num_ahead(come: int) -> int:
-        waiting = [place for place in range(size) if not come >> place & 1]
-        return sum(come >> place & 1 for place in range(min(waiting, default=size), size))
-
-    for most in range(4):
-        assert cheap.num_sets(size, most) == sum(num_ahead(come) <= most for come in range(1 << size))
-    assert cheap.num_sets(size, None) == 1 << size

@@ -14,7 +14,7 @@ from test_property_orders import Variants
 
 from automata.errors import UnsatisfiableSchema
 from automata.visibly_pushdown import VisiblyPushdownCall
-from constraints._native import MOST_LISTED, ContainerStates, KnownDerivatives, container_rule, states_in_any_order
+from constraints._native import MOST_LISTED, ContainerStates, container_rule, states_in_any_order
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.reading import read_schema
@@ -49,10 +49,6 @@ class Objects:
         self.returning = frozenset(name for name in self.names if random.random() < 0.4)
         last = frozenset(self.names)
         self.matter = [last := frozenset(name for name in last if random.random() < 0.8) for _ in self.parts]
-        self.ahead = random.choice([None, 0, 1, 2])
-        order = [*self.names]
-        random.shuffle(order)
-        self.orders = [[*self.names], order][: random.choice([1, 2])]
 
     def part(self, random: Random) -> Part:
         said = frozenset(name for name in self.names if random.random() < 0.5)
@@ -69,11 +65,6 @@ class Objects:
 
     def ways_of(self, vector: int, name: int, remaining: frozenset[int]) -> list[tuple[int, int]]:
         return self.some_ways(vector, self.chosen(vector, name, self.case(vector, remaining)))
-
-    def skipped_of(self, vector: int, names: frozenset[int], remaining: frozenset[int]) -> int:
-        asked = tuple(bool(part.required & names) for part in self.parts[vector])
-        random = self.chosen(vector, asked, self.case(vector, remaining))
-        return random.choice([-1, *range(vector, len(self.parts))])
 
     def exit_of(self, vector: int, remaining: frozenset[int]) -> int:
         return -1 if any(part.required & remaining for part in self.parts[vector]) else vector
@@ -104,9 +95,6 @@ class Source:
         self.ask("ways", vector, name, self.objects.case(vector, names_in(remaining)))
         return self.objects.ways_of(vector, name, names_in(remaining))
 
-    def skipped(self, vector: int, names: int, remaining: int) -> int:
-        return self.objects.skipped_of(vector, names_in(names), names_in(remaining))
-
     def exit(self, vector: int, remaining: int) -> int:
         return self.objects.exit_of(vector, names_in(remaining))
 
@@ -119,26 +107,9 @@ def names_in(bits: int) -> frozenset[int]:
     return frozenset(name for name in range(bits.bit_length()) if bits >> name & 1)
 
 
-def ahead(come: frozenset[int], waiting: frozenset[int], order: list[int]) -> int:
-    """How many names have come of which one that stands before them waits."""
-    return sum(name in come and any(other in waiting for other in order[:at]) for at, name in enumerate(order))
-
-
-def kept(objects: Objects, vector: int, left: frozenset[int]) -> State | None:
-    """The state, with names passed over until few enough are ahead of their turn."""
-    while True:
-        matter = objects.matter[vector]
-        left |= objects.returning - matter
-        waiting = matter & left
-        if objects.ahead is None or any(
-            ahead(matter - left, waiting, order) <= objects.ahead for order in objects.orders
-        ):
-            return vector, left
-        passed = next(name for name in objects.orders[0] if name in waiting)
-        left -= {passed}
-        vector = objects.skipped_of(vector, frozenset([passed]), left | objects.returning)
-        if vector < 0:
-            return None
+def kept(objects: Objects, vector: int, left: frozenset[int]) -> State:
+    """The state, with the names of which it no longer matters whether they have come."""
+    return vector, left | (objects.returning - objects.matter[vector])
 
 
 def moves(objects: Objects, state: State) -> Iterator[tuple[int, list[tuple[int, State]]]]:
@@ -146,22 +117,13 @@ def moves(objects: Objects, state: State) -> Iterator[tuple[int, list[tuple[int,
     for name in sorted(left):
         rest = left - ({name} & objects.matter[vector])
         found = objects.ways_of(vector, name, rest | objects.returning)
-        yield name, [(value, to) for value, target in found if (to := kept(objects, target, rest)) is not None]
+        yield name, [(value, kept(objects, target, rest)) for value, target in found]
     for name, found in objects.others_of(vector):
-        yield name, [(value, to) for value, target in found if (to := kept(objects, target, left)) is not None]
+        yield name, [(value, kept(objects, target, left)) for value, target in found]
 
 
 def made(objects: Objects, source: Any, most: int = MOST) -> tuple[ContainerStates, bool]:
-    return states_in_any_order(
-        KnownDerivatives(),
-        source,
-        0,
-        objects.num_names,
-        number(objects.returning),
-        objects.ahead,
-        objects.orders,
-        most,
-    )
+    return states_in_any_order(source, 0, objects.num_names, number(objects.returning), most)
 
 
 @given(st.integers(0, 1 << 32))
@@ -211,24 +173,20 @@ def test_an_error_of_a_derivative_is_raised() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda known: states_in_any_order(known, Negative(), -1, 1, 0, None, [], 1),
-        lambda known: states_in_any_order(known, Negative(), 0, MOST_LISTED + 1, 0, None, [], 1),
-        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [[1]], 1),
-        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, 0, [], 1),
-        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, -1, [[0]], 1),
-        lambda known: states_in_any_order(known, Circling(), 0, 3, 7, 0, [[0, 1, 2]], 9),
-        lambda known: states_in_any_order(known, Negative(), 0, 1, 0, None, [], 1),
-        lambda _: ContainerStates().moves(0),
-        lambda _: ContainerStates().exit(-1),
-        lambda _: container_rule(ContainerStates(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda _: container_rule(leading_nowhere([(0, [(0, 7)])], []), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda _: container_rule(leading_nowhere([], [7]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda _: container_rule(leading_nowhere([], [-1]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: states_in_any_order(Negative(), -1, 1, 0, 1),
+        lambda: states_in_any_order(Negative(), 0, MOST_LISTED + 1, 0, 1),
+        lambda: states_in_any_order(Negative(), 0, 1, 0, 1),
+        lambda: ContainerStates().moves(0),
+        lambda: ContainerStates().exit(-1),
+        lambda: container_rule(ContainerStates(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(leading_nowhere([(0, [(0, 7)])], []), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(leading_nowhere([], [7]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(leading_nowhere([], [-1]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
     ],
 )
-def test_what_is_out_of_bounds_is_refused(call: Callable[[KnownDerivatives], object]) -> None:
+def test_what_is_out_of_bounds_is_refused(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"state|order|name|vector"):
-        call(KnownDerivatives())
+        call()
 
 
 class Negative:
@@ -236,22 +194,6 @@ class Negative:
 
     def described(self, _vector: int) -> object:
         return [], [], 0, [(1, [(0, -1)])]
-
-
-class Circling:
-    """Derivatives by which the first two names matter in turn: each comes back when the other is passed over."""
-
-    def described(self, vector: int) -> object:
-        return [], [7], 0b101 if vector == 0 else 0b110, []
-
-    def ways(self, _vector: int, _name: int, _remaining: int) -> list[tuple[int, int]]:
-        return [(0, 0)]
-
-    def skipped(self, vector: int, _names: int, _remaining: int) -> int:
-        return 1 - vector
-
-    def exit(self, _vector: int, _remaining: int) -> int:
-        return -1
 
 
 def leading_nowhere(moves: list[tuple[int, list[tuple[int, int]]]], skips: list[int]) -> ContainerStates:

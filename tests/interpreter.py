@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from automata import compile_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownGrammar
+from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown.conditions import FALSE, TRUE
 
 _Ends = frozenset[tuple[int, int]]
 
@@ -20,6 +21,15 @@ def accepts(grammar: VisiblyPushdownGrammar, text: bytes) -> bool:
     """Whether the grammar has the text."""
     reading = _Reading(grammar, text)
     return (len(text), 0) in reading.ends(grammar.start, 0)
+
+
+def holds(rule: VisiblyPushdownRule, condition: int, flags: frozenset[int]) -> bool:
+    """Whether a condition of a rule holds where some flags are set."""
+    if condition in (FALSE, TRUE):
+        return condition == TRUE
+    assert rule.conditions is not None
+    flag, low, high = rule.conditions.decisions[condition]
+    return holds(rule, high if flag in flags else low, flags)
 
 
 class _Reading:
@@ -45,21 +55,29 @@ class _Reading:
         silent: dict[int, list[int]] = {}
         for source, target in rule.epsilon:
             silent.setdefault(source, []).append(target)
+        guarded: dict[int, list[tuple[int, int, int]]] = {}
+        for source, target, sets, condition in rule.guarded:
+            guarded.setdefault(source, []).append((target, sets, condition))
         calls = {call.source: call for call in rule.calls}
         assert len(calls) == len(rule.calls), "two calls at one state"
-        assert not set(calls) & (set(arcs) | set(silent)), "something beside a call"
+        assert not set(calls) & {*arcs, *silent, *guarded}, "something beside a call"
+        assert not set(guarded) & {*arcs, *silent}, "something beside guarded arcs"
         exits = dict(rule.ends)
-        seen, waiting, ends = {(0, place)}, [(0, place)], set()
+        none: frozenset[int] = frozenset()
+        seen, waiting, ends = {(0, place, none)}, [(0, place, none)], set()
         while waiting:
-            state, at = waiting.pop()
-            reached = [(target, at) for target in silent.get(state, ())]
+            state, at, flags = waiting.pop()
+            reached = [(target, at, flags) for target in silent.get(state, ())]
             for language, target in arcs.get(state, ()):
-                reached += [(target, end) for end in self.readings(language, at)]
+                reached += [(target, end, flags) for end in self.readings(language, at)]
+            for target, sets, condition in guarded.get(state, ()):
+                if sets not in flags and holds(rule, condition, flags):
+                    reached.append((target, at, flags | {sets} if sets >= 0 else flags))
             if state in calls:
                 call = calls[state]
                 for end, leaving in self.ends(call.rule, at):
                     if call.targets[leaving] >= 0:
-                        reached.append((call.targets[leaving], end))
+                        reached.append((call.targets[leaving], end, flags))
             if state in exits:
                 ends.add((at, exits[state]))
             waiting += [step for step in reached if step not in seen]
