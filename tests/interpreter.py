@@ -6,7 +6,13 @@ from functools import lru_cache
 
 from automata import compile_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown import (
+    ArcLanguage,
+    CountedPaths,
+    CountedUnits,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+)
 from automata.visibly_pushdown.conditions import FALSE, TRUE
 
 _Ends = frozenset[tuple[int, int]]
@@ -14,6 +20,8 @@ _Ends = frozenset[tuple[int, int]]
 
 @lru_cache(None)
 def _compiled(language: ArcLanguage) -> ByteAutomaton:
+    if isinstance(language, CountedUnits | CountedPaths):
+        return language.expanded()
     return language if isinstance(language, ByteAutomaton) else compile_expr(language)
 
 

@@ -1,5 +1,5 @@
-"""Rules with flags: lazy automata, which make states with flags when texts reach them, beside rules in which all of these
-are written out, and beside a slow reading of what guarded arcs mean."""
+"""Rules with flags: lazy automata, which make states with flags when texts reach them, beside rules in which all of
+these are written out, and beside a slow reading of what guarded arcs mean."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
     after      by hub: guarded arcs to `closing` where the object may end, and to `comma` where a member may come
     closing    before the bracket, by exit
     comma      before the comma, by hub
-    before     by hub: guarded arcs to `name` of each member that may come, whose flag they set
+    before     by hub: guarded arcs to `name` of each member that may come
     name       before a name
+    named      after the name and the colon: a guarded arc that sets the flag
     value      before a value, the same for all members whose values are read alike and lead alike
 
 In state 0 the guarded arcs are those of the first hub where nothing has come yet.
@@ -27,7 +28,8 @@ class FlaggedBuilder(RuleBuilder):
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, made: FlaggedObject) -> None:
         super().__init__(builder, rule, "}")
-        self.hubs, rule.conditions = made
+        self.hubs, self.conditions = made
+        rule.conditions = self.conditions
         self.after = [rule.state() for _ in made.hubs]
         self.before = [rule.state() for _ in made.hubs]
         # What is read to states that exist, and ends, by what they are for.
@@ -44,8 +46,7 @@ class FlaggedBuilder(RuleBuilder):
             self.add_ends(self.after[number], hub, "close", close)
             self.add_comma(number, hub)
             for choice in hub.choices:
-                name = self.before_name(choice)
-                rule.guarded.append(GuardedArc(self.before[number], name, choice.sets, choice.condition))
+                rule.guarded.append(GuardedArc(self.before[number], self.before_name(choice), -1, self.open(choice)))
         self.builder.count_states(STATE_WEIGHT * len(self.hubs))
         spend(20 * rule.num_states)
 
@@ -76,11 +77,17 @@ class FlaggedBuilder(RuleBuilder):
             comma = self.state(("comma", number), self.marks[2], self.before[number])
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
 
+    def open(self, choice: Choice) -> int:
+        """Return when a member may come."""
+        if choice.sets < 0:
+            return choice.condition
+        return self.conditions.both(self.conditions.not_all_of(1 << choice.sets), choice.condition)
+
     def before_name(self, choice: Choice) -> int:
         """Return the state before a name, from which its member is read."""
         values = tuple([value for value, _ in choice.outcomes])
         targets = tuple([self.after[hub] for _, hub in choice.outcomes])
-        key = choice.name, values, targets
+        key = choice.name, choice.sets, values, targets
         found = self._states.get(key)
         if found is None:
             found = source = self._states[key] = self.rule.state()
@@ -89,7 +96,12 @@ class FlaggedBuilder(RuleBuilder):
                 between = self.rule.state()
                 self.rule.arcs.append((source, part, between))
                 source = between
-            self.rule.arcs.append((source, last, self.before_value(values, targets)))
+            target = self.before_value(values, targets)
+            if choice.sets >= 0:
+                named = self.rule.state()
+                self.rule.guarded.append(GuardedArc(named, target, choice.sets))
+                target = named
+            self.rule.arcs.append((source, last, target))
         return found
 
     def before_value(self, values: tuple[Formula, ...], targets: tuple[int, ...]) -> int:

@@ -54,6 +54,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       blocks_(budget),
       block_of_page_(budget),
       guarded_offsets_(budget),
+      is_direct_(budget),
       guarded_(budget),
       decisions_(copied(layout.decisions, budget)),
       flag_sets_(budget),
@@ -167,8 +168,8 @@ void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   }
   read_edges(layout, alive, budget);
   read_epsilon(layout, alive, budget);
-  read_guarded(layout, alive, budget);
   read_calls(layout, alive);
+  read_guarded(layout, alive, budget);
 }
 
 void LazyNfa::read_edges(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
@@ -229,6 +230,17 @@ void LazyNfa::read_guarded(const VisiblyPushdownLayout& layout, std::span<const 
     }
   }
   guarded_offsets_.push_back(static_cast<int32_t>(guarded_.size()));
+  const auto reads_alone = [&](const automata::GuardedArc& arc) {
+    const auto edges = edges_of(arc.target);
+    return guarded_arcs(arc.target).empty() && epsilon_offsets_[arc.target] == epsilon_offsets_[arc.target + 1] &&
+           call_of_[arc.target] == kNone && exit_of_[arc.target] == kNone && !edges.empty() &&
+           std::ranges::all_of(edges, [&](const Edge& edge) {
+             return !edge.is_copy || fragment_epsilon(first_of_fragment_[copies_[edge.number].fragment]).empty();
+           });
+  };
+  for (int32_t state = 0; state < layout.num_states; ++state) {
+    is_direct_.push_back(std::ranges::all_of(guarded_arcs(state), reads_alone));
+  }
 }
 
 void LazyNfa::read_calls(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive) {

@@ -151,11 +151,14 @@ class LazyNfa {
     if (guarded_.empty() || state >= num_outer()) return {};
     return {guarded_.data() + guarded_offsets_[state], guarded_.data() + guarded_offsets_[state + 1]};
   }
+  // Whether the arcs that follow the guarded arcs of a state are taken as its own.
+  bool is_direct(int32_t state) const { return !guarded_arcs(state).empty() && is_direct_[state]; }
   bool is_open(const automata::GuardedArc& arc, int32_t flags) const;
   // Where a guarded arc that is open leads to.
   int32_t target_of(const automata::GuardedArc& arc, int32_t flags);
   void append_epsilon(int32_t state, Vector<int32_t>& targets) const;
   void append_arcs(int32_t state, Vector<ClassArc>& arcs);
+  void append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arcs);
 
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
   std::span<const ClassArc> fragment_arcs(int32_t state) const {
@@ -235,6 +238,7 @@ class LazyNfa {
   // Guarded arcs by source, what they depend on, and the states with flags made so far, each page with its first
   // state.
   Vector<int32_t> guarded_offsets_;
+  Vector<uint8_t> is_direct_;  // by source, whether all that follow read bytes and do nothing else
   Vector<automata::GuardedArc> guarded_;
   Vector<automata::Decision> decisions_;
   FlagSets flag_sets_;

@@ -135,6 +135,19 @@ void LazyNfa::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
   const size_t first = arcs.size();
   append_arcs(own, arcs);
   for (size_t at = first; flags && at < arcs.size(); ++at) arcs[at].target = with_flags(arcs[at].target, flags);
+  if (is_direct(own)) append_guarded(own, flags, arcs);
+}
+
+void LazyNfa::append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arcs) {
+  const size_t begin = arcs.size();
+  for (const automata::GuardedArc& arc : guarded_arcs(state)) {
+    if (!is_open(arc, flags)) continue;
+    const int32_t after = arc.sets == kNone ? flags : flag_sets_.with(flags, arc.sets);
+    const size_t first = arcs.size();
+    append_arcs(arc.target, arcs);
+    for (size_t at = first; after && at < arcs.size(); ++at) arcs[at].target = with_flags(arcs[at].target, after);
+  }
+  std::ranges::sort(std::span(arcs).subspan(begin), {}, &ClassArc::low);
 }
 
 void LazyNfa::append_arcs(int32_t state, Vector<ClassArc>& arcs) {
@@ -179,7 +192,7 @@ void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) {
   const size_t first = targets.size();
   append_epsilon(own, targets);
   for (size_t at = first; flags && at < targets.size(); ++at) targets[at] = with_flags(targets[at], flags);
-  for (const automata::GuardedArc& arc : guarded_arcs(own)) {
+  for (const automata::GuardedArc& arc : is_direct(own) ? std::span<const automata::GuardedArc>() : guarded_arcs(own)) {
     if (is_open(arc, flags)) targets.push_back(target_of(arc, flags));
   }
 }
@@ -213,7 +226,7 @@ bool LazyNfa::is_kept(int32_t numbered) const {
                                [&](const ClassArc& arc) { return goes_on(at.counter, at.units, arc.target - first); });
   }
   if (state < num_outer()) {
-    return call_of_[state] != kNone || exit_of_[state] != kNone ||
+    return is_direct(state) || call_of_[state] != kNone || exit_of_[state] != kNone ||
            std::ranges::any_of(edges_of(state), [&](const Edge& edge) {
              return !edge.is_copy || !fragment_arcs(first_of_fragment_[copies_[edge.number].fragment]).empty();
            });
