@@ -127,7 +127,7 @@ std::vector<uint8_t> LazyNfa::fragments_with_text() const {
 }
 
 void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
-  int64_t num_states = layout.num_states + static_cast<int64_t>(layout.text.size());
+  int64_t num_states = layout.num_states + 2 * static_cast<int64_t>(layout.text.size());
   for (const automata::Copy& copy : layout.copies) num_states += layout.fragment_states[copy.fragment];
   support::require_at_most(num_states, kMostStates);
   int32_t number = layout.num_states;
@@ -140,7 +140,8 @@ void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
     copies_.push_back({number, copy.fragment, copy.target});
     number += layout.fragment_states[copy.fragment] - 2;
   }
-  first_block_ = number;
+  first_detached_ = first_block_ = number;
+  if (!layout.guarded.empty()) first_block_ += chains_.back().first_state - layout.num_states + 1;
 }
 
 // The outer states alone: a chain, a copy or a counter is one arc.

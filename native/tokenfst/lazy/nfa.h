@@ -8,6 +8,8 @@
 //
 //     flagged  a state of a rule with guarded arcs, and the flags that are set; without any, it is the state itself
 //              (`lazy/flagged_states.h`)
+//     detached a state inside a chain as part of a rule of its own, which ends where the chain does: so all flags share
+//              the states in which the rest of a text is read, and what comes after it stands on the stack
 //     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
 //              first ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no
 //              token can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
@@ -28,6 +30,8 @@ namespace tokenfst {
 using automata::ByteClasses;
 // In place of a number of units that is so far from its bounds that no token can tell how far.
 constexpr int32_t kBelow = -1, kWithin = -2;
+// The exit of what is detached, in place of a number across all rules.
+constexpr int32_t kDetachedExit = INT32_MAX;
 
 // An arc over classes of bytes.
 struct ClassArc {
@@ -70,19 +74,27 @@ class LazyNfa {
 
   // The call of a state, kNone for none; the exit in which a rule ends there, kNone if it does not end.
   int32_t call_of(int32_t state) const { return outer(call_of_, state); }
-  int32_t exit_of(int32_t state) const { return outer(exit_of_, state); }
+  int32_t exit_of(int32_t state) const {
+    return is_detached(state) && state == first_block_ - 1 ? kDetachedExit : outer(exit_of_, state);
+  }
   int32_t num_exits(int32_t rule) const { return first_exit_[rule + 1] - first_exit_[rule]; }
   int32_t rule_of(int32_t call) const { return calls_[call].rule; }
   // The rule that is called where calls of two rules are made at one place, kNone for none.
   int32_t joined(int32_t rule, int32_t other) const;
   // The number of an exit within its rule.
-  int32_t exit_in_rule(int32_t exit) const { return exit - first_exit_[rule_of_exit_[exit]]; }
+  int32_t exit_in_rule(int32_t exit) const {
+    return exit == kDetachedExit ? 0 : exit - first_exit_[rule_of_exit_[exit]];
+  }
   // Where the text continues after the call of a state returned by an exit of its rule, kNone for nowhere; this may
   // make a state.
   int32_t target_of(int32_t state, int32_t exit_in_rule) {
     const int32_t target = targets_[calls_[call_of(state)].first_target + exit_in_rule];
     return target == automata::kNone ? target : with_flags(target, flags_of(state));
   }
+
+  // For a state with flags inside a chain: the same without them, detached, and the state after the chain, which this
+  // may make. Two times kNone for any other state.
+  std::pair<int32_t, int32_t> detached(int32_t state);
 
   // Whether all text of printable ASCII without quotes and backslashes can be read from a state inside a copy, as in a
   // string that is any but some words. False if that takes more than one fragment.
@@ -143,6 +155,10 @@ class LazyNfa {
   }
   int32_t flags_of(int32_t state) const { return apart(state).flags; }
   int32_t with_flags(int32_t state, int32_t flags);
+  bool is_detached(int32_t state) const { return first_detached_ <= state && state < first_block_; }
+  bool is_in_chain(int32_t state) const { return num_outer() <= state && state < chains_.back().first_state; }
+  // For a state inside a chain: the chain, and how many bytes have been read.
+  std::pair<int32_t, int32_t> in_chain(int32_t state) const;
   int32_t outer(const Vector<int32_t>& values, int32_t state) const {
     const int32_t own = apart(state).state;
     return own < num_outer() ? values[own] : automata::kNone;
@@ -234,7 +250,7 @@ class LazyNfa {
   Vector<Block> blocks_;
   // Of pages of states with flags, -1 - their number.
   Vector<int32_t> block_of_page_;
-  int32_t first_block_ = 0;
+  int32_t first_detached_ = 0, first_block_ = 0;
   // Guarded arcs by source, what they depend on, and the states with flags made so far, each page with its first
   // state.
   Vector<int32_t> guarded_offsets_;

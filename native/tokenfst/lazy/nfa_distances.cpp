@@ -152,10 +152,10 @@ int32_t NfaDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inner,
 
 NfaDistances::Rest NfaDistances::rest_of(int32_t state) const {
   if (state < nfa_.num_outer()) return {state, 0};
-  if (state < nfa_.chains_.back().first_state) {
-    const auto behind = std::ranges::upper_bound(nfa_.chains_, state, {}, &LazyNfa::Chain::first_state);
-    const LazyNfa::Chain& chain = *(behind - 1);
-    return {chain.target, tokens_ahead_[chain.text_begin + state - chain.first_state + 1]};
+  if (nfa_.is_in_chain(state)) {
+    const auto [number, place] = nfa_.in_chain(state);
+    const LazyNfa::Chain& chain = nfa_.chains_[number];
+    return {chain.target, tokens_ahead_[chain.text_begin + place]};
   }
   if (state < nfa_.num_fixed_states()) {
     const auto [number, inner] = nfa_.in_copy(state);
@@ -185,6 +185,10 @@ void NfaDistances::find_ways_to_exits() {
     // A rule may begin inside a fragment.
     changed = lower_inside_chains() || changed;
     changed = lower_inside_copies() || changed;
+  }
+  for (int32_t state = nfa_.first_detached_; state < nfa_.first_block_; ++state) {
+    const bool is_end = state == nfa_.first_block_ - 1;
+    to_exit_[state][0] = is_end ? 0 : rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more;
   }
 }
 
@@ -324,6 +328,11 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
 Context NfaDistances::above(int32_t context, int32_t called) {
   const auto after = vectors_[context];
   vector_.assign(after.size(), kFar);
+  if (SubsetMachine::is_state(called)) {
+    const auto from = to_exit(SubsetMachine::state_of_symbol(called));
+    for (size_t own = 0; own < after.size(); ++own) vector_[0] = std::min(vector_[0], from[own] + after[own]);
+    return vectors_.number(vector_);
+  }
   for (int32_t member : machine_.members(called)) {
     const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;

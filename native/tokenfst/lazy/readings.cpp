@@ -34,6 +34,18 @@ bool LazyNfa::goes_on(const Counter& counter, int32_t units, int32_t inner) cons
   return (counter.high == kNone || count + state.least <= counter.high) && count + state.most >= counter.low;
 }
 
+std::pair<int32_t, int32_t> LazyNfa::in_chain(int32_t state) const {
+  const auto behind = std::ranges::upper_bound(chains_, state, {}, &Chain::first_state);
+  const auto chain = static_cast<int32_t>(behind - chains_.begin()) - 1;
+  return {chain, state - chains_[chain].first_state + 1};
+}
+
+std::pair<int32_t, int32_t> LazyNfa::detached(int32_t state) {
+  const auto [own, flags] = apart(state);
+  if (flags == 0 || !is_in_chain(own)) return {kNone, kNone};
+  return {own - num_outer() + first_detached_, with_flags(chains_[in_chain(own).first].target, flags)};
+}
+
 int32_t LazyNfa::joined(int32_t rule, int32_t other) const {
   const std::pair wanted(std::max(rule, other), std::min(rule, other));
   const auto rules = [](const automata::Join& join) { return std::pair(join.other, join.rule); };
@@ -152,6 +164,14 @@ void LazyNfa::append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arc
 
 void LazyNfa::append_arcs(int32_t state, Vector<ClassArc>& arcs) {
   if (state >= first_block_) return counted_arcs(state, arcs);
+  if (is_detached(state)) {
+    if (state == first_block_ - 1) return;
+    const auto [chain, place] = in_chain(state - first_detached_ + num_outer());
+    chain_arc(chain, place, arcs);
+    int32_t& target = arcs.back().target;
+    target = target == chains_[chain].target ? first_block_ - 1 : target - num_outer() + first_detached_;
+    return;
+  }
   if (state < num_outer()) {
     for (const Edge& edge : edges_of(state)) {
       if (edge.is_copy) {
@@ -160,10 +180,9 @@ void LazyNfa::append_arcs(int32_t state, Vector<ClassArc>& arcs) {
         chain_arc(edge.number, 0, arcs);
       }
     }
-  } else if (state < chains_.back().first_state) {
-    const auto behind = std::ranges::upper_bound(chains_, state, {}, &Chain::first_state);
-    const auto chain = static_cast<int32_t>(behind - chains_.begin()) - 1;
-    chain_arc(chain, state - chains_[chain].first_state + 1, arcs);
+  } else if (is_in_chain(state)) {
+    const auto [chain, place] = in_chain(state);
+    chain_arc(chain, place, arcs);
   } else {
     const auto [copy, inner] = in_copy(state);
     copied_arcs(copy, inner, arcs);
@@ -211,7 +230,7 @@ void LazyNfa::append_epsilon(int32_t state, Vector<int32_t>& targets) const {
     for (const Edge& edge : edges_of(state)) {
       if (edge.is_copy) copied_epsilon(edge.number, 0, targets);
     }
-  } else if (state >= chains_.back().first_state) {
+  } else if (state >= chains_.back().first_state && !is_detached(state)) {
     const auto [copy, inner] = in_copy(state);
     copied_epsilon(copy, inner, targets);
   }
@@ -231,7 +250,7 @@ bool LazyNfa::is_kept(int32_t numbered) const {
              return !edge.is_copy || !fragment_arcs(first_of_fragment_[copies_[edge.number].fragment]).empty();
            });
   }
-  if (state < chains_.back().first_state) return true;
+  if (state < chains_.back().first_state || is_detached(state)) return true;
   const auto [copy, inner] = in_copy(state);
   return !fragment_arcs(first_of_fragment_[copies_[copy].fragment] + inner).empty();
 }
@@ -239,7 +258,7 @@ bool LazyNfa::is_kept(int32_t numbered) const {
 bool LazyNfa::is_plain(int32_t numbered) const {
   const int32_t state = apart(numbered).state;
   if (state < num_outer() || state >= first_block_) return false;
-  if (state < chains_.back().first_state) return true;
+  if (is_in_chain(state) || is_detached(state)) return state != first_block_ - 1 || !is_detached(state);
   const auto [copy, inner] = in_copy(state);
   const int32_t own = first_of_fragment_[copies_[copy].fragment] + inner;
   return !fragment_arcs(own).empty() && fragment_epsilon(own).empty();
@@ -260,7 +279,7 @@ bool LazyNfa::finds_deterministic(int32_t fragment) const {
 
 int32_t LazyNfa::twin_number(int32_t numbered) {
   const int32_t state = apart(numbered).state;
-  if (state < chains_.back().first_state || state >= first_block_) return kNone;
+  if (state < chains_.back().first_state || state >= first_detached_) return kNone;
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment;
   if (is_deterministic_.empty()) is_deterministic_.assign(first_of_fragment_.size(), Known::kUnknown);
@@ -292,7 +311,7 @@ bool LazyNfa::reads_text(int32_t state, Vector<int32_t>& targets) const {
 
 bool LazyNfa::is_free(int32_t numbered, Budget& budget) {
   const int32_t state = apart(numbered).state;
-  if (state < chains_.back().first_state || state >= first_block_) return false;
+  if (state < chains_.back().first_state || state >= first_detached_) return false;
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
   if (free_.empty()) prepare_free();

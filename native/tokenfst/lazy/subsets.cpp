@@ -147,7 +147,7 @@ void SubsetMachine::add_set(int32_t set, int32_t rule) {
     }
     if (exit > 0) {
       StackStep step;
-      step.exit = nfa_.exit_in_rule(exit);
+      step.exit = exit == kDetachedExit ? exit : nfa_.exit_in_rule(exit);
       entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
       steps_.push_back(step);
       return;
@@ -168,6 +168,22 @@ int32_t SubsetMachine::set_behind(int32_t state) {
   gather(state);
   const int32_t set = closed();
   return single_[state] = set;
+}
+
+// The entry for reading on from one state. The rest of a text that is read for flags is a call: the state after it is
+// pushed.
+int32_t SubsetMachine::entry_behind(int32_t state) {
+  const auto [detached, after] = nfa_.detached(state);
+  if (detached == kNone) return entries_[set_behind(state)];
+  const int32_t set = set_behind(detached);
+  support::reserve_more(steps_, 1);
+  support::reserve_more(symbols_, 1);
+  StackStep step;
+  step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
+  step.target = set;
+  symbols_.push_back(symbol_of_state(after));
+  steps_.push_back(step);
+  return entry_of(static_cast<int32_t>(steps_.size()) - 1);
 }
 
 // A member of a larger set that is also a set of its own whose row is known, kNone if there is none. Of several, the
@@ -212,7 +228,7 @@ void SubsetMachine::expand(int32_t set) {
 void SubsetMachine::fill_apart(std::span<int32_t> row) {
   std::ranges::fill(row, kDead);
   for (const ClassArc& arc : arcs_) {
-    std::fill(row.begin() + arc.low, row.begin() + arc.high + 1, entries_[set_behind(arc.target)]);
+    std::fill(row.begin() + arc.low, row.begin() + arc.high + 1, entry_behind(arc.target));
   }
 }
 
@@ -250,7 +266,7 @@ void SubsetMachine::fill_row(std::span<int32_t> row) {
     if (!differs_[column]) {
       row[column] = row[column - 1];
     } else if (row[column] != kMixed) {
-      row[column] = entries_[set_behind(row[column])];
+      row[column] = entry_behind(row[column]);
     } else {
       row[column] = entry_over(column);
     }
@@ -258,6 +274,7 @@ void SubsetMachine::fill_row(std::span<int32_t> row) {
 }
 
 int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
+  if (exit == kDetachedExit) return set_behind(state_of_symbol(symbol));
   if (exit >= returns_of_[symbol].count) return kDead;
   const int32_t place = returns_of_[symbol].begin + exit;
   if (returns_[place] != kUnknownEntry) return returns_[place];

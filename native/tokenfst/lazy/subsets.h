@@ -33,6 +33,11 @@ class SubsetMachine : public Machine {
  public:
   SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
+  // A symbol of the stack is a set that calls a rule, or a state after what is detached, as a number below -1.
+  static bool is_state(int32_t symbol) { return symbol < -1; }
+  static int32_t symbol_of_state(int32_t state) { return -2 - state; }
+  static int32_t state_of_symbol(int32_t symbol) { return -2 - symbol; }
+
   const LazyNfa& nfa() const { return nfa_; }
   LazyNfa& nfa() { return nfa_; }
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
@@ -64,6 +69,7 @@ class SubsetMachine : public Machine {
   int32_t kept(int32_t rule);
   // The same for one state.
   int32_t set_behind(int32_t state);
+  int32_t entry_behind(int32_t state);
   // Adds a state to those gathered, unless it is among them.
   void gather(int32_t state);
   void begin_gathering();
