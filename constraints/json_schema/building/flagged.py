@@ -3,8 +3,8 @@
     after      by hub: guarded arcs to `closing` where the object may end, and to `comma` where a member may come
     closing    before the bracket, by exit
     comma      before the comma, by hub
-    before     by hub: guarded arcs to `name` of each member that may come
-    name       before a name
+    before     by hub: guarded arcs to `name` of the members that may come
+    name       before a name, or before the rest of one where names that begin alike part
     named      after the name and the colon: a guarded arc that sets the flag
     value      before a value, the same for all members whose values are read alike and lead alike
 
@@ -14,13 +14,27 @@ In state 0 the guarded arcs are those of the first hub where nothing has come ye
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 
-from automata.expressions import Expr
+from automata import expressions as ex
+from automata.expressions import Expr, Literal
 from automata.limits import spend
 from automata.visibly_pushdown import ArcLanguage, GuardedArc, VisiblyPushdownCall, VisiblyPushdownRule
 from constraints.json_schema.building.containers import STATE_WEIGHT, RuleBuilder, ValueBuilder
-from constraints.json_schema.containers.flagged import Choice, FlaggedObject, Hub
+from constraints.json_schema.building.marks import marks_at
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.flagged import Choice, FlaggedObject, Hub, some_may_come
 from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.strings.spelling import plain_name
+
+
+class _Spelled(NamedTuple):
+    """A member, and how its name is spelled, in quotes."""
+
+    text: bytes
+    choice: Choice
 
 
 class FlaggedBuilder(RuleBuilder):
@@ -45,8 +59,7 @@ class FlaggedBuilder(RuleBuilder):
         for number, hub in enumerate(self.hubs):
             self.add_ends(self.after[number], hub, "close", close)
             self.add_comma(number, hub)
-            for choice in hub.choices:
-                rule.guarded.append(GuardedArc(self.before[number], self.before_name(choice), -1, self.open(choice)))
+            self.add_members(self.before[number], hub.choices)
         self.builder.count_states(STATE_WEIGHT * len(self.hubs))
         spend(20 * rule.num_states)
 
@@ -77,21 +90,45 @@ class FlaggedBuilder(RuleBuilder):
             comma = self.state(("comma", number), self.marks[2], self.before[number])
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
 
-    def open(self, choice: Choice) -> int:
-        """Return when a member may come."""
-        if choice.sets < 0:
-            return choice.condition
-        return self.conditions.both(self.conditions.not_all_of(1 << choice.sets), choice.condition)
+    def add_members(self, source: int, choices: list[Choice]) -> None:
+        """Add what may come next, from a state before it. Names that begin alike are read together."""
+        spelled = list[_Spelled]()
+        for choice in choices:
+            text = plain_name(choice.name) if isinstance(choice.name, str) and self.plain else None
+            if type(text) is Literal:
+                spelled.append(_Spelled(text.value, choice))
+            else:
+                self.lead(source, [choice], self.before_name(choice))
+        self.add_names(source, sorted(spelled, key=lambda member: member.text), 0)
 
-    def before_name(self, choice: Choice) -> int:
-        """Return the state before a name, from which its member is read."""
+    def add_names(self, source: int, members: list[_Spelled], begin: int) -> None:
+        """Add members whose names have the same bytes up to some place, in order. None of the names begins another."""
+        for _, group in groupby(members, key=lambda member: member.text[begin]):
+            alike = list(group)
+            first, last = alike[0].text, alike[-1].text
+            if first == last:
+                for member in alike:
+                    self.lead(source, [member.choice], self.before_name(member.choice, first[begin:]))
+                continue
+            end = next(at for at in range(begin, len(first)) if first[at] != last[at])
+            between, read = self.rule.state(), self.rule.state()
+            self.rule.arcs.append((read, ex.literal(first[begin:end]), between))
+            self.lead(source, [member.choice for member in alike], read)
+            self.add_names(between, alike, end)
+
+    def lead(self, source: int, choices: list[Choice], target: int) -> None:
+        """Add a guarded arc that is open where some of the choices may come."""
+        self.rule.guarded.append(GuardedArc(source, target, -1, some_may_come(choices, self.conditions)))
+
+    def before_name(self, choice: Choice, rest: bytes | None = None) -> int:
+        """Return the state before a name, or before the rest of it, from which its member is read."""
         values = tuple([value for value, _ in choice.outcomes])
         targets = tuple([self.after[hub] for _, hub in choice.outcomes])
-        key = choice.name, choice.sets, values, targets
+        key = choice.name, rest, choice.sets, values, targets
         found = self._states.get(key)
         if found is None:
             found = source = self._states[key] = self.rule.state()
-            *parts, last = self.named(choice.name)
+            *parts, last = self.named(choice.name) if rest is None else (_rest_of_name(rest, self.habit),)
             for part in parts:
                 between = self.rule.state()
                 self.rule.arcs.append((source, part, between))
@@ -117,3 +154,9 @@ class FlaggedBuilder(RuleBuilder):
                 rule.arcs.append((found, opening, source))
                 rule.calls.append(VisiblyPushdownCall(source, called, tuple([targets[way] for way in ways])))
         return found
+
+
+@lru_cache(65_536)
+def _rest_of_name(text: bytes, habit: Habit | Whitespace) -> Expr:
+    """Return the expression of the rest of a name, and the colon."""
+    return ex.concat(ex.literal(text), marks_at(habit, 1).colon)

@@ -101,6 +101,18 @@ class FlaggedObject(NamedTuple):
         return list(dict.fromkeys(value for hub in self.hubs for choice in hub.choices for value, _ in choice.outcomes))
 
 
+def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
+    """Return when some of the choices may come."""
+    always = sum([1 << choice.sets for choice in choices if choice.sets >= 0 and choice.condition == TRUE])
+    found = [conditions.not_all_of(always)]
+    for choice in choices:
+        if choice.sets < 0:
+            found.append(choice.condition)
+        elif choice.condition != TRUE:
+            found.append(conditions.both(conditions.not_all_of(1 << choice.sets), choice.condition))
+    return conditions.any_of(found)
+
+
 def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
     """Return the object of what is said of each name.
 
@@ -123,9 +135,8 @@ def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> Fla
         for names, value in said.others
         if type(value) is not Never and not is_empty(value)
     ]
-    is_endless = any(choice.sets < 0 for choice in choices)
-    more = TRUE if is_endless else conditions.not_all_of(sum([1 << choice.sets for choice in choices]))
-    return FlaggedObject([Hub([End(0, conditions.all_of(said.required))], more, choices)], conditions)
+    hub = Hub([End(0, conditions.all_of(said.required))], some_may_come(choices, conditions), choices)
+    return FlaggedObject([hub], conditions)
 
 
 def flagged(given: AnyOrderMembers, is_empty: IsEmpty) -> FlaggedObject | None:
@@ -257,19 +268,11 @@ class _Hubs:
         live = self.live[number]
         ends = [End(place, self.where(live, end)) for place, end in enumerate(self.ends[number])]
         choices = [choice for member in self.members[number] for choice in self.choices(live, member)]
-        return Hub([end for end in ends if end.condition != FALSE], self.where(live, self.more(choices)), choices)
-
-    def more(self, choices: list[Choice]) -> int:
-        """Return when some of the choices may come."""
-        conditions = self.conditions
-        always = sum([1 << choice.sets for choice in choices if choice.sets >= 0 and choice.condition == TRUE])
-        found = [conditions.not_all_of(always)]
-        for choice in choices:
-            if choice.sets < 0:
-                found.append(choice.condition)
-            elif choice.condition != TRUE:
-                found.append(conditions.both(conditions.not_all_of(1 << choice.sets), choice.condition))
-        return conditions.any_of(found)
+        return Hub(
+            [end for end in ends if end.condition != FALSE],
+            self.where(live, some_may_come(choices, self.conditions)),
+            choices,
+        )
 
     def choices(self, live: int, member: _Member) -> list[Choice]:
         """Return the choices of a member: one for each set of outcomes from which an end can be reached."""
