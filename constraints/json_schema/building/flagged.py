@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from automata import expressions as ex
 from automata.expressions import Expr, Literal
@@ -28,6 +28,9 @@ from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.flagged import Choice, FlaggedObject, Hub, some_may_come
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.strings.spelling import plain_name
+
+# From this many members on, names that begin alike are read together.
+MANY_NAMES: Final = 8
 
 
 class _Spelled(NamedTuple):
@@ -91,10 +94,10 @@ class FlaggedBuilder(RuleBuilder):
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
 
     def add_members(self, source: int, choices: list[Choice]) -> None:
-        """Add what may come next, from a state before it. Names that begin alike are read together."""
-        spelled = list[_Spelled]()
+        """Add what may come next, from a state before it. Of many names those that begin alike are read together."""
+        spelled, is_many = list[_Spelled](), len(choices) >= MANY_NAMES
         for choice in choices:
-            text = plain_name(choice.name) if isinstance(choice.name, str) and self.plain else None
+            text = _plain_name(choice.name) if is_many and isinstance(choice.name, str) and self.plain else None
             if type(text) is Literal:
                 spelled.append(_Spelled(text.value, choice))
             else:
@@ -154,6 +157,9 @@ class FlaggedBuilder(RuleBuilder):
                 rule.arcs.append((found, opening, source))
                 rule.calls.append(VisiblyPushdownCall(source, called, tuple([targets[way] for way in ways])))
         return found
+
+
+_plain_name = lru_cache(65_536)(plain_name)
 
 
 @lru_cache(65_536)

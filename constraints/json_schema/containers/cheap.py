@@ -14,9 +14,9 @@ MOST_WAYS: Final = 10_000
 # The most of a schema, with those that were looked at in vain.
 ALL_WAYS: Final = 60_000
 # The most work on variants of an object, and of all objects; what is always allowed for one.
-MOST_WORK: Final = 300_000
-ALL_WORK: Final = 700_000
-FEW_WORK: Final = 5_000
+MOST_WORK: Final = 280_000
+ALL_WORK: Final = 450_000
+FEW_WORK: Final = 3_000
 
 
 class Allowance:
