@@ -38,10 +38,10 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       rule_sets_(budget),
       returns_of_(budget),
       returns_(budget),
-      single_(budget),
+      single_(kDead, budget),
       twins_(budget),
+      marks_(0, budget),
       gathered_(budget),
-      marks_(budget),
       targets_(budget),
       differs_(budget),
       arcs_(budget) {
@@ -60,16 +60,16 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
 
 void SubsetMachine::begin_gathering() {
   gathered_.clear();
-  if (marks_.size() < static_cast<size_t>(nfa_.num_states())) marks_.resize(nfa_.num_states(), 0);
-  if (single_.size() < static_cast<size_t>(nfa_.num_states())) single_.resize(nfa_.num_states(), kDead);
+  marks_.follow(nfa_);
+  single_.follow(nfa_);
   if (++stamp_ == INT32_MAX) {
-    std::ranges::fill(marks_, 0);
+    marks_.reset();
     stamp_ = 1;
   }
 }
 
 void SubsetMachine::gather(int32_t state) {
-  if (static_cast<size_t>(state) >= marks_.size()) marks_.resize(nfa_.num_states(), 0);
+  if (!marks_.has(state)) marks_.follow(nfa_);
   if (marks_[state] == stamp_) return;
   marks_[state] = stamp_;
   gathered_.push_back(state);
@@ -157,7 +157,7 @@ void SubsetMachine::add_set(int32_t set, int32_t rule) {
 }
 
 int32_t SubsetMachine::set_behind(int32_t state) {
-  if (static_cast<size_t>(state) < single_.size() && single_[state] != kDead) return single_[state];
+  if (single_.has(state) && single_[state] != kDead) return single_[state];
   begin_gathering();
   if (nfa_.is_plain(state)) {
     sets_.discard();
@@ -192,8 +192,8 @@ int32_t SubsetMachine::member_with_row(int32_t set) const {
   const std::span<const int32_t> members = sets_[set];
   if (members.size() < 2) return kNone;
   for (size_t at = members.size(); at-- > 0;) {
-    const auto state = static_cast<size_t>(members[at]);
-    if (state >= single_.size() || single_[state] == kDead) continue;
+    const int32_t state = members[at];
+    if (!single_.has(state) || single_[state] == kDead) continue;
     if (sets_[single_[state]].size() == 1 && table_.is_known(single_[state])) return members[at];
   }
   return kNone;

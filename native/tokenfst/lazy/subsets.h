@@ -20,6 +20,7 @@
 // (std::invalid_argument). Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -28,6 +29,37 @@
 #include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
+
+// A number for each state of a LazyNfa. States that are made later have room of their own, since there may be millions
+// of the others.
+class ByState {
+ public:
+  ByState(int32_t value, Budget& budget) : value_(value), fixed_(budget), made_(budget) {}
+
+  // Makes room for the states that there are by now.
+  void follow(const LazyNfa& nfa) {
+    if (fixed_.empty()) fixed_.assign(nfa.num_fixed_states(), value_);
+    const auto num_made = static_cast<size_t>(nfa.num_states() - nfa.num_fixed_states());
+    if (made_.size() < num_made) made_.resize(num_made, value_);
+  }
+  // Whether there is room for a state.
+  bool has(int32_t state) const { return static_cast<size_t>(state) < fixed_.size() + made_.size(); }
+  int32_t& operator[](int32_t state) {
+    return static_cast<size_t>(state) < fixed_.size() ? fixed_[state] : made_[state - fixed_.size()];
+  }
+  int32_t operator[](int32_t state) const {
+    return static_cast<size_t>(state) < fixed_.size() ? fixed_[state] : made_[state - fixed_.size()];
+  }
+  void reset() {
+    std::ranges::fill(fixed_, value_);
+    std::ranges::fill(made_, value_);
+  }
+  size_t size() const { return fixed_.size() + made_.size(); }
+
+ private:
+  const int32_t value_;
+  Vector<int32_t> fixed_, made_;
+};
 
 class SubsetMachine : public Machine {
  public:
@@ -89,10 +121,11 @@ class SubsetMachine : public Machine {
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
   Vector<int32_t> returns_;     // by exit: a set, kDead, or kUnknownEntry
-  Vector<int32_t> single_;      // [N], the set of each single state with its closure, kDead if it was not made
+  ByState single_;              // the set of each single state with its closure, kDead if it was not made
   Vector<int32_t> twins_;       // by state of a fragment, the first set that consists of it alone, in some copy
   // Scratch.
-  Vector<int32_t> gathered_, marks_, targets_;
+  ByState marks_;
+  Vector<int32_t> gathered_, targets_;
   Vector<uint8_t> differs_;  // [C + 1], whether a class leads elsewhere than the one before it
   Vector<ClassArc> arcs_;
   int32_t stamp_ = 0;
