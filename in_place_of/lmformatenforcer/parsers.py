@@ -28,8 +28,7 @@ class CharacterLevelParserConfig:
     Attributes:
         alphabet: None: all of Unicode, where lm-format-enforcer has the characters that single tokens write.
         max_consecutive_whitespaces: how many blanks may stand wherever JSON allows them.
-        force_json_field_order: whether properties come in the order of the schema; else in any order, for which an
-            object may list ten names.
+        force_json_field_order: whether properties come in the order of the schema; else in any order.
         max_json_array_length: how many items arrays have at most, where the schema does not say.
     """
 

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import tokenfst
 from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
-from constraints.json_schema.containers import cheap, flagged
+from constraints.json_schema.containers import allowance, flagged
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 OBJECTS = importlib.import_module("constraints.json_schema.containers.objects")
@@ -108,7 +108,7 @@ def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypat
 def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flagged, "MAX_NAMES", -1)
     monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
-    monkeypatch.setattr(cheap, "MOST_WAYS", most)
+    monkeypatch.setattr(allowance, "MOST_WAYS", most)
     more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)
     assert fewer > 0

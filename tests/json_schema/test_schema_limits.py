@@ -1,4 +1,4 @@
-"""What is too large is refused by the name of the keyword, and any order of properties is taken where it is cheap."""
+"""What is too large is refused by the name of the keyword, and any order of properties is taken."""
 
 from __future__ import annotations
 

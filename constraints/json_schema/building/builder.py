@@ -23,9 +23,9 @@ from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
+from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain, Vector
-from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.flagged import FlaggedObject, Hub
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
@@ -44,7 +44,7 @@ from constraints.rewriting.liveness import is_empty
 MAX_STATES = 120_000
 # The most states of an object in any order that are looked at to see whether it has a value.
 _MOST_SEEN = 1_000
-# The most work on variants where properties come in any order if that is cheap.
+# The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]

@@ -16,8 +16,8 @@ which an end can be reached are found for each hub, as conditions: those with wh
 with which some member leads to a hub with such a set (the least solution). A member may come if some value leads on,
 and where only some of its values do, only these may.
 
-Rejected: all sets as states (2^n of them; only the orders near to that of the schema are then few enough); a search for
-an end when a text reaches a set (which values may come has to be known before they are read).
+Rejected: all sets as states (2^n of them; only orders near to that of the schema are then few enough); a search for an
+end when a text reaches a set (which values may come has to be known before they are read).
 """
 
 from __future__ import annotations

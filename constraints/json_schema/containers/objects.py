@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from automata.errors import LimitExceeded
+from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
-from constraints.json_schema.containers.cheap import Allowance
 from constraints.json_schema.containers.flagged import FlaggedObject, IsEmpty, flagged, flagged_plain
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.in_order import InOrder, InOrders
@@ -45,11 +45,13 @@ def object_automaton(
     Raises:
         LimitExceeded: too many names in any order.
     """
+    plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
+    if plain is not None and not plain.names:
+        return PlainInOrder(plain)
     if order != "schema":
         in_any_order = InAnyOrder(_prepared(vector, restriction, expansion, order))
         if order == "any" or (allowance or Allowance()).is_cheap(in_any_order):
             return in_any_order
-    plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     if plain is not None:
         return PlainInOrder(plain)
     found = tracks(vector)
@@ -64,7 +66,7 @@ def object_with_flags(
     allowance: Allowance,
     is_empty: IsEmpty,
 ) -> FlaggedObject | None:
-    """Return the same object in any order with flags, None if there is none.
+    """Return the same object in any order with flags, None if there is none, or it lists no names.
 
     Args:
         vector, restriction, expansion: as for `object_automaton`.
@@ -73,6 +75,8 @@ def object_with_flags(
         is_empty: as for `flagged_plain`.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
+    if plain is not None and not plain.names:
+        return None
     if plain is not None:
         return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)
     try:
