@@ -38,7 +38,6 @@ from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
 from constraints.json_schema.strings import Spellings
 from constraints.recursion import Task, run
-from constraints.rewriting.liveness import is_empty
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
@@ -297,16 +296,18 @@ class SchemaGrammarBuilder:
 
     def has_value(self, formula: Formula) -> bool:
         """Return whether it is easily seen that some value satisfies a formula; the grammar has been built."""
-        return run(self._valued(formula))
+        known = self._has_value.get(formula)
+        if known is None and self.plans.has_scalar(formula):
+            known = self._has_value[formula] = True
+        return run(self._valued(formula)) if known is None else known
 
     def _valued(self, formula: Formula) -> Task[bool]:
         known = self._has_value.get(formula)
         if known is not None:
             return known
         self._has_value[formula] = False
-        plan = self.plans(formula)
-        found = not all(map(is_empty, plan.plain if plan.text is None else [*plan.plain, plan.text]))
-        for kind, part in plan.inside.items():
+        found = self.plans.has_scalar(formula)
+        for kind, part in self.plans(formula).inside.items():
             number = self._numbers.get(self._key(kind, (part,)))
             ways = [] if number is None else [(number, 0)]
             for rule, way in (*ways, *self._inside.get((kind, part), {}).items()):

@@ -121,7 +121,8 @@ class FlaggedBuilder(RuleBuilder):
 
     def lead(self, source: int, choices: list[Choice], target: int) -> None:
         """Add a guarded arc that is open where some of the choices may come."""
-        self.rule.guarded.append(GuardedArc(source, target, -1, some_may_come(choices, self.conditions)))
+        condition = some_may_come(choices, self.conditions)
+        self.rule.guarded.append(GuardedArc(source, target, -1, condition))
 
     def before_name(self, choice: Choice, rest: bytes | None = None) -> int:
         """Return the state before a name, or before the rest of it, from which its member is read."""

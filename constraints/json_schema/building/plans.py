@@ -83,12 +83,15 @@ class Plans:
             found = self._plans[formula] = self._plan(formula)
         return found
 
+    def has_scalar(self, formula: Formula) -> bool:
+        """Return whether null, a boolean, a number or a string satisfies a formula, as far as is known."""
+        plan = self(formula)
+        return not all(map(is_empty, plan.plain)) or (plan.text is not None and not is_empty(plan.text))
+
     def is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula, whatever is said of arrays and objects."""
-        plan = self(formula)
-        if Kind.ARRAY in plan.inside or Kind.OBJECT in plan.inside:
-            return False
-        return all(map(is_empty, plan.plain if plan.text is None else [*plan.plain, plan.text]))
+        inside = self(formula).inside
+        return Kind.ARRAY not in inside and Kind.OBJECT not in inside and not self.has_scalar(formula)
 
     def _plan(self, formula: Formula) -> Plan:
         only = only_kind(formula)

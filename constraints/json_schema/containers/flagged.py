@@ -103,14 +103,15 @@ class FlaggedObject(NamedTuple):
 
 def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
     """Return when some of the choices may come."""
-    always = sum([1 << choice.sets for choice in choices if choice.sets >= 0 and choice.condition == TRUE])
-    found = [conditions.not_all_of(always)]
+    always, found = 0, []
     for choice in choices:
         if choice.sets < 0:
             found.append(choice.condition)
-        elif choice.condition != TRUE:
+        elif choice.condition == TRUE:
+            always |= 1 << choice.sets
+        else:
             found.append(conditions.both(conditions.not_all_of(1 << choice.sets), choice.condition))
-    return conditions.any_of(found)
+    return TRUE if TRUE in found else conditions.any_of([conditions.not_all_of(always), *found])
 
 
 def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
