@@ -48,17 +48,15 @@ class Conditions:
     def all_of(self, flags: int) -> int:
         """Return the condition that all of some flags are set, as bits."""
         found = TRUE
-        for flag in reversed(range(flags.bit_length())):
-            if flags >> flag & 1:
-                found = self._decision(flag, FALSE, found)
+        for flag in _descending(flags):
+            found = self._decision(flag, FALSE, found)
         return found
 
     def not_all_of(self, flags: int) -> int:
         """Return the condition that some flag of some is not set, as bits."""
         found = FALSE
-        for flag in reversed(range(flags.bit_length())):
-            if flags >> flag & 1:
-                found = self._decision(flag, TRUE, found)
+        for flag in _descending(flags):
+            found = self._decision(flag, TRUE, found)
         return found
 
     def negation(self, condition: int) -> int:
@@ -118,3 +116,13 @@ class Conditions:
             found = self._numbers[decision] = len(self.decisions)
             self.decisions.append(decision)
         return found
+
+
+def _descending(flags: int) -> list[int]:
+    """Return the numbers of the bits that are set, the last one first."""
+    found = []
+    while flags:
+        lowest = flags & -flags
+        found.append(lowest.bit_length() - 1)
+        flags ^= lowest
+    return found[::-1]

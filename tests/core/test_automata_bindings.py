@@ -197,10 +197,12 @@ def test_arguments_of_any_kind() -> None:
 
 RULES: Any = {
     "count": 6,
-    "arcs": [(0, "a", 1), (1, "b", 2), (2, "c", 3), (0, "d", 5)],
+    "arcs": [(0, "a", 1), (1, "b", 2), (1, "c", 3), (0, "d", 5)],
     "epsilon": [(1, 4)],
     "calls": [(3, 1, (4,)), (4, 1, (-1,))],
     "ends": [(5, 0)],
+    "guarded": [(2, 4, -1, 3), (2, 3, 1, 0)],
+    "decisions": [(0, 0, 1), (1, 1, 2)],
 }
 PIECES: Any = {"a": [b"xy"], "b": [0, b"", b"z"], "c": [(0, 0, 1, 3, 0)], "d": [1]}
 WRONG = st.sampled_from([None, (), (0,), "abc", -1, 7, 2**31 - 1, 2**40, (0, 0, 0), (1, "a", -1), [(0, 9, 9, 9, 9)]])
@@ -215,6 +217,7 @@ def lay_rules(rules: Any, pieces: Any) -> _native.VisiblyPushdownLayout:
         made.arcs(rules["arcs"], first, lambda language: pieces.get(language, []), work)
         made.epsilon(rules["epsilon"], first, work)
         made.calls(rules["calls"], first, ints([0, 1]), work)
+        made.guarded(rules["guarded"], first, rules["decisions"], work)
         made.ends(rules["ends"], first)
     for _ in range(2):
         made.fragment(2, ints([(0, 97, 98, 1)]), ints([], 0, 2))

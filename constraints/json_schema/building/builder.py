@@ -73,10 +73,12 @@ class SchemaGrammarBuilder:
         spellings: Spellings,
         max_digits: int | None,
         empty: frozenset[Formula] | None = frozenset(),
+        expansion: ShannonExpansion | None = None,
     ) -> None:
         self.restriction = restriction
         is_cheap = order == "any-if-cheap"
-        self.expansion = ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
+        self.expansion = expansion or ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
+        self.expansion.restart()
         self.plans = Plans(restriction, spellings == "plain", max_digits)
         self.order, self.empty = order, empty
         self.habit = habit

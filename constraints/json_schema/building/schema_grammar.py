@@ -72,11 +72,15 @@ def schema_grammar(
         grammar = builder.grammar(document.root)
         empty = builder.empty_values()
         if empty:
-            builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty)
+            builder = SchemaGrammarBuilder(
+                restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
+            )
             grammar = builder.grammar(document.root)
             empty = builder.empty_values()
         if empty is None or empty:
-            builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, None)
+            builder = SchemaGrammarBuilder(
+                restriction, whitespace, order, spellings, max_digits, None, builder.expansion
+            )
             grammar = builder.grammar(document.root)
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":

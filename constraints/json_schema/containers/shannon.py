@@ -80,6 +80,10 @@ class ShannonExpansion:
         self.most = MAX_WORK if most is None else most
         self._known: dict[Vector, list[tuple[Formula, Vector]]] = {}
 
+    def restart(self) -> None:
+        """Count from 0 again; what is known is kept."""
+        self.branches = self.work = 0
+
     @contextmanager
     def trial(self, most: int) -> Iterator[None]:
         """Expand vectors with so much work at most, which does not count afterwards."""

@@ -35,6 +35,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       tokens_ahead_(nfa_.text_.size(), 0, budget),
       bytes_inside_(nfa_.coaccessible_.size(), kFar, budget),
       to_exit_(0, 0, kFar, budget),
+      has_flags_(budget),
       made_(budget),
       made_rows_(0, 0, kFar, budget),
       vectors_(budget),
@@ -42,6 +43,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
   find_tokens_ahead(vocabulary.whole());
   find_bytes_inside();
   find_layers();
+  find_rules_with_flags();
   find_ways_to_exits();
   vector_.assign(to_exit_.columns(), kFar);
   vector_[0] = 0;
@@ -168,6 +170,17 @@ NfaDistances::Rest NfaDistances::rest_of(int32_t state) const {
 
 // Outer states.
 
+void NfaDistances::find_rules_with_flags() {
+  if (nfa_.guarded_.empty()) return;
+  has_flags_.assign(nfa_.num_outer(), false);
+  const auto num_rules = static_cast<int32_t>(nfa_.starts_.size());
+  for (int32_t rule = 0; rule < num_rules; ++rule) {
+    const int32_t begin = nfa_.starts_[rule], end = rule + 1 < num_rules ? nfa_.starts_[rule + 1] : nfa_.num_outer();
+    if (nfa_.guarded_offsets_[begin] == nfa_.guarded_offsets_[end]) continue;
+    std::fill(has_flags_.begin() + begin, has_flags_.begin() + end, true);
+  }
+}
+
 void NfaDistances::find_ways_to_exits() {
   int32_t most_exits = 1;
   for (int32_t rule = 0; rule < static_cast<int32_t>(nfa_.starts().size()); ++rule) {
@@ -179,6 +192,7 @@ void NfaDistances::find_ways_to_exits() {
     made_.clear();
     made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
     for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
+      if (!has_flags_.empty() && has_flags_[state]) continue;
       changed = lower_by_arcs(to_exit_[state], state, 0) || changed;
       budget_.spend(8 * most_exits);
     }
@@ -193,15 +207,40 @@ void NfaDistances::find_ways_to_exits() {
 }
 
 std::span<const int32_t> NfaDistances::to_exit(int32_t state) {
-  return state < nfa_.num_fixed_states() ? to_exit_[state] : made_row(state);
+  if (!is_found_alone(state)) return to_exit_[state];
+  const auto known = made_.find(state);
+  if (known == made_.end()) find_made(state);
+  return made_rows_[made_.find(state)->second];
 }
 
-// A state with flags is followed to the next outer states, and these on; a state of a counter without flags as well.
-std::span<const int32_t> NfaDistances::made_row(int32_t state) {
-  const auto [found, is_new] = made_.try_emplace(state, static_cast<int32_t>(made_rows_.rows()));
-  const int32_t number = found->second;
-  if (!is_new) return made_rows_[number];
-  made_rows_.add_row(kFar);
+bool NfaDistances::is_found_alone(int32_t state) const {
+  if (state >= nfa_.num_fixed_states()) return true;
+  return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[rest_of(state).state];
+}
+
+// Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long.
+// In a circle, the row that is being found counts as far.
+void NfaDistances::find_made(int32_t state) {
+  Vector<int32_t> waiting(1, state, budget_), next(budget_);
+  while (!waiting.empty()) {
+    const int32_t at = waiting.back();
+    if (made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows())).second) {
+      made_rows_.add_row(kFar);
+      next.clear();
+      each_next(at, [&](int32_t target) { next.push_back(target); });
+      for (const int32_t target : next) {
+        if (is_found_alone(target) && !made_.contains(target)) waiting.push_back(target);
+      }
+      budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
+      continue;
+    }
+    waiting.pop_back();
+    fill_made(at);
+  }
+}
+
+// A state that is not followed arc by arc is as far as what ends it.
+void NfaDistances::fill_made(int32_t state) {
   const auto [own, flags] = nfa_.apart(state);
   const Rest rest = rest_of(own);
   Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
@@ -210,9 +249,50 @@ std::span<const int32_t> NfaDistances::made_row(int32_t state) {
   } else {
     lower(row, rest.more, nfa_.with_flags(rest.state, flags));
   }
-  budget_.spend(32 + static_cast<int64_t>(row.size()));
-  std::ranges::copy(row, made_rows_[number].begin());
-  return made_rows_[number];
+  std::ranges::copy(row, made_rows_[made_.find(state)->second].begin());
+}
+
+// Call a function with each state whose row that of a state depends on.
+template <class Visit>
+void NfaDistances::each_next(int32_t state, Visit visit) {
+  const auto [own, flags] = nfa_.apart(state);
+  const Rest rest = rest_of(own);
+  if (rest.state != own) return visit(nfa_.with_flags(rest.state, flags));
+  each_way(own, flags, [&](int32_t, int32_t target) { visit(target); });
+  const int32_t call = nfa_.call_of(state);
+  if (call == kNone) return;
+  const int32_t rule = nfa_.rule_of(call);
+  for (const int32_t member : machine_.members(machine_.rule_start(rule))) visit(member);
+  for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
+    if (const int32_t target = nfa_.target_of(state, exit); target != kNone) visit(target);
+  }
+}
+
+// Call a function with the states that follow an outer state, and how much is read before each.
+template <class Visit>
+void NfaDistances::each_way(int32_t state, int32_t flags, Visit visit) {
+  const auto lead = [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); };
+  for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
+    const int32_t target = nfa_.epsilon_[at];
+    if (target >= 0) {
+      lead(0, target);
+    } else {
+      const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
+      lead(bytes_left(counter, counter.entry, 0), counter.target);
+    }
+  }
+  for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
+    if (edge.is_copy) {
+      const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
+      lead(bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target);
+    } else {
+      const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
+      lead(tokens_ahead_[chain.text_begin], chain.target);
+    }
+  }
+  const auto arcs = nfa_.guarded_arcs(state);
+  const auto first = std::ranges::find_if(arcs, [&](const auto& arc) { return nfa_.is_open(arc, flags); });
+  if (first != arcs.end()) visit(0, nfa_.target_of(*first, flags));
 }
 
 bool NfaDistances::lower(std::span<int32_t> row, int32_t more, int32_t target) {
@@ -230,6 +310,7 @@ bool NfaDistances::lower_inside_chains() {
   bool changed = false;
   for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
     const auto& own = nfa_.chains_[chain];
+    if (!has_flags_.empty() && has_flags_[own.target]) continue;
     const int32_t end = nfa_.chains_[chain + 1].first_state;
     for (int32_t state = own.first_state; state < end; ++state) {
       const int32_t more = tokens_ahead_[own.text_begin + state - own.first_state + 1];
@@ -243,6 +324,7 @@ bool NfaDistances::lower_inside_chains() {
 bool NfaDistances::lower_inside_copies() {
   bool changed = false;
   for (const LazyNfa::Copy& copy : nfa_.copies_) {
+    if (!has_flags_.empty() && has_flags_[copy.target]) continue;
     const int32_t first = nfa_.first_of_fragment_[copy.fragment];
     const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
     for (int32_t inner = 2; inner < size; ++inner) {
@@ -261,35 +343,8 @@ bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t 
     changed = own > 0;
     own = 0;
   }
-  const auto lowered = [&](int32_t more, int32_t target) {
-    changed = lower(row, more, nfa_.with_flags(target, flags)) || changed;
-  };
-  for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
-    const int32_t target = nfa_.epsilon_[at];
-    if (target >= 0) {
-      lowered(0, target);
-    } else {
-      const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
-      lowered(bytes_left(counter, counter.entry, 0), counter.target);
-    }
-  }
-  for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
-    if (edge.is_copy) {
-      const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
-      lowered(bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target);
-    } else {
-      const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
-      lowered(tokens_ahead_[chain.text_begin], chain.target);
-    }
-  }
-  changed = lower_by_guarded(row, state, flags) || changed;
+  each_way(state, flags, [&](int32_t more, int32_t target) { changed = lower(row, more, target) || changed; });
   return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
-}
-
-bool NfaDistances::lower_by_guarded(std::span<int32_t> row, int32_t state, int32_t flags) {
-  const auto arcs = nfa_.guarded_arcs(state);
-  const auto first = std::ranges::find_if(arcs, [&](const auto& arc) { return nfa_.is_open(arc, flags); });
-  return first != arcs.end() && lower(row, 0, nfa_.target_of(*first, flags));
 }
 
 bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {

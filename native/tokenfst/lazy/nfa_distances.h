@@ -8,8 +8,8 @@
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
 //     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
 //                     of the paths through a call by each of its exits
-//     made_           the same of states that are made on demand, found when it is first asked for. Of the guarded
-//                     arcs that are open only the first is followed, which leads to an end
+//     made_           the same of states of rules with flags, found when it is first asked for. Of the guarded arcs
+//                     that are open only the first is followed, which leads to an end
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
 //                     of units counted on the way
 //
@@ -57,10 +57,18 @@ class NfaDistances : public DistanceSource {
   bool lower_by_call(std::span<int32_t> row, int32_t state);
   // How far a state is from each exit of its rule, as far as is known. Valid until the next call.
   std::span<const int32_t> to_exit(int32_t state);
-  std::span<const int32_t> made_row(int32_t state);
+  void find_rules_with_flags();
+  // Whether the row of a state is found when it is first asked for: that of a rule with flags, where few sets of flags
+  // are met, and that of a state that is made on demand.
+  bool is_found_alone(int32_t state) const;
+  void find_made(int32_t state);
+  void fill_made(int32_t state);
+  template <class Visit>
+  void each_next(int32_t state, Visit visit);
+  template <class Visit>
+  void each_way(int32_t state, int32_t flags, Visit visit);
   // Lowers a row to that of a state plus a constant; returns whether anything changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
-  bool lower_by_guarded(std::span<int32_t> row, int32_t state, int32_t flags);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags);
 
   // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
@@ -74,7 +82,8 @@ class NfaDistances : public DistanceSource {
   Vector<int32_t> bytes_inside_;                        // by state of all fragments
   std::vector<Layers> layers_;                          // by counter
   support::Matrix<int32_t> to_exit_;                    // [N, E], E the most exits that a rule has
-  support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that was asked for
+  Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
+  support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
   support::Matrix<int32_t> made_rows_;
   DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top
   std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen if it has not been asked for
