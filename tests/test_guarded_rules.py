@@ -214,6 +214,10 @@ def test_conditions_are_what_they_are_made_of(steps: list[tuple[str, int]]) -> N
         table = tuple(meaning(flags) for flags in range(32))
         assert table == tuple(conditions.holds(condition, flags) for flags in range(32))
         assert numbers.setdefault(table, condition) == condition
+        fewest = conditions.fewest(condition)
+        counts = [flags.bit_count() for flags in range(32) if table[flags]]
+        assert (fewest < 0) == (not counts)
+        assert not counts or (table[fewest] and fewest.bit_count() == min(counts))
         for flag in range(5):
             for is_set in (False, True):
                 known = conditions.known(condition, flag, is_set)

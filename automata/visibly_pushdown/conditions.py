@@ -103,6 +103,21 @@ class Conditions:
             found = self._known[key] = self._decision(own, low, high)
         return found
 
+    def fewest(self, condition: int) -> int:
+        """Return the fewest flags with which a condition holds, as bits; -1 if it never does."""
+        found = {FALSE: (_NO_FLAG, -1), TRUE: (0, 0)}
+        waiting = [condition]
+        while waiting:
+            flag, low, high = self.decisions[waiting[-1]]
+            more = [part for part in (low, high) if part not in found]
+            if waiting[-1] not in found and not more:
+                (count, flags), (other, also) = found[low], found[high]
+                found[waiting[-1]] = (count, flags) if count <= other + 1 else (other + 1, also | 1 << flag)
+            if not more:
+                waiting.pop()
+            waiting += more
+        return found[condition][1]
+
     def _part(self, condition: int, flag: int, is_set: bool) -> int:
         own, low, high = self.decisions[condition]
         return condition if own != flag else high if is_set else low

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+import tokenfst
 from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
+from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 NAMES = "abcdefghijkl"
 
@@ -89,3 +94,25 @@ def test_a_hundred_names_come_in_any_order(order: Any) -> None:
         assert not constraint.allows(text(some, dict.fromkeys(some, 1)).decode())
         twice = [*some, "name07", "name07"]
         assert not constraint.allows(text(twice, dict.fromkeys(twice, 1)).decode())
+
+
+@pytest.mark.parametrize("order", ["any", "any-if-cheap"])
+def test_texts_end_as_soon_as_they_may(order: Any) -> None:
+    """With a token for each byte, the bound of the lazy automaton is the length of the shortest text."""
+    rng = Random(3)
+    names = [f"{letter}{number}" for letter in "abc" for number in range(6)]
+    for _ in range(20):
+        required = rng.sample(names, rng.randint(0, 5))
+        schema = {"type": "object", "properties": {name: {"enum": [1, 22]} for name in names}, "required": required}
+        constraint = json_schema(schema, property_order=order, whitespace="compact")
+        automaton = tokenfst.compile(constraint, ALL_BYTES)
+        assert isinstance(automaton, LazyTokenAutomaton)
+        shortest = len(json.dumps(dict.fromkeys(required, 1), separators=(",", ":")))
+        assert automaton.core.min_tokens(automaton.start) == shortest + 1
+        state, left = automaton.start, shortest + rng.choice([0, 9, 30]) + 1
+        while state != automaton.end_state:
+            words = np.zeros(len(ALL_BYTES.all_words), np.int32)
+            automaton.core.fill_within(state, words, left)
+            bits = np.unpackbits(words.view(np.uint8), count=len(ALL_BYTES), bitorder="little")
+            state, left = automaton.advance(state, rng.choice(np.flatnonzero(bits).tolist())), left - 1
+        assert left >= 0

@@ -17,17 +17,17 @@ from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
-from automata.visibly_pushdown import Conditions, VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
+from constraints.json_schema.building.values import ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
 from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
-from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain, Vector
+from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.distinct import without_places
-from constraints.json_schema.containers.flagged import FlaggedObject, Hub
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
@@ -37,12 +37,9 @@ from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
 from constraints.json_schema.strings import Spellings
-from constraints.recursion import Task, run
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
-# The most states of an object in any order that are looked at to see whether it has a value.
-_MOST_SEEN = 1_000
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
@@ -63,6 +60,7 @@ class SchemaGrammarBuilder:
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         needs_more: whether such an array may have to go on after an item, or an object after a member.
+        values: which formulas have values, once the grammar has been built.
     """
 
     def __init__(
@@ -97,16 +95,7 @@ class SchemaGrammarBuilder:
         self._waiting: deque[_RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        # For rules with one exit that have a text as soon as each of some formulas has a value: these formulas; and for
-        # others, the states of the container.
-        self._needs: dict[int, Sequence[Formula]] = {}
-        self._states: dict[int, AllStates] = {}
-        self._flagged: dict[int, FlaggedObject] = {}
-        # By kind and what is said inside of brackets: the rules with several exits that read it, and the exit of each.
-        self._inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
-        self._has_value: dict[Formula, bool] = {}
-        # Whether it was left open whether some object has a value.
-        self._is_cut_short = False
+        self.values = ValueSearch(self.plans, lambda kind, part: self._numbers.get(self._key(kind, (part,))))
         self._num_states = 0
         self._allowance = Allowance()
 
@@ -162,7 +151,7 @@ class SchemaGrammarBuilder:
             if possible:
                 number = self._number(kind, tuple([part for part, _ in possible]), formulas[0])
                 for place, (part, _) in enumerate(possible):
-                    self._inside.setdefault((kind, part), {})[number] = place
+                    self.values.inside.setdefault((kind, part), {})[number] = place
                 called.append((_OPENING[kind], number, tuple([way for _, way in possible])))
         return languages, called
 
@@ -216,20 +205,20 @@ class SchemaGrammarBuilder:
                     vector, self.restriction, self.expansion, self.order, self._allowance, self._is_empty
                 )
                 if flagged is not None:
-                    self._flagged[number] = flagged
+                    self.values.flagged[number] = flagged
                     FlaggedBuilder(self, rule, flagged).build()
                     return
             automaton = object_automaton(vector, self.restriction, self.expansion, self.order, self._allowance)
         if automaton.end(automaton.start) >= 0:
-            self._needs[number] = ()
+            self.values.needs[number] = ()
         elif isinstance(automaton, PlainInOrder):
-            self._needs[number] = automaton.said.needed
+            self.values.needs[number] = automaton.said.needed
         elif isinstance(automaton, PlainArray):
-            self._needs[number] = automaton.needed
+            self.values.needs[number] = automaton.needed
         if isinstance(automaton, Plain):
             PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
         else:
-            self._states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
+            self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
     def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
         """Note that the items of a rule's array have to be remembered.
@@ -296,120 +285,9 @@ class SchemaGrammarBuilder:
                 marks = marks_at(self.habit, depth).instead_of(marks_at(self.habit, built))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
-    def has_value(self, formula: Formula) -> bool:
-        """Return whether it is easily seen that some value satisfies a formula; the grammar has been built."""
-        known = self._has_value.get(formula)
-        if known is None and self.plans.has_scalar(formula):
-            known = self._has_value[formula] = True
-        return run(self._valued(formula)) if known is None else known
-
-    def _valued(self, formula: Formula) -> Task[bool]:
-        known = self._has_value.get(formula)
-        if known is not None:
-            return known
-        self._has_value[formula] = False
-        found = self.plans.has_scalar(formula)
-        for kind, part in self.plans(formula).inside.items():
-            number = self._numbers.get(self._key(kind, (part,)))
-            ways = [] if number is None else [(number, 0)]
-            for rule, way in (*ways, *self._inside.get((kind, part), {}).items()):
-                found = found or (yield self._filled(rule, way))
-        self._has_value[formula] = found
-        return found
-
-    def _filled(self, number: int, way: int) -> Task[bool]:
-        """Return whether it is easily seen that a rule has a text that ends in an exit."""
-        needs, states, flagged = self._needs.get(number), self._states.get(number), self._flagged.get(number)
-        if needs is not None:
-            for needed in needs:
-                if not (yield self._valued(needed)):
-                    return False
-            return True
-        found: bool = False
-        if flagged is not None:
-            found = yield self._flagged_reaches_end(flagged, way)
-        elif states is not None:
-            found = yield self._reaches_end(states, way)
-        return found
-
-    def _reaches_end(self, container: AllStates, way: int) -> Task[bool]:
-        """Return whether items or members that are easily seen to have values lead to an end."""
-        states, waiting, seen = container.states, [0], {0}
-        while waiting:
-            state = waiting.pop()
-            if states.exit(state) == way:
-                return True
-            found = [*states.skips(state)]
-            for _, outcomes in states.moves(state):
-                for value, target in outcomes:
-                    if target not in seen and (yield self._valued(container.values[value])):
-                        found.append(target)
-            waiting += [target for target in found if target not in seen]
-            seen.update(found)
-        return False
-
-    def _flagged_reaches_end(self, container: FlaggedObject, way: int) -> Task[bool]:
-        """The same of an object in any order. What leads to an end comes first, so few ways are followed."""
-        conditions, hubs = container.conditions, container.hubs
-        hopeful = _leading_to(hubs, way)
-        path, seen = [(0, iter(hubs[0].choices))] if 0 in hopeful else [], {(0, 0)}
-        if path and _ends(hubs[0], way, conditions, 0):
-            return True
-        while path and len(seen) < _MOST_SEEN:
-            flags, choices = path[-1]
-            choice = next(choices, None)
-            if choice is None:
-                path.pop()
-                continue
-            own = 1 << choice.sets if choice.sets >= 0 else 0
-            if flags & own or not conditions.holds(choice.condition, flags):
-                continue
-            for value, target in choice.outcomes:
-                state = target, flags | own
-                if target in hopeful and state not in seen and (yield self._valued(value)):
-                    if _ends(hubs[target], way, conditions, flags | own):
-                        return True
-                    seen.add(state)
-                    path.append((flags | own, iter(hubs[target].choices)))
-        self._is_cut_short = self._is_cut_short or bool(path)
-        return False
-
     def _is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula."""
         return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
-
-    def empty_values(self) -> frozenset[Formula] | None:
-        """Return the values of members in any order that are empty, so that an end that was found for an object may not
-        be one; None if it is not known of some. The grammar has been built."""
-        values = [value for made in self._flagged.values() for value in made.values()]
-        while values:
-            num_known = sum(self._has_value.values())
-            # A value that needs itself was taken to be empty.
-            self._has_value = {formula: True for formula, found in self._has_value.items() if found}
-            values = [value for value in values if not self.has_value(value)]
-            if sum(self._has_value.values()) == num_known:
-                break
-        return None if values and self._is_cut_short else frozenset(values)
-
-
-def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:
-    return any(end.exit == way and conditions.holds(end.condition, flags) for end in hub.ends)
-
-
-def _leading_to(hubs: Sequence[Hub], way: int) -> set[int]:
-    """Return the hubs that may lead to an end in an exit, whatever has come."""
-    before: list[list[int]] = [[] for _ in hubs]
-    for number, hub in enumerate(hubs):
-        for choice in hub.choices:
-            for _, target in choice.outcomes:
-                before[target].append(number)
-    waiting = [number for number, hub in enumerate(hubs) if any(end.exit == way for end in hub.ends)]
-    found = set(waiting)
-    while waiting:
-        more = set(before[waiting.pop()]) - found
-        found |= more
-        waiting += more
-    return found
 
 
 def _counts_members(key: _RuleKey) -> bool:

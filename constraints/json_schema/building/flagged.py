@@ -62,7 +62,7 @@ class FlaggedBuilder(RuleBuilder):
         for number, hub in enumerate(self.hubs):
             self.add_ends(self.after[number], hub, "close", close)
             self.add_comma(number, hub)
-            self.add_members(self.before[number], hub.choices)
+            self.add_members(self.before[number], hub)
         self.builder.count_states(STATE_WEIGHT * len(self.hubs))
         spend(20 * rule.num_states)
 
@@ -93,8 +93,16 @@ class FlaggedBuilder(RuleBuilder):
             comma = self.state(("comma", number), self.marks[2], self.before[number])
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
 
-    def add_members(self, source: int, choices: list[Choice]) -> None:
-        """Add what may come next, from a state before it. Of many names those that begin alike are read together."""
+    def add_members(self, source: int, hub: Hub) -> None:
+        """Add what may come next, from a state before it: first what is needed, last what may be repeated."""
+        by_turn: tuple[list[Choice], ...] = [], [], []
+        for choice in hub.choices:
+            by_turn[2 if choice.sets < 0 else 0 if hub.needed >> choice.sets & 1 else 1].append(choice)
+        for choices in by_turn:
+            self.add_choices(source, choices)
+
+    def add_choices(self, source: int, choices: list[Choice]) -> None:
+        """Add members. Of many names those that begin alike are read together."""
         spelled, is_many = list[_Spelled](), len(choices) >= MANY_NAMES
         for choice in choices:
             text = _plain_name(choice.name) if is_many and isinstance(choice.name, str) and self.plain else None
@@ -102,10 +110,14 @@ class FlaggedBuilder(RuleBuilder):
                 spelled.append(_Spelled(text.value, choice))
             else:
                 self.lead(source, [choice], self.before_name(choice))
-        self.add_names(source, sorted(spelled, key=lambda member: member.text), 0)
+        waiting = [(source, sorted(spelled, key=lambda member: member.text), 0)]
+        while waiting:
+            waiting += self.add_names(*waiting.pop())
 
-    def add_names(self, source: int, members: list[_Spelled], begin: int) -> None:
-        """Add members whose names have the same bytes up to some place, in order. None of the names begins another."""
+    def add_names(self, source: int, members: list[_Spelled], begin: int) -> list[tuple[int, list[_Spelled], int]]:
+        """Add members in the order of their names, which have the same bytes up to some place; none begins another.
+        Return the states to which some of them lead together, with these and the place where they part."""
+        found = []
         for _, group in groupby(members, key=lambda member: member.text[begin]):
             alike = list(group)
             first, last = alike[0].text, alike[-1].text
@@ -117,7 +129,8 @@ class FlaggedBuilder(RuleBuilder):
             between, read = self.rule.state(), self.rule.state()
             self.rule.arcs.append((read, ex.literal(first[begin:end]), between))
             self.lead(source, [member.choice for member in alike], read)
-            self.add_names(between, alike, end)
+            found.append((between, alike, end))
+        return found
 
     def lead(self, source: int, choices: list[Choice], target: int) -> None:
         """Add a guarded arc that is open where some of the choices may come."""

@@ -70,13 +70,13 @@ def schema_grammar(
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
     try:
         grammar = builder.grammar(document.root)
-        empty = builder.empty_values()
+        empty = builder.values.empty_values()
         if empty:
             builder = SchemaGrammarBuilder(
                 restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
             )
             grammar = builder.grammar(document.root)
-            empty = builder.empty_values()
+            empty = builder.values.empty_values()
         if empty is None or empty:
             builder = SchemaGrammarBuilder(
                 restriction, whitespace, order, spellings, max_digits, None, builder.expansion
@@ -92,7 +92,7 @@ def schema_grammar(
         builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, None)
         return not has_text(builder.grammar(formula))
 
-    if not builder.has_value(document.root) and not has_text(grammar):
+    if not builder.values.has_value(document.root) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
     kinds = (None, *(kind for kind, _ in builder.keys))

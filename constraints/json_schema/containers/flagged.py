@@ -77,12 +77,14 @@ class Hub(NamedTuple):
     Attributes:
         ends: where the object may end.
         more: where another member may come.
-        choices: the members. Of those that may come, the first leads to an end.
+        choices: the members. Those with a flag come first: each of them comes once, so they lead to an end.
+        needed: the names with which the object may end soonest, as bits.
     """
 
     ends: list[End]
     more: int
     choices: list[Choice]
+    needed: int
 
 
 class FlaggedObject(NamedTuple):
@@ -124,7 +126,7 @@ def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> Fla
     """
     conditions = Conditions()
     if any(map(is_empty, said.needed)):
-        return FlaggedObject([Hub([], FALSE, [])], conditions)
+        return FlaggedObject([Hub([], FALSE, [], 0)], conditions)
     places = [*said.order, *(place for place in range(len(said.names)) if not said.required >> place & 1)]
     choices = [
         Choice(said.names[place], place if remembered >> place & 1 else -1, TRUE, ((said.values[place], 0),))
@@ -136,7 +138,8 @@ def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> Fla
         for names, value in said.others
         if type(value) is not Never and not is_empty(value)
     ]
-    hub = Hub([End(0, conditions.all_of(said.required))], some_may_come(choices, conditions), choices)
+    end = End(0, conditions.all_of(said.required))
+    hub = Hub([end], some_may_come(choices, conditions), choices, said.required)
     return FlaggedObject([hub], conditions)
 
 
@@ -202,7 +205,7 @@ class _Hubs:
                 raise _TooLargeError
         self.find_live()
         if not self.conditions.holds(self.live[0], 0):
-            return FlaggedObject([Hub([], FALSE, [])], self.conditions)
+            return FlaggedObject([Hub([], FALSE, [], 0)], self.conditions)
         return FlaggedObject([self.hub(number) for number in range(len(self.vectors))], self.conditions)
 
     def number(self, vector: Vector) -> int:
@@ -273,6 +276,7 @@ class _Hubs:
             [end for end in ends if end.condition != FALSE],
             self.where(live, some_may_come(choices, self.conditions)),
             choices,
+            max(self.conditions.fewest(self.conditions.any_of(self.ends[number])), 0),
         )
 
     def choices(self, live: int, member: _Member) -> list[Choice]:

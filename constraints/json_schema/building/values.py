@@ -1,0 +1,154 @@
+"""ValueSearch: whether it is easily seen that formulas have values, along containers whose rules have been built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from automata.visibly_pushdown import Conditions
+from constraints.json_schema.building.plans import Plans
+from constraints.json_schema.containers.automaton import AllStates
+from constraints.json_schema.containers.flagged import FlaggedObject, Hub
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.statements import Kind
+from constraints.recursion import Task, run
+
+# The most states of an object in any order that are looked at.
+MOST_SEEN = 1_000
+
+
+class ValueSearch:
+    """Searches.
+
+    Attributes:
+        needs: for rules with one exit that have a text as soon as each of some formulas has a value: these formulas.
+        states: for others, the states of the container.
+        flagged: the same of objects in any order.
+        inside: by kind and what is said inside of brackets: the rules with several exits that read it, and the exit.
+    """
+
+    def __init__(self, plans: Plans, rule_of: Callable[[Kind, Formula], int | None]) -> None:
+        """Make the search.
+
+        Args:
+            plans: the plans of formulas.
+            rule_of: returns the number of the rule with one exit that reads what is said inside of brackets.
+        """
+        self.plans, self.rule_of = plans, rule_of
+        self.needs: dict[int, Sequence[Formula]] = {}
+        self.states: dict[int, AllStates] = {}
+        self.flagged: dict[int, FlaggedObject] = {}
+        self.inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
+        self._has_value: dict[Formula, bool] = {}
+        # Whether it was left open whether some object has a value.
+        self._is_cut_short = False
+
+    def has_value(self, formula: Formula) -> bool:
+        """Return whether it is easily seen that some value satisfies a formula."""
+        known = self._has_value.get(formula)
+        if known is None and self.plans.has_scalar(formula):
+            known = self._has_value[formula] = True
+        return run(self._valued(formula)) if known is None else known
+
+    def _valued(self, formula: Formula) -> Task[bool]:
+        known = self._has_value.get(formula)
+        if known is not None:
+            return known
+        self._has_value[formula] = False
+        found = self.plans.has_scalar(formula)
+        for kind, part in self.plans(formula).inside.items():
+            number = self.rule_of(kind, part)
+            ways = [] if number is None else [(number, 0)]
+            for rule, way in (*ways, *self.inside.get((kind, part), {}).items()):
+                found = found or (yield self._filled(rule, way))
+        self._has_value[formula] = found
+        return found
+
+    def _filled(self, number: int, way: int) -> Task[bool]:
+        """Return whether it is easily seen that a rule has a text that ends in an exit."""
+        needs, states, flagged = self.needs.get(number), self.states.get(number), self.flagged.get(number)
+        if needs is not None:
+            for needed in needs:
+                if not (yield self._valued(needed)):
+                    return False
+            return True
+        found: bool = False
+        if flagged is not None:
+            found = yield self._flagged_reaches_end(flagged, way)
+        elif states is not None:
+            found = yield self._reaches_end(states, way)
+        return found
+
+    def _reaches_end(self, container: AllStates, way: int) -> Task[bool]:
+        """Return whether items or members that are easily seen to have values lead to an end."""
+        states, waiting, seen = container.states, [0], {0}
+        while waiting:
+            state = waiting.pop()
+            if states.exit(state) == way:
+                return True
+            found = [*states.skips(state)]
+            for _, outcomes in states.moves(state):
+                for value, target in outcomes:
+                    if target not in seen and (yield self._valued(container.values[value])):
+                        found.append(target)
+            waiting += [target for target in found if target not in seen]
+            seen.update(found)
+        return False
+
+    def _flagged_reaches_end(self, container: FlaggedObject, way: int) -> Task[bool]:
+        """The same of an object in any order. What leads to an end comes first, so few ways are followed."""
+        conditions, hubs = container.conditions, container.hubs
+        hopeful = _leading_to(hubs, way)
+        path, seen = [(0, iter(hubs[0].choices))] if 0 in hopeful else [], {(0, 0)}
+        if path and _ends(hubs[0], way, conditions, 0):
+            return True
+        while path and len(seen) < MOST_SEEN:
+            flags, choices = path[-1]
+            choice = next(choices, None)
+            if choice is None:
+                path.pop()
+                continue
+            own = 1 << choice.sets if choice.sets >= 0 else 0
+            if flags & own or not conditions.holds(choice.condition, flags):
+                continue
+            for value, target in choice.outcomes:
+                state = target, flags | own
+                if target in hopeful and state not in seen and (yield self._valued(value)):
+                    if _ends(hubs[target], way, conditions, flags | own):
+                        return True
+                    seen.add(state)
+                    path.append((flags | own, iter(hubs[target].choices)))
+        self._is_cut_short = self._is_cut_short or bool(path)
+        return False
+
+    def empty_values(self) -> frozenset[Formula] | None:
+        """Return the values of members in any order that are empty, so that an end that was found for an object may not
+        be one; None if it is not known of some."""
+        values = [value for made in self.flagged.values() for value in made.values()]
+        while values:
+            num_known = sum(self._has_value.values())
+            # A value that needs itself was taken to be empty.
+            self._has_value = {formula: True for formula, found in self._has_value.items() if found}
+            values = [value for value in values if not self.has_value(value)]
+            if sum(self._has_value.values()) == num_known:
+                break
+        return None if values and self._is_cut_short else frozenset(values)
+
+
+def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:
+    return any(end.exit == way and conditions.holds(end.condition, flags) for end in hub.ends)
+
+
+def _leading_to(hubs: Sequence[Hub], way: int) -> set[int]:
+    """Return the hubs that may lead to an end in an exit, whatever has come."""
+    before: list[list[int]] = [[] for _ in hubs]
+    for number, hub in enumerate(hubs):
+        for choice in hub.choices:
+            for _, target in choice.outcomes:
+                before[target].append(number)
+    waiting = [number for number, hub in enumerate(hubs) if any(end.exit == way for end in hub.ends)]
+    found = set(waiting)
+    while waiting:
+        more = set(before[waiting.pop()]) - found
+        found |= more
+        waiting += more
+    return found
