@@ -5,7 +5,7 @@
     comma      before the comma, by hub
     before     by hub: guarded arcs to `name` of the members that may come
     name       before a name, or before the rest of one where names that begin alike part
-    named      after the name and the colon: a guarded arc that sets the flag
+    named      after the name and the colon: a guarded arc that sets the flag, where it is not set before the name
     value      before a value, the same for all members whose values are read alike and lead alike
 
 In state 0 the guarded arcs are those of the first hub where nothing has come yet.
@@ -99,17 +99,22 @@ class FlaggedBuilder(RuleBuilder):
         for choice in hub.choices:
             by_turn[2 if choice.sets < 0 else 0 if hub.needed >> choice.sets & 1 else 1].append(choice)
         for choices in by_turn:
-            self.add_choices(source, choices)
+            if len(choices) >= MANY_NAMES and self.plain:
+                self.add_many(source, choices)
+            else:
+                for choice in choices:
+                    name = self.before_name(choice, None, -1)
+                    self.rule.guarded.append(GuardedArc(source, name, choice.sets, choice.condition))
 
-    def add_choices(self, source: int, choices: list[Choice]) -> None:
-        """Add members. Of many names those that begin alike are read together."""
-        spelled, is_many = list[_Spelled](), len(choices) >= MANY_NAMES
+    def add_many(self, source: int, choices: list[Choice]) -> None:
+        """Add members. Names that begin alike are read together."""
+        spelled = list[_Spelled]()
         for choice in choices:
-            text = _plain_name(choice.name) if is_many and isinstance(choice.name, str) and self.plain else None
+            text = _plain_name(choice.name) if isinstance(choice.name, str) else None
             if type(text) is Literal:
                 spelled.append(_Spelled(text.value, choice))
             else:
-                self.lead(source, [choice], self.before_name(choice))
+                self.lead(source, [choice], self.before_name(choice, None, choice.sets))
         waiting = [(source, sorted(spelled, key=lambda member: member.text), 0)]
         while waiting:
             waiting += self.add_names(*waiting.pop())
@@ -123,7 +128,9 @@ class FlaggedBuilder(RuleBuilder):
             first, last = alike[0].text, alike[-1].text
             if first == last:
                 for member in alike:
-                    self.lead(source, [member.choice], self.before_name(member.choice, first[begin:]))
+                    self.lead(
+                        source, [member.choice], self.before_name(member.choice, first[begin:], member.choice.sets)
+                    )
                 continue
             end = next(at for at in range(begin, len(first)) if first[at] != last[at])
             between, read = self.rule.state(), self.rule.state()
@@ -137,11 +144,17 @@ class FlaggedBuilder(RuleBuilder):
         condition = some_may_come(choices, self.conditions)
         self.rule.guarded.append(GuardedArc(source, target, -1, condition))
 
-    def before_name(self, choice: Choice, rest: bytes | None = None) -> int:
-        """Return the state before a name, or before the rest of it, from which its member is read."""
+    def before_name(self, choice: Choice, rest: bytes | None, sets: int) -> int:
+        """Return the state before a name, or before the rest of it, from which its member is read.
+
+        Args:
+            choice: the member.
+            rest: the rest of the name; None for all of it.
+            sets: the flag that is set after the name; -1 for none, since it is set before.
+        """
         values = tuple([value for value, _ in choice.outcomes])
         targets = tuple([self.after[hub] for _, hub in choice.outcomes])
-        key = choice.name, rest, choice.sets, values, targets
+        key = choice.name, rest, sets, values, targets
         found = self._states.get(key)
         if found is None:
             found = source = self._states[key] = self.rule.state()
@@ -151,9 +164,9 @@ class FlaggedBuilder(RuleBuilder):
                 self.rule.arcs.append((source, part, between))
                 source = between
             target = self.before_value(values, targets)
-            if choice.sets >= 0:
+            if sets >= 0:
                 named = self.rule.state()
-                self.rule.guarded.append(GuardedArc(named, target, choice.sets))
+                self.rule.guarded.append(GuardedArc(named, target, sets))
                 target = named
             self.rule.arcs.append((source, last, target))
         return found

@@ -125,13 +125,14 @@ def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> Fla
         is_empty: tells whether no value satisfies a formula, as far as is known.
     """
     conditions = Conditions()
-    if any(map(is_empty, said.needed)):
+    possible = [type(value) is not Never and not is_empty(value) for value in said.values]
+    if not all(possible[place] for place in said.order):
         return FlaggedObject([Hub([], FALSE, [], 0)], conditions)
     places = [*said.order, *(place for place in range(len(said.names)) if not said.required >> place & 1)]
     choices = [
         Choice(said.names[place], place if remembered >> place & 1 else -1, TRUE, ((said.values[place], 0),))
         for place in places
-        if type(said.values[place]) is not Never and not is_empty(said.values[place])
+        if possible[place]
     ]
     choices += [
         Choice(names, -1, TRUE, ((value, 0),))
