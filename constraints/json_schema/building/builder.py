@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
@@ -22,12 +21,11 @@ from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerB
 from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
-from constraints.json_schema.building.values import ValueSearch
+from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
 from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
-from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
@@ -42,8 +40,6 @@ from constraints.json_schema.strings import Spellings
 MAX_STATES = 120_000
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
-
-_RuleKey: TypeAlias = tuple[Kind, Vector]
 
 _OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
 _CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
@@ -60,6 +56,7 @@ class SchemaGrammarBuilder:
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         needs_more: whether such an array may have to go on after an item, or an object after a member.
+        numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
     """
 
@@ -81,21 +78,19 @@ class SchemaGrammarBuilder:
         self.order, self.empty = order, empty
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
-        self.keys: list[_RuleKey] = []
+        self.keys: list[RuleKey] = []
         self.value_at_hand: Formula = FALSE
         self.unique: dict[int, UniqueItems] = {}
         self.needs_more = False
-        # What is said first of arrays of which the same is said at several places.
-        self._same: dict[Vector, Vector] = {}
         self.supply = Supply(restriction, self.expansion, max_digits)
         # The number of brackets that are open within the rule that is being built, as far as is known.
         self.depth = 0
         self._depths = [0]
-        self._numbers: dict[_RuleKey, int] = {}
-        self._waiting: deque[_RuleKey] = deque()
+        self.numbers = RuleNumbers()
+        self._waiting: deque[RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        self.values = ValueSearch(self.plans, lambda kind, part: self._numbers.get(self._key(kind, (part,))))
+        self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
         self._allowance = Allowance()
 
@@ -115,7 +110,7 @@ class SchemaGrammarBuilder:
         self._read_root(root)
         while self._waiting:
             key = self._waiting.popleft()
-            number = self._numbers[key]
+            number = self.numbers[key]
             self.depth, self.value_at_hand = self._depths[number], self._callers[number - 1]
             self._build(number, *key)
         if self.unique:
@@ -167,21 +162,16 @@ class SchemaGrammarBuilder:
 
     def _number(self, kind: Kind, vector: Vector, caller: Formula) -> int:
         """Return the number of a rule; a new one waits to be built."""
-        key = self._key(kind, vector)
-        found = self._numbers.get(key)
+        key = self.numbers.key(kind, vector)
+        found = self.numbers.get(key)
         if found is None:
-            found = self._numbers[key] = len(self.rules)
+            found = self.numbers[key] = len(self.rules)
             self.rules.append(VisiblyPushdownRule(num_exits=len(vector)))
             self._depths.append(min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
             self._callers.append(caller)
             self._waiting.append(key)
         return found
-
-    def _key(self, kind: Kind, vector: Vector) -> _RuleKey:
-        if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
-            vector = self._same.setdefault(without_places(vector), vector)
-        return kind, vector
 
     def _build(self, number: int, kind: Kind, vector: Vector) -> None:
         """Build the rule of what stands between two brackets, or two quotes."""
@@ -290,7 +280,7 @@ class SchemaGrammarBuilder:
         return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
 
 
-def _counts_members(key: _RuleKey) -> bool:
+def _counts_members(key: RuleKey) -> bool:
     """Return whether a rule is of objects that must have two members of any names."""
     found = (part for formula in key[1] for part in statements(formula)) if key[0] is Kind.OBJECT else ()
     return any(isinstance(part, MemberCount) and part.low > 1 for part in found)

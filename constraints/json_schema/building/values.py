@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from automata.visibly_pushdown import Conditions
 from constraints.json_schema.building.plans import Plans
-from constraints.json_schema.containers.automaton import AllStates
+from constraints.json_schema.containers.automaton import AllStates, Vector
+from constraints.json_schema.containers.distinct import without_places
 from constraints.json_schema.containers.flagged import FlaggedObject, Hub
-from constraints.json_schema.formulas.connectives import Formula
-from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.formulas.connectives import Formula, statements
+from constraints.json_schema.formulas.statements import Kind, UniqueItems
 from constraints.recursion import Task, run
 
 # The most states of an object in any order that are looked at.
 MOST_SEEN = 1_000
+
+
+RuleKey: TypeAlias = tuple[Kind, Vector]
+
+
+class RuleNumbers(dict[RuleKey, int]):
+    """The numbers of rules, by the kind of their brackets and what is said of what is inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # What is said first of arrays of which the same is said at several places.
+        self._same: dict[Vector, Vector] = {}
+
+    def key(self, kind: Kind, vector: Vector) -> RuleKey:
+        """Return the key of a rule, the same for arrays of which the same is said."""
+        if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
+            vector = self._same.setdefault(without_places(vector), vector)
+        return kind, vector
 
 
 class ValueSearch:
@@ -26,14 +46,14 @@ class ValueSearch:
         inside: by kind and what is said inside of brackets: the rules with several exits that read it, and the exit.
     """
 
-    def __init__(self, plans: Plans, rule_of: Callable[[Kind, Formula], int | None]) -> None:
+    def __init__(self, plans: Plans, numbers: RuleNumbers) -> None:
         """Make the search.
 
         Args:
             plans: the plans of formulas.
-            rule_of: returns the number of the rule with one exit that reads what is said inside of brackets.
+            numbers: the numbers of rules.
         """
-        self.plans, self.rule_of = plans, rule_of
+        self.plans, self.numbers = plans, numbers
         self.needs: dict[int, Sequence[Formula]] = {}
         self.states: dict[int, AllStates] = {}
         self.flagged: dict[int, FlaggedObject] = {}
@@ -56,7 +76,7 @@ class ValueSearch:
         self._has_value[formula] = False
         found = self.plans.has_scalar(formula)
         for kind, part in self.plans(formula).inside.items():
-            number = self.rule_of(kind, part)
+            number = self.numbers.get(self.numbers.key(kind, (part,)))
             ways = [] if number is None else [(number, 0)]
             for rule, way in (*ways, *self.inside.get((kind, part), {}).items()):
                 found = found or (yield self._filled(rule, way))
