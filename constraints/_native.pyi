@@ -1,4 +1,10 @@
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+    Set
+)
 from typing import Any
 
 import automata._native
@@ -159,7 +165,7 @@ def states_in_any_order(source: Any, start: int, num_names: int, returning: int,
     Return the states of an object with variants whose names come in any order; and whether they are all, and have no more outcomes than `most`.
     """
 
-def container_rule(states: ContainerStates, names: Callable[[int], tuple[Any, ...]], value: Callable[[list[int]], tuple[list[tuple[Any, int]], list[tuple[Any, int, tuple[int, ...]]]]], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
+def container_rule(states: ContainerStates, names: Callable[[int], tuple[Any, ...]], value: Callable[[list[int]], tuple[list[tuple[Any, int]], list[tuple[Any, int, tuple[int, ...]]]]], unreadable: Set[int], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
     """
     Return the rule that reads an array or object: the number of its states, the arcs, the epsilon arcs, the calls and the ends.
     """

@@ -178,10 +178,12 @@ def test_an_error_of_a_derivative_is_raised() -> None:
         lambda: states_in_any_order(Negative(), 0, 1, 0, 1),
         lambda: ContainerStates().moves(0),
         lambda: ContainerStates().exit(-1),
-        lambda: container_rule(ContainerStates(), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda: container_rule(leading_nowhere([(0, [(0, 7)])], []), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda: container_rule(leading_nowhere([], [7]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
-        lambda: container_rule(leading_nowhere([], [-1]), len, len, VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(ContainerStates(), len, len, set(), VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(
+            leading_nowhere([(0, [(0, 7)])], []), len, len, set(), VisiblyPushdownCall, None, 0, 0, 0
+        ),
+        lambda: container_rule(leading_nowhere([], [7]), len, len, set(), VisiblyPushdownCall, None, 0, 0, 0),
+        lambda: container_rule(leading_nowhere([], [-1]), len, len, set(), VisiblyPushdownCall, None, 0, 0, 0),
     ],
 )
 def test_what_is_out_of_bounds_is_refused(call: Callable[[], object]) -> None:
@@ -194,6 +196,10 @@ class Negative:
 
     def described(self, _vector: int) -> object:
         return [], [], 0, [(1, [(0, -1)])]
+
+
+def rule_of(states: ContainerStates) -> object:
+    return container_rule(states, len, len, set(), VisiblyPushdownCall, None, 0, 0, 0)
 
 
 def leading_nowhere(moves: list[tuple[int, list[tuple[int, int]]]], skips: list[int]) -> ContainerStates:

@@ -26,7 +26,9 @@ from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whites
 from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
-from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_with_flags
+from constraints.json_schema.containers.flagged import FlaggedObject
+from constraints.json_schema.containers.in_any_order import InAnyOrder
+from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_in_any_order
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
@@ -190,15 +192,12 @@ class SchemaGrammarBuilder:
             elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
                 self._remember(number, automaton, automaton.unique)
         else:
-            if self.empty is not None and self.order != "schema":
-                flagged = object_with_flags(
-                    vector, self.restriction, self.expansion, self.order, self._allowance, self._is_empty
-                )
-                if flagged is not None:
-                    self.values.flagged[number] = flagged
-                    FlaggedBuilder(self, rule, flagged).build()
-                    return
-            automaton = object_automaton(vector, self.restriction, self.expansion, self.order, self._allowance)
+            found = None if self.order == "schema" else self._in_any_order(vector)
+            if isinstance(found, FlaggedObject):
+                self.values.flagged[number] = found
+                FlaggedBuilder(self, rule, found).build()
+                return
+            automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if automaton.end(automaton.start) >= 0:
             self.values.needs[number] = ()
         elif isinstance(automaton, PlainInOrder):
@@ -209,6 +208,11 @@ class SchemaGrammarBuilder:
             PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
         else:
             self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
+
+    def _in_any_order(self, vector: Vector) -> FlaggedObject | InAnyOrder | None:
+        """Return the automaton of an object in any order; None where it keeps the order of the schema."""
+        is_empty = None if self.empty is None else self.is_empty
+        return object_in_any_order(vector, self.restriction, self.expansion, self.order, self._allowance, is_empty)
 
     def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
         """Note that the items of a rule's array have to be remembered.
@@ -233,7 +237,14 @@ class SchemaGrammarBuilder:
         """
         for _, vector in filter(_counts_members, self.keys):
             self.needs_more = True
-            if self.supply.names_run_out(object_automaton(vector, self.restriction, self.expansion, self.order)):
+            automaton: ByMoves | Plain | FlaggedObject | None = None
+            if self.order != "schema":
+                automaton = object_in_any_order(
+                    vector, self.restriction, self.expansion, self.order, self._allowance, None
+                )
+            automaton = automaton or object_automaton(vector, self.restriction, self.expansion)
+            assert not isinstance(automaton, FlaggedObject)
+            if self.supply.names_run_out(automaton):
                 raise UnsupportedSchema(
                     "needs memory of all items, and objects with more members than there may be names for",
                     pointer=next(iter(self.unique.values())).pointer,
@@ -275,7 +286,7 @@ class SchemaGrammarBuilder:
                 marks = marks_at(self.habit, depth).instead_of(marks_at(self.habit, built))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
-    def _is_empty(self, formula: Formula) -> bool:
+    def is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula."""
         return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
 

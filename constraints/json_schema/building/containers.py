@@ -57,6 +57,9 @@ class ValueBuilder(Protocol):
     def only_way(self, formula: Formula) -> OnlyWay:
         """Return how values are read that all lead to one state."""
 
+    def is_empty(self, formula: Formula) -> bool:
+        """Return whether it is known that no value satisfies a formula."""
+
     def count_states(self, weight: int) -> None:
         """Count more states of a rule, each with its weight."""
 
@@ -102,6 +105,7 @@ class ContainerBuilder(RuleBuilder):
             states,
             lambda number: self.named(names[number]),
             lambda numbers: self.builder.ways([values[number] for number in numbers]),
+            {number for number, value in enumerate(values) if self.builder.is_empty(value)},
             VisiblyPushdownCall,
             *self.marks,
         )

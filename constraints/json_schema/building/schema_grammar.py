@@ -70,14 +70,16 @@ def schema_grammar(
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
     try:
         grammar = builder.grammar(document.root)
+        known: frozenset[Formula] = frozenset()
         empty = builder.values.empty_values()
         if empty:
+            known = empty
             builder = SchemaGrammarBuilder(
-                restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
+                restriction, whitespace, order, spellings, max_digits, known, builder.expansion
             )
             grammar = builder.grammar(document.root)
             empty = builder.values.empty_values()
-        if empty is None or empty:
+        if empty is None or not empty <= known:
             builder = SchemaGrammarBuilder(
                 restriction, whitespace, order, spellings, max_digits, None, builder.expansion
             )

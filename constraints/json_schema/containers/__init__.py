@@ -2,8 +2,8 @@
 
     automaton       ContainerAutomaton: states, moves by one item or member, and ends
     arrays          array_automaton: the items; `distinct` for `uniqueItems`, and `supply`, whether they may run out
-    objects         object_automaton: the members, `in_order` or `in_any_order`; object_with_flags: `flagged`, in any
-                    order; `members`, `named`, `names`, `orders`, `plain` and `allowance` help
+    objects         object_automaton: the members, `in_order`; object_in_any_order: `flagged` or `in_any_order`;
+                    `members`, `named`, `names`, `orders`, `plain` and `allowance` help
     shannon         which values of an item or member lead to which state
     drawing         the automaton of an array as a picture
 

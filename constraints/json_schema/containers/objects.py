@@ -1,4 +1,4 @@
-"""object_automaton: the members of an object, one after the other.
+"""object_automaton, object_in_any_order: the members of an object, one after the other.
 
 flagged         FlaggedObject: members in any order, of most objects
 in_any_order    InAnyOrder: members in any order, where all states are made beforehand
@@ -26,62 +26,60 @@ PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
 # With "any-if-cheap", up to this many names each comes once at most; of more names, only those that must be remembered.
 FEW_NAMES: Final = 2
+# Up to this many names that must be remembered, it is tried first to make all states.
+FEW_REMEMBERED: Final = 4
 
 
-def object_automaton(
-    vector: Vector,
-    restriction: Restriction,
-    expansion: ShannonExpansion,
-    order: PropertyOrder = "schema",
-    allowance: Allowance | None = None,
-) -> ByMoves | Plain:
-    """Return the automaton of an object that is read for a vector of formulas about objects, with all of its states.
+def object_automaton(vector: Vector, restriction: Restriction, expansion: ShannonExpansion) -> ByMoves | Plain:
+    """Return the automaton of an object whose listed names come in order, read for a vector of formulas about objects.
 
     Args:
         vector, restriction, expansion: the formulas, and those of the schema.
-        order: see `json_schema`.
-        allowance: what "any-if-cheap" may take; a new one where there is none.
-
-    Raises:
-        LimitExceeded: too many names in any order.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
-    if plain is not None and not plain.names:
-        return PlainInOrder(plain)
-    if order != "schema":
-        in_any_order = InAnyOrder(_prepared(vector, restriction, expansion, order))
-        if order == "any" or (allowance or Allowance()).is_cheap(in_any_order):
-            return in_any_order
     if plain is not None:
         return PlainInOrder(plain)
     found = tracks(vector)
     return InOrder(found[0], restriction, expansion) if len(found) == 1 else InOrders(found, restriction, expansion)
 
 
-def object_with_flags(
+def object_in_any_order(
     vector: Vector,
     restriction: Restriction,
     expansion: ShannonExpansion,
     order: PropertyOrder,
     allowance: Allowance,
-    is_empty: IsEmpty,
-) -> FlaggedObject | None:
-    """Return the same object in any order with flags, None if there is none, or it lists no names.
+    is_empty: IsEmpty | None,
+) -> FlaggedObject | InAnyOrder | None:
+    """Return the same in any order; None if that takes too much, or no names are listed.
 
     Args:
         vector, restriction, expansion: as for `object_automaton`.
-        order: whether names that need not be remembered may be repeated: "any-if-cheap".
-        allowance: how much work may be done on variants.
-        is_empty: as for `flagged_plain`.
+        order: "any", of which nothing takes too much, or "any-if-cheap", with which names that need not be remembered
+            may be repeated.
+        allowance: how much it may take.
+        is_empty: as for `flagged_plain`; None where there may be no flags.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     if plain is not None and not plain.names:
         return None
-    if plain is not None:
+    if plain is not None and is_empty is not None:
         return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)
+    given = _prepared(vector, restriction, expansion, order)
+    every = InAnyOrder(given)
+    is_tried = order == "any-if-cheap" and given.remembered.bit_count() <= FEW_REMEMBERED
+    if is_tried and allowance.is_cheap(every):
+        return every
+    found = None if is_empty is None else _flagged(given, is_empty, allowance)
+    if found is not None:
+        return found
+    return every if order == "any" or (not is_tried and allowance.is_cheap(every)) else None
+
+
+def _flagged(given: AnyOrderMembers, is_empty: IsEmpty, allowance: Allowance) -> FlaggedObject | None:
     try:
-        with allowance.trial(expansion):
-            return flagged(_prepared(vector, restriction, expansion, order), is_empty)
+        with allowance.trial(given.members.expansion):
+            return flagged(given, is_empty)
     except LimitExceeded as error:
         if error.limit:
             raise

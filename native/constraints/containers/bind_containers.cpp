@@ -1,6 +1,7 @@
 // Bindings of the states of arrays and objects, of objects in any order, and of the rules that read them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -117,11 +118,13 @@ nb::list moves_of(const ContainerStates& states, int32_t state) {
 // `names` gives the parts of a name, none for an item, and `value` how values are read that lead to several states.
 class ContainerWriter : public RuleWriter<ContainerStates> {
  public:
-  ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, nb::handle call, Marks marks)
+  ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, std::set<int32_t> unreadable,
+                  nb::handle call, Marks marks)
       : RuleWriter(states, call, std::move(marks)),
         names_(std::move(names)),
         value_(std::move(value)),
-        lead_to_end_(states.lead_to_end()) {}
+        unreadable_(std::move(unreadable)),
+        lead_to_end_(states.lead_to_end(unreadable_)) {}
 
  private:
   void add_moves(int32_t state, int32_t source) override {
@@ -130,7 +133,7 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
       targets_.clear();
       values_here_.clear();
       for (const Outcome& outcome : move.outcomes) {
-        if (!lead_to_end_[outcome.target]) continue;
+        if (!lead_to_end_[outcome.target] || unreadable_.contains(outcome.value)) continue;
         targets_.push_back(after(outcome.target));
         values_here_.push_back(outcome.value);
       }
@@ -168,14 +171,16 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
   }
 
   const nb::callable names_, value_;
+  const std::set<int32_t> unreadable_;
   const std::vector<bool> lead_to_end_;
   std::vector<int32_t> values_here_;
   std::map<int32_t, nb::tuple> known_names_;
   std::map<std::vector<int32_t>, ReadValue> known_values_;
 };
 
-nb::tuple container_rule(const ContainerStates& states, nb::callable names, nb::callable value, nb::handle call,
-                         nb::object opened, nb::object empty, nb::object comma, nb::object close) {
+nb::tuple container_rule(const ContainerStates& states, nb::callable names, nb::callable value,
+                         std::set<int32_t> unreadable, nb::handle call, nb::object opened, nb::object empty,
+                         nb::object comma, nb::object close) {
   require(states.num_states() > 0, "there is a first state");
   for (int32_t state = 0; state < states.num_states(); ++state) {
     for (int32_t skipped : states.skips(state)) checked(states, skipped);
@@ -183,7 +188,7 @@ nb::tuple container_rule(const ContainerStates& states, nb::callable names, nb::
       for (const Outcome& outcome : states.move(state, at).outcomes) checked(states, outcome.target);
     }
   }
-  return ContainerWriter(states, std::move(names), std::move(value), call,
+  return ContainerWriter(states, std::move(names), std::move(value), std::move(unreadable), call,
                          {std::move(opened), std::move(empty), std::move(comma), std::move(close)})
       .write();
 }
@@ -224,13 +229,15 @@ void bind_containers(nb::module_& m) {
         "Return the states of an object with variants whose names come in any order; and whether they are all, and "
         "have no more outcomes than `most`.");
   m.def(
-      "container_rule", &container_rule, "states"_a, "names"_a, "value"_a, "call"_a, "opened"_a.none(), "empty"_a,
-      "comma"_a, "close"_a,
-      nb::sig("def container_rule(states: ContainerStates, names: collections.abc.Callable[[int], tuple[typing.Any, "
-              "...]], value: collections.abc.Callable[[list[int]], tuple[list[tuple[typing.Any, int]], "
-              "list[tuple[typing.Any, int, tuple[int, ...]]]]], call: type, opened: typing.Any, empty: typing.Any, "
-              "comma: typing.Any, close: typing.Any) -> tuple[int, list[tuple[int, typing.Any, int]], "
-              "list[tuple[int, int]], list[typing.Any], list[tuple[int, int]]]"),
+      "container_rule", &container_rule, "states"_a, "names"_a, "value"_a, "unreadable"_a, "call"_a, "opened"_a.none(),
+      "empty"_a, "comma"_a, "close"_a,
+      nb::sig(
+          "def container_rule(states: ContainerStates, names: collections.abc.Callable[[int], tuple[typing.Any, "
+          "...]], value: collections.abc.Callable[[list[int]], tuple[list[tuple[typing.Any, int]], "
+          "list[tuple[typing.Any, int, tuple[int, ...]]]]], unreadable: collections.abc.Set[int], call: type, opened: "
+          "typing.Any, empty: typing.Any, "
+          "comma: typing.Any, close: typing.Any) -> tuple[int, list[tuple[int, typing.Any, int]], "
+          "list[tuple[int, int]], list[typing.Any], list[tuple[int, int]]]"),
       "Return the rule that reads an array or object: the number of its states, the arcs, the epsilon arcs, the calls "
       "and the ends.");
 }

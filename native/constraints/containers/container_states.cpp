@@ -2,7 +2,7 @@
 
 namespace constraints {
 
-std::vector<bool> ContainerStates::lead_to_end() const {
+std::vector<bool> ContainerStates::lead_to_end(const std::set<int32_t>& empty) const {
   // By state, those that lead to it.
   std::vector<std::vector<int32_t>> before(num_states());
   std::vector<int32_t> waiting;
@@ -14,7 +14,9 @@ std::vector<bool> ContainerStates::lead_to_end() const {
   };
   for (int32_t state = 0; state < num_states(); ++state) {
     for (int32_t at = 0; at < num_moves(state); ++at) {
-      for (const Outcome& outcome : move(state, at).outcomes) before[outcome.target].push_back(state);
+      for (const Outcome& outcome : move(state, at).outcomes) {
+        if (!empty.contains(outcome.value)) before[outcome.target].push_back(state);
+      }
     }
     for (int32_t skipped : skips(state)) before[skipped].push_back(state);
     if (exits_[state] >= 0) reach(state);

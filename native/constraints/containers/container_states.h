@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -37,8 +38,8 @@ class ContainerStates {
   }
   std::span<const int32_t> skips(int32_t state) const { return row(skips_, first_skip_, state); }
   int32_t exit(int32_t state) const { return exits_[state]; }
-  // By state, whether an end can be reached from it, if all values can be read.
-  std::vector<bool> lead_to_end() const;
+  // By state, whether an end can be reached from it, if all values can be read but those that are empty.
+  std::vector<bool> lead_to_end(const std::set<int32_t>& empty) const;
 
   // Add to the state that is made last: an outcome of the move that `finish_move` completes, or a state whose moves may
   // be made as well.
