@@ -70,16 +70,14 @@ def schema_grammar(
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
     try:
         grammar = builder.grammar(document.root)
-        known: frozenset[Formula] = frozenset()
         empty = builder.values.empty_values()
         if empty:
-            known = empty
             builder = SchemaGrammarBuilder(
-                restriction, whitespace, order, spellings, max_digits, known, builder.expansion
+                restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
             )
             grammar = builder.grammar(document.root)
             empty = builder.values.empty_values()
-        if empty is None or not empty <= known:
+        if empty is None or empty:
             builder = SchemaGrammarBuilder(
                 restriction, whitespace, order, spellings, max_digits, None, builder.expansion
             )

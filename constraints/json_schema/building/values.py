@@ -141,11 +141,9 @@ class ValueSearch:
         return False
 
     def empty_values(self) -> frozenset[Formula] | None:
-        """Return the values of items and members that are empty, if some object is in any order: an end that was found
-        for it may not be one. None if it is not known of some."""
+        """Return the values of members in any order that are empty, so that an end that was found for an object may not
+        be one; None if it is not known of some."""
         values = [value for made in self.flagged.values() for value in made.values()]
-        if values:
-            values += [value for made in self.states.values() for value in made.values]
         while values:
             num_known = sum(self._has_value.values())
             # A value that needs itself was taken to be empty.
