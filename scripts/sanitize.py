@@ -22,6 +22,7 @@ PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "tests")
 # Where the core is called directly.
 TESTS = (
     "tests/core",
+    "tests/test_guarded_rules.py",
     "tests/json_schema/test_formulas.py",
     "tests/json_schema/test_plain_states.py",
     "tests/json_schema/test_states_in_any_order.py",
