@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unique_items_cases import STRINGS, VOCABULARY, WORDS, compiled, goes_on, unique, without_unique_items
+from unique_items_cases import STRINGS, VOCABULARY, WORDS, after, compiled, goes_on, unique, without_unique_items
 from validity import read, validator
 
 import tokenfst
@@ -278,16 +278,11 @@ def test_texts_may_be_nested_deeply_and_have_many_items() -> None:
     nested = {"$ref": "#/$defs/a", "$defs": {"a": unique({"$ref": "#/$defs/a"})}}
     automaton, depth = compiled(nested, ALL_BYTES), 5_000
 
-    def after(state: Any, text: bytes) -> Any:
-        for byte in text:
-            state = automaton.advance(state, byte)
-        return state
-
-    first = after(automaton.start, b"[" * (depth + 1) + b"]" * depth + b",")
-    again = after(first, b"[" * depth + b"]" * (depth - 1))
+    first = after(automaton, b"[" * (depth + 1) + b"]" * depth + b",")
+    again = after(automaton, b"[" * depth + b"]" * (depth - 1), first)
     assert automaton.step(again, b"]"[0]) is None
     assert automaton.step(again, b","[0]) is not None
-    assert again == after(first, b"[" * depth + b"]" * (depth - 1)) != first
+    assert again == after(automaton, b"[" * depth + b"]" * (depth - 1), first) != first
     many = compiled(STRINGS, ALL_BYTES)
     assert goes_on(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
     assert not goes_on(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from budget_checks import anything, farthest, written
-from unique_items_cases import STRINGS, VOCABULARY, WORDS, compiled, unique, without_unique_items
+from unique_items_cases import STRINGS, VOCABULARY, WORDS, after, compiled, unique, without_unique_items
 from validity import TooLarge, read, validator
 
 import tokenfst
@@ -45,9 +45,7 @@ def test_budgets_without_an_end_token() -> None:
 def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
     automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")
-    state = automaton.start
-    for byte in b'["aab",""':
-        state = automaton.advance(state, byte)
+    state = after(automaton, b'["aab",""')
     with pytest.raises(LimitExceeded, match="more than 2 positions"):
         automaton.advance(state, b","[0])
 
@@ -68,9 +66,7 @@ def test_states_are_values() -> None:
         same = automaton.step(same, byte)
         if same is None:
             break
-    again = automaton.start
-    for byte in b'["a", "b"':
-        again = automaton.advance(again, byte)
+    again = after(automaton, b'["a", "b"')
     assert again == before
     assert np.array_equal(automaton.mask(again), automaton.mask(before))
     assert copy.deepcopy(before) == before != automaton.start
@@ -174,9 +170,7 @@ def test_what_needs_a_grammar_or_tables_says_so() -> None:
         automaton.draw()
     with pytest.raises(VocabularyError, match="every single byte"):
         tokenfst.compile(constraint, Vocabulary([b'["', b"a", b'"]', b""], eos_ids=3))
-    state = automaton.start
-    for byte in b'["a","a':
-        state = automaton.advance(state, byte)
+    state = after(automaton, b'["a","a')
     with pytest.raises(TokenNotAllowed, match="is not allowed after"):
         automaton.advance(state, b'"'[0])
 
@@ -197,9 +191,7 @@ def test_equal_schemas_have_equal_keys() -> None:
 
 def test_exponents_have_a_bound() -> None:
     automaton = compiled(unique({"type": "number"}), ALL_BYTES)
-    state = automaton.start
-    for byte in b"[1e" + b"1" * 1001:
-        state = automaton.advance(state, byte)
+    state = after(automaton, b"[1e" + b"1" * 1001)
     with pytest.raises(LimitExceeded, match="more than 1,000 digits"):
         automaton.advance(state, b","[0])
 

@@ -59,3 +59,11 @@ def goes_on(automaton: TokenAutomaton, text: bytes) -> bool:
         if state is None:
             return False
     return True
+
+
+def after(automaton: TokenAutomaton, text: bytes, state: Any = None) -> Any:
+    """The state after a text, from a state or from the start."""
+    state = automaton.start if state is None else state
+    for byte in text:
+        state = automaton.advance(state, byte)
+    return state

@@ -33,11 +33,6 @@ struct NameSet {
     for (size_t word = 0; word < words.size(); ++word) either.words[word] = words[word] | other.words[word];
     return either;
   }
-  NameSet operator&(const NameSet& other) const {
-    NameSet both;
-    for (size_t word = 0; word < words.size(); ++word) both.words[word] = words[word] & other.words[word];
-    return both;
-  }
   NameSet without(const NameSet& other) const {
     NameSet rest;
     for (size_t word = 0; word < words.size(); ++word) rest.words[word] = words[word] & ~other.words[word];
