@@ -79,7 +79,8 @@ class Members:
             GuardedArc(after, close, -1, ends),
             GuardedArc(after, comma, -1, conditions.any_of(may_come.values())),
         ]
-        rule.arcs += [(comma, ex.literal(","), before), (close, ex.literal("}"), end)]
+        closing = self.rng.choice(["}", "};"])  # with two bytes, the rule ends where a chain does
+        rule.arcs += [(comma, ex.literal(","), before), (close, ex.literal(closing), end)]
         rule.ends.append((end, 0))
         for name in sorted(self.names, key=lambda name: name not in self.required):
             named, value = rule.state(), rule.state()
@@ -92,7 +93,7 @@ class Members:
         kind = self.rng.randrange(3 if is_required else 4)
         if kind == 3:
             called = rule.state()
-            rule.arcs.append((source, ex.literal("{"), called))
+            rule.arcs.append((source, ex.literal(self.rng.choice(["{", "[{"])), called))
             rule.calls.append(VisiblyPushdownCall(called, 1, (target,)))
             return
         rule.arcs.append((source, [parse("[12]"), parse("x{1,3}"), COUNTED][kind], target))

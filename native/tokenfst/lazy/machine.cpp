@@ -33,16 +33,19 @@ bool Machine::reads(uint8_t byte) const {
 
 Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
   if (!table_.is_known(from.state)) expand(from.state);
-  const int32_t does = table_[from.state][column];
-  if (does >= kDead) return {does, from.top, from.free};
-  stacks.drop_from(from.free);
-  const int32_t number = step_of(does);
-  const StackStep& step = steps_[number];
-  if (step.exit < 0) return take(number, from, stacks, looked);
-  if (from.top < stacks.num_kept()) looked.lowest = std::min(looked.lowest, stacks[from.top].height);
-  if (from.top == Stacks::kEmpty) return {kDead, from.top, from.free};
-  const auto called = stacks[from.top];
-  return {returned(called.symbol, step.exit), called.below, from.free};
+  int32_t does = table_[from.state][column], top = from.top;
+  if (does < kDead) stacks.drop_from(from.free);
+  // Where a rule ends, the rule that called it may end at once, or call another one.
+  while (does < kDead) {
+    const int32_t exit = steps_[step_of(does)].exit;
+    if (exit < 0) return take(step_of(does), {from.state, top, from.free}, stacks, looked);
+    if (top < stacks.num_kept()) looked.lowest = std::min(looked.lowest, stacks[top].height);
+    if (top == Stacks::kEmpty) return {kDead, top, from.free};
+    const auto called = stacks[top];
+    top = called.below;
+    does = returned(called.symbol, exit);
+  }
+  return {does, top, from.free};
 }
 
 Place Machine::take(int32_t number, const Place& from, Stacks& stacks, Looked& looked) {

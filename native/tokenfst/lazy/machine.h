@@ -111,7 +111,7 @@ class Machine {
  protected:
   // Fills in the row of a state.
   virtual void expand(int32_t state) = 0;
-  // Where the text continues after a rule ended in an exit, if a symbol was pushed for its call; kDead for nowhere.
+  // The entry for where the text continues after a rule ended in an exit, if a symbol was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
 
   // Steps as entries of the table: numbers from kFirstStep down.

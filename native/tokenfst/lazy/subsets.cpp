@@ -274,7 +274,7 @@ void SubsetMachine::fill_row(std::span<int32_t> row) {
 }
 
 int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
-  if (exit == kDetachedExit) return set_behind(state_of_symbol(symbol));
+  if (exit == kDetachedExit) return entries_[set_behind(state_of_symbol(symbol))];
   if (exit >= returns_of_[symbol].count) return kDead;
   const int32_t place = returns_of_[symbol].begin + exit;
   if (returns_[place] != kUnknownEntry) return returns_[place];
@@ -283,8 +283,8 @@ int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
     const int32_t target = nfa_.call_of(state) == kNone ? kNone : nfa_.target_of(state, exit);
     if (target != kNone) gather(target);
   }
-  const int32_t reached = gathered_.empty() ? kDead : closed();
-  return returns_[place] = reached;
+  const int32_t entry = gathered_.empty() ? kDead : entries_[closed()];
+  return returns_[place] = entry;
 }
 
 int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {

@@ -120,7 +120,7 @@ class SubsetMachine : public Machine {
   Vector<int32_t> entries_;     // [Q], what entering each set does
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
-  Vector<int32_t> returns_;     // by exit: a set, kDead, or kUnknownEntry
+  Vector<int32_t> returns_;     // by exit: an entry
   ByState single_;              // the set of each single state with its closure, kDead if it was not made
   Vector<int32_t> twins_;       // by state of a fragment, the first set that consists of it alone, in some copy
   // Scratch.
