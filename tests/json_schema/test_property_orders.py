@@ -101,6 +101,7 @@ def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypat
     if not flags:
         monkeypatch.setattr(flagged, "MAX_NAMES", -1)
         monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
+        monkeypatch.setattr(OBJECTS, "FEW_REMEMBERED", 1_000)
     assert compared(1 + flags, order, True)[0] > 0
 
 
@@ -108,6 +109,7 @@ def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypat
 def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flagged, "MAX_NAMES", -1)
     monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
+    monkeypatch.setattr(OBJECTS, "FEW_REMEMBERED", 1_000)
     monkeypatch.setattr(allowance, "MOST_WAYS", most)
     more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)
