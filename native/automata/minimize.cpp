@@ -6,6 +6,7 @@
 #include <span>
 
 #include "automata/distance.h"
+#include "support/interner.h"
 
 namespace automata {
 
@@ -113,6 +114,83 @@ Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   return found;
 }
 
+// The states from which no cycle is reached, by classes of equivalent ones.
+class AcyclicClasses {
+ public:
+  AcyclicClasses(const Transitions& automaton, const support::Groups& into, Budget& budget)
+      : class_of(automaton.num_states(), kNone, budget),
+        states(budget),
+        budget_(budget),
+        automaton_(automaton),
+        rows_(budget) {
+    const auto& arcs = automaton.arcs;
+    Vector<int32_t> unknown(automaton.num_states(), 0, budget);  // how many arcs lead to states without a class
+    for (const Arc& arc : arcs) ++unknown[arc.source];
+    Vector<int32_t> waiting(budget);
+    for (int32_t state = 0; state < automaton.num_states(); ++state) {
+      if (unknown[state] == 0) waiting.push_back(state);
+    }
+    const auto leaving =
+        support::grouped(automaton.num_states(), arcs.size(), [&](size_t a) { return arcs[a].source; }, budget);
+    for (size_t at = 0; at < waiting.size(); ++at) {
+      const int32_t state = waiting[at];
+      add(state, leaving[state]);
+      for (int32_t arc : into[state]) {
+        if (--unknown[arcs[arc].source] == 0) waiting.push_back(arcs[arc].source);
+      }
+    }
+    num_states = static_cast<int32_t>(waiting.size());
+  }
+
+  Vector<int32_t> class_of;  // by state, kNone for those from which a cycle is reached
+  Vector<int32_t> states;    // by class, one of its states
+  int32_t num_states = 0;    // in all classes
+
+ private:
+  // Find the class of a state whose arcs lead to states with a class.
+  void add(int32_t state, std::span<const int32_t> leaving) {
+    rows_.push({automaton_.final[state], 0});
+    for (int32_t number : leaving) {
+      const Arc& arc = automaton_.arcs[number];
+      rows_.push({arc.symbol, class_of[arc.target]});
+    }
+    std::ranges::sort(rows_.open().subspan(1), {}, &Step::symbol);
+    const auto [number, is_new] = rows_.close();
+    class_of[state] = number;
+    if (is_new) states.push_back(state);
+    budget_.spend(8 + 4 * static_cast<int64_t>(leaving.size()));
+  }
+
+  struct Step {
+    int32_t symbol, target;
+    bool operator==(const Step&) const = default;
+  };
+  Budget& budget_;
+  const Transitions& automaton_;
+  support::Interner<Step> rows_;  // whether a state is final, and its arcs
+};
+
+// Return the automaton with one state of each class, and the other states.
+Trimmed merged(const Trimmed& trim, const AcyclicClasses& classes, Budget& budget) {
+  const auto& arcs = trim.automaton.arcs;
+  const int32_t num_states = trim.automaton.num_states();
+  Vector<int32_t> number = classes.class_of;
+  Trimmed found{kNone, Transitions(budget)};
+  for (int32_t state : classes.states) found.automaton.final.push_back(trim.automaton.final[state]);
+  for (int32_t state = 0; state < num_states; ++state) {
+    if (number[state] != kNone) continue;
+    number[state] = found.automaton.num_states();
+    found.automaton.final.push_back(trim.automaton.final[state]);
+  }
+  found.start = number[trim.start];
+  for (const Arc& arc : arcs) {
+    const int32_t own = classes.class_of[arc.source];
+    if (own == kNone || classes.states[own] == arc.source)
+      found.automaton.arcs.push_back({number[arc.source], arc.symbol, number[arc.target]});
+  }
+  return found;
+}
+
 // Return the automaton of the blocks, with the arcs of one state of each.
 Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) {
   Minimal found{blocks.owner(trim.start), Transitions(budget)};
@@ -128,11 +206,8 @@ Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) 
   return found;
 }
 
-}  // namespace
-
-Minimal minimize(const Transitions& automaton, Budget& budget) {
-  const Trimmed trim = trimmed(automaton, budget);
-  if (trim.start == kNone) return {kNone, Transitions(budget)};
+// Refine blocks of states until all states of a block are equivalent.
+Minimal refined(const Trimmed& trim, const support::Groups& into, Budget& budget) {
   const auto& arcs = trim.automaton.arcs;
   const int32_t num_states = trim.automaton.num_states();
   int32_t num_symbols = 0;
@@ -140,7 +215,6 @@ Minimal minimize(const Transitions& automaton, Budget& budget) {
   Partition blocks(num_states, budget), cords(arcs, num_symbols, budget);
   for (int32_t state : flagged(trim.automaton.final)) blocks.mark(state);
   blocks.split();
-  const support::Groups into = entering(num_states, arcs, budget);
   int32_t block = 1;
   for (int32_t cord = 0; cord < cords.num_sets(); ++cord) {
     budget.spend(4 * static_cast<int64_t>(cords[cord].size()));
@@ -155,6 +229,24 @@ Minimal minimize(const Transitions& automaton, Budget& budget) {
     }
   }
   return of_blocks(trim, blocks, budget);
+}
+
+}  // namespace
+
+Minimal minimize(const Transitions& automaton, Budget& budget) {
+  Trimmed trim = trimmed(automaton, budget);
+  if (trim.start == kNone) return {kNone, Transitions(budget)};
+  support::Groups into = entering(trim.automaton.num_states(), trim.automaton.arcs, budget);
+  {
+    const AcyclicClasses classes(trim.automaton, into, budget);
+    const bool is_acyclic = classes.num_states == trim.automaton.num_states();
+    if (is_acyclic || std::ssize(classes.states) < classes.num_states) {
+      trim = merged(trim, classes, budget);
+      if (is_acyclic) return {trim.start, std::move(trim.automaton)};
+      into = entering(trim.automaton.num_states(), trim.automaton.arcs, budget);
+    }
+  }
+  return refined(trim, into, budget);
 }
 
 }  // namespace automata

@@ -3,7 +3,9 @@
 // Valmari's algorithm ("Fast brief practical DFA minimization", Information Processing Letters 112, 2012) refines two
 // partitions in turn, of states into blocks and of transitions into cords, always processing the smaller part of a
 // split: O(A log Q) for A transitions, and partial automata need no dead state. States that are not accessible or not
-// coaccessible are removed first.
+// coaccessible are removed first. So are all but one of equivalent states from which no cycle is reached, backwards
+// from the last ones (Revuz, "Minimisation of acyclic deterministic automata in linear time", Theoretical Computer
+// Science 92, 1992): of a bounded text that is everything, and takes a third of the time.
 #pragma once
 
 #include "automata/arcs.h"
