@@ -2,7 +2,7 @@
 
     python benchmarks/decode.py [--vocab FILE] [--sizes 32000,131072,262144] [--batches 1,16,64,256,512]
                                 [--engines tokenfst,budget,xgrammar,llguidance] [--device cuda] [--steps N]
-                                [--dtype float32] [--json FILE]
+                                [--dtype float32] [--threads N] [--json FILE]
 
 A step makes the masks of a batch, writes minus infinity over the logits of what is forbidden, in place, and goes on by
 a token for each sequence. Sequences take turns among the constraints below, each along a text of its own; so every
@@ -17,10 +17,10 @@ engine masks the same logits at the same places.
     llguidance  likewise
 
 Vocabularies are the first tokens of a real one; where more are asked for, pairs of its tokens put together. Everything
-runs in one thread, and engines take turns step by step, so that whatever else the machine does meets all of them. Times
-are medians over the steps, those of the processor, or with a GPU from when it is idle until it is idle again. What is
-compiled and prepared before the first step is not counted. On a GPU the steps of `tokenfst`, `compiled` and `captured`
-run where waiting for the device is an error.
+runs in one thread, or each engine in as many as are asked for, and engines take turns step by step, so that whatever
+else the machine does meets all of them. Times are medians over the steps, those of the processor, or with a GPU from
+when it is idle until it is idle again. What is compiled and prepared before the first step is not counted. On a GPU the
+steps of `tokenfst`, `compiled` and `captured` run where waiting for the device is an error.
 """
 
 from __future__ import annotations
@@ -131,8 +131,17 @@ class Compiled(TokenFst):
     def __init__(self, vocabulary: Vocabulary, device: str) -> None:
         super().__init__(vocabulary, device)
         self.name = "compiled"
+        # Programs are kept by function, whatever the arena, and count against a limit.
+        torch._dynamo.reset()
         self._apply = torch.compile(self.arena.apply_, fullgraph=True, dynamic=False)
         self._go_on = torch.compile(self.arena.advance, fullgraph=True, dynamic=False)
+
+    def start(self, logits: Tensor) -> None:
+        """See `Engine`."""
+        super().start(logits)
+        # The compiler waits.
+        self._apply(logits, self.at)
+        self._go_on(self.at, torch.zeros_like(self.at.slot))
 
     def mask(self) -> None:
         """See `Engine`."""
@@ -208,7 +217,7 @@ class XGrammarBatch:
     def start(self, logits: Tensor) -> None:
         """See `Engine`."""
         self.logits, batch = logits, len(logits)
-        self.batch = self.module.BatchGrammarMatcher(max_threads=1)
+        self.batch = self.module.BatchGrammarMatcher(max_threads=torch.get_num_threads())
         compiled = [self.compiled[row % len(self.compiled)] for row in range(batch)]
         self.matchers = [self.module.GrammarMatcher(each) for each in compiled]
         self.words = self.module.allocate_token_bitmask(batch, self.size)
@@ -253,7 +262,7 @@ class LLGuidanceBatch:
     def start(self, logits: Tensor) -> None:
         """See `Engine`."""
         self.logits, batch = logits, len(logits)
-        self.executor = self.module.LLExecutor(1)
+        self.executor = self.module.LLExecutor(torch.get_num_threads())
         self.matchers = [self.compiled[row % len(self.compiled)].deep_copy() for row in range(batch)]
         self.places = list(zip(self.matchers, range(batch), strict=True))
         self.words = self.torch.allocate_token_bitmask(batch, self.tokenizer.vocab_size)
@@ -372,10 +381,11 @@ def main() -> None:
     parser.add_argument("--engines", default="tokenfst,budget,xgrammar,llguidance", help="of " + ", ".join(ENGINES))
     parser.add_argument("--device", default="cpu", help="where the logits are: cpu, or cuda")
     parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--threads", type=int, default=1, help="of the processor, for each engine")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--json", type=Path, help="where the figures are written")
     options = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(options.threads)
     rows: list[dict[str, Any]] = []
     for size in map(int, options.sizes.split(",")):
         vocabulary = vocabulary_of(size, options.vocab)
@@ -388,8 +398,8 @@ def main() -> None:
                 rows.append({"size": size, "batch": batch, "engine": name, "masks": masks, "steps": steps})
                 line = f"V {size:>7,}  B {batch:>3}  {name:<18} {1e6 * masks:>10,.0f} + {1e6 * steps:>8,.0f} us"
                 print(f"{line}  {(masks + steps) / floor:>6.2f} x floor", flush=True)
-    device = torch.cuda.get_device_name(options.device) if options.device != "cpu" else "one thread"
-    print(f"torch {torch.__version__}, {options.dtype}, {device}")
+    device = torch.cuda.get_device_name(options.device) if options.device != "cpu" else "no GPU"
+    print(f"torch {torch.__version__}, {options.dtype}, threads {options.threads}, {device}")
     if options.json:
         options.json.write_text(json.dumps(rows))
 

@@ -1,7 +1,9 @@
-"""An arena beside an automaton, wherever tokens lead."""
+"""An arena beside an automaton, wherever tokens lead; and two arenas side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -47,3 +49,48 @@ def check_everywhere(arena: Arena, automaton: Any, budgets: range = range(7), ma
 def after_end(arena: Arena, at: Sequences, is_end: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
     """Whether sequences that had ended are still at their end."""
     return bool(arena.ended(at).numpy()[is_end].all())
+
+
+def check_side_by_side(
+    mine: Arena,
+    other: Arena,
+    slots: list[int],
+    *,
+    steps: int,
+    dtypes: Sequence[torch.dtype] = (torch.float32, torch.float16, torch.bfloat16),
+    step: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Masks in every form and states are the same in two arenas with the same automata, the first on the CPU, along
+    random texts; `step` is entered wherever `other` makes something."""
+    at, there, device = mine.starts(slots), other.starts(slots), other.device
+    size, width, dice = len(slots), mine.end - mine.begin, torch.Generator().manual_seed(1)
+    is_token = torch.arange(mine.begin, mine.end) < len(mine.vocabulary)
+    for _ in range(steps):
+        remaining = torch.randint(0, 9, (size,), generator=dice)
+        for limit in (None, 4, remaining):
+            limit_there = limit.to(device) if isinstance(limit, torch.Tensor) else limit
+            with step():
+                found = other.mask(there, limit_there), other.bitmask(there, limit_there)
+            assert torch.equal(mine.mask(at, limit), found[0].cpu())
+            assert torch.equal(mine.bitmask(at, limit), found[1].cpu())
+            for dtype in dtypes:
+                for price in (None, 0.25 * remaining.float()):
+                    logits = torch.randn(size, width, generator=dice).to(dtype)
+                    logits_there = logits.to(device, copy=True)
+                    price_there = None if price is None else price.to(device)
+                    with step():
+                        other.apply_(logits_there, there, limit_there, wrap_up=price_there)
+                    assert torch.equal(mine.apply_(logits, at, limit, wrap_up=price), logits_there.cpu())
+        for read in (Arena.forced, Arena.remaining, Arena.ended, Arena.astray):
+            with step():
+                number = read(other, there)
+            assert torch.equal(read(mine, at), number.cpu())
+        # Mostly what is allowed; now and then any token.
+        weights = mine.mask(at).float() + 0.01 * is_token
+        tokens = weights.multinomial(1, generator=dice)[:, 0] + mine.begin
+        tokens_there = tokens.to(device)
+        at = mine.advance(at, tokens)
+        with step():
+            there = other.advance(there, tokens_there)
+        for name in ("slot", "row", "counter", "height", "overflowed"):
+            assert torch.equal(getattr(at, name), getattr(there, name).cpu()), name

@@ -6,8 +6,9 @@ host is an error there, and so is an operation on tensors of two devices. And a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import torch
@@ -25,14 +26,15 @@ VOCABULARY = Vocabulary([b"a", b"b", b"ab", b"aba", b"", b"bb"], eos_ids=[4])
 WIDTH = 12
 NESTED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
 PALINDROMES = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
+LIMITS = torch.tensor([9, 12, 8, 20])
 SAMPLINGS = [Sampling(), Sampling(temperature=0), Sampling(temperature=0.8, top_k=3, top_p=0.9, min_p=0.01)]
 
 
-def arena_of(*, is_ambiguous: bool, width: int = WIDTH) -> Arena:
+def arena_of(device: str = "cpu", *, is_ambiguous: bool, width: int = WIDTH) -> Arena:
     automata: list[Any] = [complete(pattern, VOCABULARY) for pattern in ("(ab)*b?", "(a|bb){3,200}", NESTED)]
     if is_ambiguous:
         automata.append(complete(replace(PALINDROMES, ambiguity="parallel", max_configurations=4), VOCABULARY))
-    return Arena.of(automata, width=width)
+    return Arena.of(automata, device, width=width)
 
 
 def step(
@@ -107,25 +109,34 @@ def test_what_is_as_large_as_the_logits_is_elementwise() -> None:
     assert torch.ops.aten.bitwise_and.Scalar in seen
 
 
-def written(arena: Arena, at: Sequences, remaining: torch.Tensor, noise: Noise, sampling: Sampling) -> torch.Tensor:
-    """What a model writes that knows the last token alone, `[B, 6]`; also leaves `at` where the texts end."""
-    weights = torch.sin(torch.arange(WIDTH * WIDTH, dtype=torch.float32) * 12.9898).view(WIDTH, WIDTH) * 3
+def written(
+    arena: Arena, at: Sequences, remaining: torch.Tensor, noise: Noise, sampling: Sampling, *, in_place: bool
+) -> tuple[torch.Tensor, Sequences]:
+    """What a model writes that knows the last token alone, `[B, 6]`, and where the texts end: in `at` itself, or in
+    sequences of their own."""
+    weights = torch.sin(torch.arange(WIDTH * WIDTH, dtype=torch.float32, device=at.slot.device) * 12.9898) * 3
     tokens, found = torch.zeros_like(at.slot), []
     for number in range(6):
-        after, tokens = step(arena, at, weights.index_select(0, tokens), remaining - number, noise, sampling)
-        at.copy_(after)
+        logits = weights.view(WIDTH, WIDTH).index_select(0, tokens)
+        after, tokens = step(arena, at, logits, remaining - number, noise, sampling)
+        at = at.copy_(after) if in_place else after
         found.append(tokens)
-    return torch.stack(found, 1)
+    return torch.stack(found, 1), at
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("is_ambiguous", [False, True])
-def test_a_whole_loop_is_captured_once(is_ambiguous: bool, sampling: Sampling, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Arena, "_on_cpu", False)
-    arena = arena_of(is_ambiguous=is_ambiguous)
-    at, remaining, noise = arena.starts([1, 2, 3, FREE_SLOT]), torch.tensor([9, 12, 8, 20]), Noise.of([1, 2, 3, 4])
-    with Tape() as tape:
-        tokens = written(arena, at, remaining, noise, sampling)
+class Captured(Protocol):
+    """A program that was recorded once, `Tape` or `torch.cuda.CUDAGraph`."""
+
+    def replay(self) -> None: ...
+
+
+def check_replays(
+    arena: Arena, sampling: Sampling, capture: Callable[[Callable[[], torch.Tensor]], tuple[torch.Tensor, Captured]]
+) -> None:
+    """A whole loop that `capture` records writes, for batches that it was not recorded with, what the loop writes."""
+    device, seeds = arena.device, torch.tensor([1, 2, 3, 4])
+    at, remaining, noise = arena.starts([1, 2, 3, FREE_SLOT]), LIMITS.to(device), Noise(seeds.to(device))
+    tokens, program = capture(lambda: written(arena, at, remaining, noise, sampling, in_place=True)[0])
     seen = set()
     last = len(arena.slots) - 1
     for number, slots in enumerate([[1, 2, 3, FREE_SLOT], [last, 1, 1, 2], [FREE_SLOT, 3, last, 1]]):
@@ -133,14 +144,36 @@ def test_a_whole_loop_is_captured_once(is_ambiguous: bool, sampling: Sampling, m
         if number == 2:
             arena.drop(2)
             arena.compact()
-        starts = arena.starts(slots)
-        limits = torch.tensor([9, 12, 8, 20]) + number
-        seeds = torch.tensor([1, 2, 3, 4]) + 10 * number
+        starts, limits = arena.starts(slots), (LIMITS + number).to(device)
+        others = Noise((seeds + 10 * number).to(device))
         at.copy_(starts)
         remaining.copy_(limits)
-        noise.seeds.copy_(seeds)
-        tape.replay()
-        assert torch.equal(tokens, written(arena, starts, limits, Noise(seeds), sampling))
-        assert all(torch.equal(mine, other) for mine, other in zip(at, starts, strict=True))
+        noise.seeds.copy_(others.seeds)
+        program.replay()
+        expected, after = written(arena, starts, limits, others, sampling, in_place=False)
+        assert torch.equal(tokens, expected)
+        assert all(torch.equal(mine, other) for mine, other in zip(at, after, strict=True))
         seen.add(tuple(tokens.flatten().tolist()))
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("is_ambiguous", [False, True])
+def test_a_whole_loop_is_captured_once(is_ambiguous: bool, sampling: Sampling, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Arena, "_on_cpu", False)
+
+    def capture(loop: Callable[[], torch.Tensor]) -> tuple[torch.Tensor, Captured]:
+        with Tape() as tape:
+            return loop(), tape
+
+    check_replays(arena_of(is_ambiguous=is_ambiguous), sampling, capture)
+
+
+def test_steps_in_place_count() -> None:
+    arena = arena_of(is_ambiguous=False)
+    at = arena.starts([2])
+    allowed = []
+    for _ in range(4):
+        allowed.append(arena.mask(at)[0, 4].item())
+        at.copy_(arena.advance(at, torch.tensor([0])))
+    assert allowed == [False, False, False, True]

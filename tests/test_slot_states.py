@@ -51,12 +51,12 @@ def automata() -> list[Any]:
 class World:
     """Slots, and what an engine would do with them."""
 
-    def __init__(self, automata: list[Any], seed: int) -> None:
+    def __init__(self, automata: list[Any], seed: int, device: str = "cpu") -> None:
         self.draw, self.automata = random.Random(seed), automata
-        self.arena = Arena(VOCABULARY, width=WIDTH, max_bytes=1 << 20)
+        self.arena = Arena(VOCABULARY, device, width=WIDTH, max_bytes=1 << 20)
         self.lies = [self.arena.add(automaton) for automaton in automata]
         self.states = SlotStates(self.arena, SLOTS, DRAFTS)
-        self.tokens = torch.zeros((SLOTS, 99), dtype=torch.int32)
+        self.tokens = torch.zeros((SLOTS, 99), dtype=torch.int32, device=device)
         self.texts, self.seen = dict[int, Text](), Counter[str]()
 
     def enter(self, slot: int, text: Text) -> None:
@@ -79,7 +79,9 @@ class World:
             texts.append((text, drafts))
         slot_of, number, token, position = torch.tensor(rows).unbind(1)
         given = torch.randn(len(rows), WIDTH, generator=torch.Generator().manual_seed(self.draw.randrange(99)))
-        masked = self.states.apply_(given.clone(), Rows(torch.tensor(slots), slot_of, number, token.int(), position))
+        here = torch.tensor(slots), slot_of, number, token.int(), position
+        there = given.to(self.tokens.device, copy=True), Rows(*(part.to(self.tokens.device) for part in here))
+        masked = self.states.apply_(*there).cpu()
         for text, drafts in texts:
             size = len(drafts) + 1
             if not pieces:
@@ -120,13 +122,20 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("on_cpu", [True, False])
+@pytest.mark.parametrize(
+    ("device", "is_native"),
+    [
+        ("cpu", True),
+        ("cpu", False),
+        pytest.param("cuda", False, marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")),
+    ],
+)
 def test_every_slot_stands_where_its_matcher_stands(
-    automata: list[Any], on_cpu: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+    automata: list[Any], device: str, is_native: bool, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not on_cpu:
+    if not is_native:
         monkeypatch.setattr(Arena, "_on_cpu", False)
-    world = World(automata, seed)
+    world = World(automata, seed, device)
     draw = world.draw
     for _ in range(150):
         for slot in range(SLOTS):

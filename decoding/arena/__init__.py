@@ -7,12 +7,13 @@ An automaton becomes a machine, the machine one block of words, and the block is
     block, comb, mask_chunks        machine -> block (layout: what lies where in it)
     heap                            the memory, and the places of blocks in it
 
-The states of a batch are stepped and masked by tensor operations, or by the native core:
+The states of a batch are stepped and masked by tensor operations, by the native core, or by kernels:
 
     sequences                       the states of a batch
     program, parallel               one step of a batch as tensor operations; parallel configurations
     budgets                         the fewest tokens that are still needed
     on_cpu                          the same steps in the native core
+    on_gpu, kernels                 the same steps as kernels for a GPU
     arena, checks, bits             Arena: what users call; its checks; packed masks
 
 A row is a row of the tables; what a batch is made of are sequences.

@@ -9,8 +9,8 @@ Automata may be added and dropped while others are in use, because the state of 
 lie. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation` is the same: it
 changes only when an automaton needs larger shapes than any before (`decoding.arena.program.Shape`).
 
-On the CPU the native core makes the steps (`decoding.arena.on_cpu`); elsewhere, and inside `torch.compile`, they are
-tensor operations (`decoding.arena.program`).
+On the CPU the native core makes the steps (`decoding.arena.on_cpu`), on a GPU kernels do (`decoding.arena.on_gpu`);
+elsewhere, and inside `torch.compile` on the CPU, they are tensor operations (`decoding.arena.program`).
 
 Arguments are checked before they are used: types, shapes and devices everywhere, and values where they are on the host,
 so on the CPU all of them. Every method raises TypeError or ValueError for arguments that do not fit the arena.
@@ -36,6 +36,7 @@ from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, lies_in_rows, unless_refused
+from decoding.arena.on_gpu import on_gpu
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
 from decoding.inputs.vocabularies import checked_vocabulary
@@ -110,6 +111,7 @@ class Arena:
         self._program = Program(self._heap.words, self._heap.places, depth)
         sizes = configurations, depth + 1, self.begin, self.end
         self._steps = OnCpu(self._heap, *sizes) if self.device.type == "cpu" else None
+        self._kernels = on_gpu(self._program, self.begin, self.end, self.width)
         self._least, self._tokens_of_byte = dict[int, int](), tokens_of_byte(self.device)
         self._put(FREE_SLOT, self._block_of(unconstrained(vocabulary)))
 
@@ -313,6 +315,8 @@ class Arena:
             return steps.advance(at, tokens.long().contiguous())
         if self._on_cpu:
             check_tokens(tokens, self.width)
+        if (kernels := self._kernels) is not None and self.configurations == 1:
+            return kernels.advance(at, tokens.long())
         return self._program.advance(at, tokens.long())
 
     @property
@@ -321,7 +325,7 @@ class Arena:
 
     @property
     def _native(self) -> OnCpu | None:
-        """The steps of the native core; None where tensor operations make them."""
+        """The steps of the native core; None where it does not make them."""
         return self._steps if self._on_cpu else None
 
     # Masks, in every form
@@ -335,6 +339,9 @@ class Arena:
                 one number. A token is then allowed only if the text can still be completed after it.
         """
         num_words = -(-(self.end - self.begin) // 32)
+        if (kernels := self._kernels) is not None:
+            self._check(at)
+            return kernels.mask_words(at, self._limit(at, remaining))[:, :num_words]
         if remaining is None:
             self._check(at)
             chunks = num_chunks(self.end - self.begin)
@@ -344,11 +351,14 @@ class Arena:
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
         """Return masks, `[B, V]` bool; arguments as for `bitmask`."""
-        if remaining is None:
-            return unpacked(self.bitmask(at), self.end - self.begin, self._tokens_of_byte)
+        if remaining is None or self._kernels is not None:
+            return unpacked(self.bitmask(at, remaining), self.end - self.begin, self._tokens_of_byte)
         self._check_all(at)
         limit = limit_of(remaining, len(at.slot), self._heap.places.device)
         return allowed_within(self._program, at, limit, self.begin, self.end)
+
+    def _limit(self, at: Sequences, remaining: Tensor | int | None) -> Tensor | int | None:
+        return None if remaining is None else limit_of(remaining, len(at.slot), self._heap.places.device)
 
     def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
         """Return the allowed tokens of each sequence, ascending; waits for the device."""
@@ -389,10 +399,14 @@ class Arena:
         self._check_all(at)
         size, device = len(at.slot), self._heap.places.device
         check_logits(logits, size, self.end - self.begin, device)
-        limit = None if remaining is None else limit_of(remaining, size, device)
+        limit = self._limit(at, remaining)
         if wrap_up is not None:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
             logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, at, limit)
-        return self._program.subtract_weights_(logits.masked_fill_(~self.mask(at, limit), float("-inf")), at)
+        if (kernels := self._kernels) is not None and lies_in_rows(logits):
+            kernels.mask_logits(logits, at, limit)
+        else:
+            logits.masked_fill_(~self.mask(at, limit), float("-inf"))
+        return self._program.subtract_weights_(logits, at)

@@ -7,7 +7,8 @@
     distinct    of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
 
 Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can be part of a CUDA graph
-or a compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`).
+or a compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`) and for the kernels on a
+GPU (`decoding.arena.on_gpu`).
 """
 
 from __future__ import annotations
@@ -112,8 +113,9 @@ class Program:
         symbols = tables.number(layout.NUM_SYMBOLS)[:, :, None].expand(-1, -1, self.shape.reads)
         row = self.settle(tables, tables.number(layout.FIRST), none, none, symbols)
         row = torch.nn.functional.pad(row, (0, 0, 0, configurations - 1), value=DEAD)
-        none, stack = none.expand(-1, configurations), stack.expand(-1, configurations, -1, -1)
-        return Sequences(slot, row, none.contiguous(), none.contiguous(), stack.contiguous(), none[:, 0].bool())
+        none, stack = none.repeat(1, configurations), stack.repeat(1, configurations, 1, 1)
+        # A step may be taken in place, so no two parts share memory.
+        return Sequences(slot, row, none, none.clone(), stack, none[:, 0].bool())
 
     def settle(self, tables: Tables, node: Tensor, count: Tensor, height: Tensor, symbols: Tensor) -> Tensor:
         """Return the rows of nodes and of the nodes that follow by the stack, `[B, C, L]`, dead rows last.
@@ -303,12 +305,15 @@ class Program:
         entry = torch.where(has_weights, tables.place(layout.ROW_WEIGHTS) + 2 * at.row[:, 0, :1], 0)
         begin, size = self.read(entry), self.read(entry + 1)
         number = torch.arange(self.shape.weights, device=self.device)
-        inside = has_weights & (number < size)
-        place = torch.where(inside, tables.place(layout.WEIGHTS) + 2 * (begin + number), 0)
+        inside = has_weights & (size > 0)
+        # Beyond the last weight, the last again: what is written twice is the same. Without any, token 0 stays.
+        place = tables.place(layout.WEIGHTS) + 2 * (begin + torch.minimum(number, size - 1))
+        place = torch.where(inside, place, 0)
         tokens = torch.where(inside, self.read(place), 0)
         bits = self.words.index_select(0, (place + 1).flatten()).view(place.shape)
         costs = torch.where(inside, bits.view(torch.float32), 0)
-        return logits.scatter_add_(1, tokens, -costs.to(logits.dtype))
+        # In float32 at least, and rounded once.
+        return logits.scatter_(1, tokens, (logits.gather(1, tokens) - costs).to(logits.dtype))
 
     def forced(self, at: Sequences) -> Tensor:
         """Return the only token that each sequence may write, or -1, `[B]`."""

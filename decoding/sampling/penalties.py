@@ -42,7 +42,9 @@ class History:
 
     def put(self, step: int | Tensor, tokens: Tensor) -> None:
         """Write tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
-        places = torch.as_tensor(step, device=tokens.device).expand(len(tokens))
+        # A fill does not wait for a device, a copy does.
+        first = step if isinstance(step, Tensor) else torch.full((), step, device=tokens.device)
+        places = first.expand(len(tokens))
         self.written.scatter_(1, places[:, None], tokens[:, None])
 
 

@@ -1,0 +1,142 @@
+"""The steps of an arena on a GPU, by kernels of their own (`decoding.arena.kernels`).
+
+    mask_logits     minus infinity into logits, without making a mask
+    mask_words      packed masks
+    advance         the step after a token, of sequences with one configuration each
+
+Nothing is read on the host and no shape depends on values, so all of it can be captured in a CUDA graph, and
+`torch.compile` takes it into its graph. The kernels are written in Triton, which comes with PyTorch where it is built
+for a GPU, and are compiled when they are first called; where it does not work `decoding.arena.program` makes the steps.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from decoding.arena.layout import CHUNK_WORDS
+from decoding.arena.mask_chunks import num_chunks
+from decoding.arena.program import Program
+from decoding.arena.sequences import Sequences
+
+# The classes that one program of a kernel looks at.
+_CLASSES_AT_ONCE = 128
+
+
+class _Fitting(NamedTuple):
+    """What fits budgets.
+
+    Attributes:
+        fits: `[B, K]` int8, by class.
+        binds: `[B, ..]` int32, whether some class that is allowed does not fit.
+    """
+
+    fits: Tensor
+    binds: Tensor
+
+
+class OnGpu:
+    """The steps in the memory of an arena. Arguments have been checked (`decoding.arena.checks`)."""
+
+    def __init__(self, kernels: Any, program: Program, begin: int, end: int, width: int) -> None:
+        """Take the kernels, the tables of a program, the range of tokens of masks and logits, and the number of all
+        tokens."""
+        self._kernels, self._program = kernels, program
+        self._begin, self._end, self._width = begin, end, width
+
+    def mask_logits(self, logits: Tensor, at: Sequences, limit: Tensor | int | None) -> Tensor:
+        """Write minus infinity over forbidden tokens; see `Arena.apply_`. Each row of the logits is contiguous."""
+        with self._on_device():
+            arguments, options = self._masks(at, limit)
+            grid = len(at.slot), num_chunks(self._end - self._begin)
+            self._kernels.mask_logits[grid](logits, logits.stride(0), *arguments, **options)
+        return logits
+
+    def mask_words(self, at: Sequences, limit: Tensor | int | None) -> Tensor:
+        """Return packed masks, `[B, C * CHUNK_WORDS]` int32 for C chunks; see `Arena.bitmask`."""
+        grid = len(at.slot), num_chunks(self._end - self._begin)
+        found = torch.empty((grid[0], grid[1] * CHUNK_WORDS), dtype=torch.int32, device=self._program.device)
+        with self._on_device():
+            arguments, options = self._masks(at, limit)
+            self._kernels.mask_words[grid](found, *arguments, **options)
+        return found
+
+    def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
+        """Return the states of sequences with one configuration each after one more token, `[B]` int64."""
+        program, shape = self._program, self._program.shape
+        has_stack = bool(program.depth and shape.longest)
+        before = [part.contiguous() for part in (at.slot, at.row, at.counter, at.height, at.stack)]
+        row = at.row.new_empty((len(at.slot), 1, shape.parts))
+        counter, height = torch.empty_like(before[2]), torch.empty_like(before[3])
+        stack = torch.empty_like(before[4]) if has_stack else at.stack
+        size = program.depth + 1
+        with self._on_device():
+            self._kernels.advance[(len(at.slot),)](
+                program.words, program.places, *before, tokens.contiguous(), row, counter, height, stack,
+                at.row.shape[2], shape.parts, self._width, shape.reads, size, HAS_STACK=has_stack,
+                LANES=_power_of_two(shape.parts), ENTRIES=_power_of_two(3 * size), num_warps=1,
+            )  # fmt: skip
+        return Sequences(at.slot, row, counter, height, stack, at.overflowed)
+
+    def _masks(self, at: Sequences, limit: Tensor | int | None) -> tuple[tuple[object, ...], dict[str, Any]]:
+        """Return what the kernels for masks take beside what they write."""
+        program, classes, rows = self._program, self._program.shape.classes, at.row.flatten(1).contiguous()
+        fits, binds = self._fitting(at, limit) if limit is not None else (rows, rows)
+        tables = program.words, program.places, at.slot.contiguous(), rows, fits, binds
+        numbers = rows.shape[1], self._begin, self._end - self._begin, classes, binds.shape[1]
+        return (*tables, *numbers), {
+            "LIMITED": limit is not None,
+            "PARTS": _power_of_two(binds.shape[1]),
+            "num_warps": 1,
+        }
+
+    def _fitting(self, at: Sequences, limit: Tensor | int) -> _Fitting:
+        program, shape, batch = self._program, self._program.shape, len(at.slot)
+        grid = batch, -(-shape.classes // _CLASSES_AT_ONCE)
+        fits = torch.empty((batch, shape.classes), dtype=torch.int8, device=program.device)
+        binds = torch.empty(grid, dtype=torch.int32, device=program.device)
+        own = [part.contiguous() for part in (at.slot, at.row, at.counter, at.height, at.stack)]
+        limits, number = (limit, 0) if isinstance(limit, Tensor) else (at.slot, limit)
+        self._kernels.fit_classes[grid](
+            fits, binds, program.words, program.places, *own, limits, number, *at.row.shape[1:], program.depth + 1,
+            shape.classes, shape.runs.bit_length(), HAS_LIMITS=isinstance(limit, Tensor),
+            CLASSES_AT_ONCE=_CLASSES_AT_ONCE,
+        )  # fmt: skip
+        return _Fitting(fits, binds)
+
+    def _on_device(self) -> AbstractContextManager[None]:
+        """Kernels are launched on the current device."""
+        device = self._program.device
+        return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+def on_gpu(program: Program, begin: int, end: int, width: int) -> OnGpu | None:
+    """Return the steps on a GPU, or None where the arena is not on one, or Triton does not work."""
+    if program.device.type != "cuda":
+        return None
+    kernels = _kernels(program.device)
+    return None if kernels is None else OnGpu(kernels, program, begin, end, width)
+
+
+@cache
+def _kernels(device: torch.device) -> Any:
+    """Return the kernels if they can be compiled for a device and launched there, else None."""
+    try:
+        from decoding.arena import kernels
+
+        with torch.cuda.device(device):
+            kernels.probe[(1,)](torch.zeros(1, dtype=torch.int32, device=device))
+    except Exception as error:  # whatever compilers and drivers raise
+        warnings.warn(f"tensor operations make the steps of arenas, since Triton does not work: {error}", stacklevel=4)
+        return None
+    return kernels
+
+
+def _power_of_two(number: int) -> int:
+    """Return the least power of two that is no less."""
+    return 1 << (number - 1).bit_length()

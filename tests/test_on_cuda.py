@@ -1,0 +1,177 @@
+"""On a GPU of NVIDIA's: what other tests check on the CPU, and with a tape in place of a CUDA graph."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from arena_walks import check_side_by_side
+from kinds import complete
+from test_device_step import PALINDROMES, SAMPLINGS, VOCABULARY, Captured, arena_of, check_replays, written
+
+import constraints
+from decoding import Speculation, beam_search, best_of_n, bundled_model, generate
+from decoding.arena import FREE_SLOT, Arena
+from decoding.difficulty import Difficulty
+from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU that torch can use")
+
+WIDTH = 3000
+KINDS: dict[str, Any] = {
+    "finite": r"(ab)*b?|a{2,5}bb",
+    "counted": "(a|bb){3,200}",
+    "weighted": constraints.choice({"ab": 5, "abab": 2, "bba": 1}),
+    "stacked": constraints.grammar('start: "a" start "b" | "ab"'),
+    "ambiguous": replace(PALINDROMES, ambiguity="parallel", max_configurations=4),
+}
+PROMPTS = ["Name: ", "Born on a ", "A point as JSON: "]
+PATTERNS = ["[A-Z][a-z]+ [A-Z][a-z]+", "(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day", r'\{"x": [0-9]+, "y": [0-9]+\}']
+
+
+@contextmanager
+def never_waiting() -> Iterator[None]:
+    """Whatever waits for the GPU is an error."""
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize("kinds", [*([kind] for kind in KINDS), [*KINDS][:-1], [*KINDS]], ids="+".join)
+def test_masks_and_steps_are_those_of_the_cpu(kinds: list[str]) -> None:
+    automata = [complete(KINDS[kind], VOCABULARY) for kind in kinds]
+    mine, other = Arena.of(automata, width=WIDTH), Arena.of(automata, "cuda", width=WIDTH)
+    slots = [number % (len(kinds) + 1) for number in range(64)]
+    check_side_by_side(mine, other, slots, steps=12, step=never_waiting)
+
+
+def test_a_batch_may_be_empty() -> None:
+    arena = Arena.of([complete(KINDS["stacked"], VOCABULARY)], "cuda", width=WIDTH)
+    at, nothing = arena.starts([]), torch.empty(0, dtype=torch.int64, device="cuda")
+    logits = arena.apply_(torch.empty(0, WIDTH, device="cuda"), arena.advance(at, nothing), 3)
+    assert logits.shape == arena.mask(at).shape == (0, WIDTH)
+
+
+def graph_of(loop: Callable[[], torch.Tensor]) -> tuple[torch.Tensor, Captured]:
+    """A CUDA graph of a loop, and the tensor that it writes."""
+    loop()  # kernels are loaded when they first run, which no capture allows
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = loop()
+    return found, graph
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("is_ambiguous", [False, True])
+def test_a_whole_loop_is_captured_in_a_graph(is_ambiguous: bool, sampling: Sampling) -> None:
+    check_replays(arena_of("cuda", is_ambiguous=is_ambiguous), sampling, graph_of)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("is_ambiguous", [False, True])
+def test_a_whole_loop_never_waits_and_writes_what_the_cpu_does(is_ambiguous: bool, sampling: Sampling) -> None:
+    texts = []
+    for device in ("cpu", "cuda"):
+        arena, remaining = arena_of(device, is_ambiguous=is_ambiguous), torch.tensor([9, 12, 8, 20], device=device)
+        at, noise = arena.starts([1, 2, 3, FREE_SLOT]), Noise.of([1, 2, 3, 4], device)
+        with never_waiting():
+            tokens, _ = written(arena, at, remaining, noise, sampling, in_place=True)
+        texts.append(tokens.tolist())
+    assert texts[0] == texts[1]
+
+
+def test_programs_can_be_compiled() -> None:
+    arena = arena_of("cuda", is_ambiguous=False, width=WIDTH)
+    at, tokens = arena.starts([1, 2, 3, FREE_SLOT]), torch.tensor([0, 2, 0, 1], device="cuda")
+    torch._dynamo.reset()
+    masked: Any = torch.compile(arena.apply_, fullgraph=True, dynamic=False)
+    advance: Any = torch.compile(arena.advance, fullgraph=True, dynamic=False)
+    for number in range(4):
+        logits = torch.randn(4, WIDTH, device="cuda")
+        # The compiler itself waits.
+        with never_waiting() if number else nullcontext():
+            found, made = masked(logits.clone(), at), advance(at, tokens)
+        assert torch.equal(found, arena.apply_(logits.clone(), at))
+        at = arena.advance(at, tokens)
+        assert all(torch.equal(mine, other) for mine, other in zip(at[:4], made[:4], strict=True))
+
+
+SETTINGS = [
+    Sampling(),
+    Sampling(temperature=0),
+    Sampling(temperature=0.7, top_k=5),
+    Sampling(top_p=0.8),
+    Sampling(min_p=0.1),
+    Sampling(typical_p=0.6),
+    Sampling(repetition_penalty=1.5, presence_penalty=0.4, frequency_penalty=0.3),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("one", [*SETTINGS, None], ids=str)
+def test_samples_are_those_of_the_cpu(one: Sampling | None, dtype: torch.dtype) -> None:
+    dice, batch = torch.Generator().manual_seed(3), len(SETTINGS)
+    logits = (3 * torch.randn(batch, WIDTH, generator=dice)).to(dtype)
+    mask = torch.rand(batch, WIDTH, generator=dice) < 0.3
+    mask[1] = False
+    chances: list[torch.Tensor] = []
+    drawn: list[torch.Tensor] = []
+    for device in ("cpu", "cuda"):
+        sampling = Samplings.of(SETTINGS, device, every=True) if one is None else one
+        history = History.blank(batch, 4, device=device)
+        given, allowed, noise = logits.to(device), mask.to(device), Noise.of(range(batch), device)
+        step = torch.arange(batch, device=device)
+        with never_waiting():
+            history.put(0, step)
+            chances.append(probabilities(given, allowed, sampling, history))
+            drawn.append(choose(chances[-1], noise, step))
+        assert torch.equal(noise.uniform(step).cpu(), Noise.of(range(batch)).uniform(torch.arange(batch)))
+    assert torch.allclose(chances[0], chances[1].cpu(), rtol=1e-4, atol=1e-7)
+    assert torch.equal(drawn[0], drawn[1].cpu())
+    assert drawn[0][1] == -1
+
+
+def bundled() -> tuple[Any, Any]:
+    model: Any
+    model, tokenizer = bundled_model()
+    return model.to("cuda"), tokenizer
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"seed": 1},
+    {"temperature": 0},
+    {"seed": 2, "wrap_up_after": 4},
+    {"num_beams": 3, "temperature": 0},
+    {"seed": 3, "drafts": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids="+".join)
+def test_a_model_writes_texts_of_the_constraints(options: dict[str, Any]) -> None:
+    model, tokenizer = bundled()
+    given = {name: value for name, value in options.items() if name != "drafts"} | {"max_new_tokens": 16}
+    if "drafts" in options:
+        given["speculation"] = Speculation(draft_model=model)
+    texts = generate(model, tokenizer, PROMPTS, PATTERNS, **given)
+    assert all(re.fullmatch(pattern, text) for pattern, text in zip(PATTERNS, texts, strict=True)), texts
+    lists = {"type": "array", "items": {"$ref": "#"}}
+    for text in generate(model, tokenizer, PROMPTS, constraints.json_schema(lists), **given):
+        assert set(json.dumps(json.loads(text))) <= set("[], "), text
+
+
+def test_searches_find_texts_of_the_constraints() -> None:
+    model, tokenizer = bundled()
+    difficulty, given = Difficulty(), (model, tokenizer, PROMPTS, PATTERNS)
+    beams = beam_search(*given, max_new_tokens=16, beams=3)
+    samples = best_of_n(*given, max_new_tokens=16, n=3, seed=1, difficulty=difficulty)
+    for pattern, *ranked in zip(PATTERNS, beams, samples, strict=True):
+        assert all(re.fullmatch(pattern, one.text) for each in ranked for one in each)
+    assert len(difficulty.texts()) == 9
