@@ -104,10 +104,15 @@ class VisiblyPushdownRule:
 
 @dataclass(frozen=True, slots=True)
 class VisiblyPushdownGrammar:
-    """Rules by number; a text is what the rule `start` reads, which has one exit and which no rule calls."""
+    """Rules by number; a text is what the rule `start` reads, which has one exit and which no rule calls.
+
+    Attributes:
+        are_beside: whether several rules may be called after one text, which only lazy automata follow.
+    """
 
     rules: tuple[VisiblyPushdownRule, ...]
     start: int = 0
+    are_beside: bool = False
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the rules, with their sizes and what they call."""

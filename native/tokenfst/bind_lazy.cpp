@@ -83,7 +83,7 @@ std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::V
   const auto parts = [&](Budget& budget) {
     auto machine = std::make_unique<SubsetMachine>(layout, budget);
     SubsetMachine& stepped = *machine;
-    is_exact = stepped.nfa().is_exact();
+    is_exact = stepped.nfa().is_exact() || !stepped.nfa().has_text();
     const auto distances = [&stepped, vocabulary](Budget& own) {
       return std::make_unique<NfaDistances>(stepped, *vocabulary, own);
     };

@@ -70,11 +70,6 @@ struct GuardedArc {
   int32_t condition;  // kFalse, kTrue, or 2 + the number of a decision
 };
 
-// Where two copies of one rule are called at one place, `both` is called for the two.
-struct Join {  // rule < other; by `other`, then by `rule`
-  int32_t rule, other, both;
-};
-
 struct VisiblyPushdownLayout {
   int32_t num_states = 0;  // without those within chains and copies
   int32_t num_labels = 0;
@@ -97,7 +92,6 @@ struct VisiblyPushdownLayout {
   std::vector<CountedState> numbers;
   std::vector<GuardedArc> guarded;
   std::vector<Decision> decisions;  // those that a decision goes on to come before it
-  std::vector<Join> joins;          // only of layouts whose rules have been copied (`wanted_exits.h`)
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }

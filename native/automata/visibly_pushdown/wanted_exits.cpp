@@ -1,7 +1,6 @@
 #include "automata/visibly_pushdown/wanted_exits.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "automata/distance.h"
 #include "support/interner.h"
@@ -13,7 +12,7 @@ namespace {
 // The copies may take so many times the memory of the layout, and some more.
 constexpr size_t kMostTimes = 8, kMostMore = 1 << 16;
 // The most copies of one rule.
-constexpr size_t kMostCopies = 64;
+constexpr int32_t kMostCopies = 64;
 
 // What leads from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a
 // guarded one.
@@ -115,7 +114,7 @@ class LayoutCopies {
       call_of_[layout.calls[call].source] = static_cast<int32_t>(call);
     }
     for (const RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
-    copies_of_.resize(layout.num_rules());
+    num_copies_.resize(layout.num_rules());
     charge();
     // The whole text ends in its only exit.
     wanted_.push(0);
@@ -132,9 +131,8 @@ class LayoutCopies {
     const size_t most = kMostTimes * num_bytes(layout_) + kMostMore;
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       if (!add(copy)) return false;
-      join(copy);
       charge();
-      if (charged_ > most || copies_of_[wanted_[copy][0]].size() > kMostCopies) return false;
+      if (charged_ > most || ++num_copies_[wanted_[copy][0]] > kMostCopies) return false;
     }
     return true;
   }
@@ -255,20 +253,6 @@ class LayoutCopies {
     found_.calls.push_back({source, wanted_.close().number, first_target});
   }
 
-  // Name the copies for all exits that a copy and each earlier one of its rule are for.
-  void join(int32_t copy) {
-    const int32_t rule = wanted_[copy][0];
-    Vector<int32_t> both(budget_);
-    for (const int32_t other : copies_of_[rule]) {
-      const auto one = wanted_[other].subspan(1), more = wanted_[copy].subspan(1);
-      both.assign(1, rule);
-      std::ranges::set_union(one, more, std::back_inserter(both));
-      found_.joins.push_back({other, copy, wanted_.intern(both).number});
-      budget_.spend(8 + static_cast<int64_t>(both.size()));
-    }
-    copies_of_[rule].push_back(copy);
-  }
-
   const VisiblyPushdownLayout& layout_;
   const Vector<Link> links_;
   const support::Groups from_;  // links by source
@@ -276,7 +260,7 @@ class LayoutCopies {
   Vector<int32_t> call_of_, exit_of_;
   Vector<int32_t> local_;              // the place or the number of a state in the copy being made
   support::Interner<int32_t> wanted_;  // of each copy: the rule, and the wanted exits, ascending
-  std::vector<std::vector<int32_t>> copies_of_;
+  std::vector<int32_t> num_copies_;    // by rule
   VisiblyPushdownLayout found_;
   size_t charged_ = 0;
   Budget& budget_;

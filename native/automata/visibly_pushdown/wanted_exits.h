@@ -3,8 +3,6 @@
 // A text must not enter a rule on a path that leads only to exits after which the caller cannot continue. Which exits
 // those are depends on the call, so there is a copy of a rule for each set of exits that some call wants, with the
 // states that lead to one of them. `exits.h` does the same for rules that have been determinized.
-//
-// Calls of one rule at one place may want different exits. Then the copy for all of these is called; a join names it.
 #pragma once
 
 #include <optional>

@@ -59,7 +59,7 @@ Place Machine::take(int32_t number, const Place& from, Stacks& stacks, Looked& l
     }
     if (left == 0) {
       for (int32_t at = 0; at < step.num_pushes; ++at) top = stacks.push_temporary(symbols_[step.push_begin + at], top);
-      return {step.target, top, stacks.end()};
+      return {step.target >= kDead ? step.target : made_target(number), top, stacks.end()};
     }
     if (!step.has_more) return {kDead, from.top, from.free};
   }

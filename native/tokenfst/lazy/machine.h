@@ -28,9 +28,9 @@ constexpr int32_t kUnknownEntry = INT32_MIN;
 struct StackStep {
   int32_t pop_begin = 0, num_pops = 0;     // the symbols popped, from the top of the stack down
   int32_t push_begin = 0, num_pushes = 0;  // the symbols pushed
-  int32_t target = kDead;
-  int32_t exit = -1;      // of a rule that ends, if the popped symbol determines the target
-  bool has_more = false;  // whether another step of the same entry follows
+  int32_t target = kDead;                  // below that, a state that is made when it is first reached
+  int32_t exit = -1;                       // of a rule that ends, if the popped symbol determines the target
+  bool has_more = false;                   // whether another step of the same entry follows
 };
 
 struct Place {
@@ -113,6 +113,8 @@ class Machine {
   virtual void expand(int32_t state) = 0;
   // The entry for where the text continues after a rule ended in an exit, if a symbol was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
+  // Makes the target of a step, which stands below kDead.
+  virtual int32_t made_target(int32_t) { return kDead; }
 
   // Steps as entries of the table: numbers from kFirstStep down.
   static constexpr int32_t kFirstStep = -2;

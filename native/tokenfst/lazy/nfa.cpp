@@ -44,7 +44,6 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       call_of_(layout.num_states, kNone, budget),
       exit_of_(layout.num_states, kNone, budget),
       calls_(copied(layout.calls, budget)),
-      joins_(copied(layout.joins, budget)),
       targets_(copied(layout.targets, budget)),
       chains_(budget),
       text_(budget),
@@ -272,8 +271,7 @@ void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
 
 size_t LazyNfa::num_bytes() const {
   return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
-              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size() +
-              3 * joins_.size()) +
+              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
          text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size() +
          sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() +

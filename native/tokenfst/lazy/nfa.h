@@ -77,10 +77,9 @@ class LazyNfa {
   int32_t exit_of(int32_t state) const {
     return is_detached(state) && state == first_block_ - 1 ? kDetachedExit : outer(exit_of_, state);
   }
+  int32_t rule_of_exit(int32_t exit) const { return rule_of_exit_[exit]; }
   int32_t num_exits(int32_t rule) const { return first_exit_[rule + 1] - first_exit_[rule]; }
   int32_t rule_of(int32_t call) const { return calls_[call].rule; }
-  // The rule that is called where calls of two rules are made at one place, kNone for none.
-  int32_t joined(int32_t rule, int32_t other) const;
   // The number of an exit within its rule.
   int32_t exit_in_rule(int32_t exit) const {
     return exit == kDetachedExit ? 0 : exit - first_exit_[rule_of_exit_[exit]];
@@ -240,7 +239,6 @@ class LazyNfa {
   Vector<Edge> edges_;
   Vector<int32_t> call_of_, exit_of_;
   Vector<automata::Call> calls_;
-  Vector<automata::Join> joins_;
   Vector<int32_t> targets_;
   Vector<Chain> chains_;  // and one more, at which the states inside the last one end
   Vector<uint8_t> text_;  // classes

@@ -39,6 +39,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       made_(budget),
       made_rows_(0, 0, kFar, budget),
       vectors_(budget),
+      contexts_(budget),
       vector_(budget) {
   find_tokens_ahead(vocabulary.whole());
   find_bytes_inside();
@@ -47,7 +48,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
   find_ways_to_exits();
   vector_.assign(to_exit_.columns(), kFar);
   vector_[0] = 0;
-  vectors_.number(vector_);
+  number(kNone);
 }
 
 // Literal texts.
@@ -365,40 +366,63 @@ bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
 
 // Sets and contexts.
 
+int32_t NfaDistances::rule_of(int32_t state) const {
+  const int32_t outer = rest_of(nfa_.apart(state).state).state;
+  return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
+}
+
+int32_t NfaDistances::first_exit(int32_t together, int32_t rule) const {
+  const auto rules = machine_.rules_together(together);
+  const auto place = std::ranges::lower_bound(rules, rule) - rules.begin();
+  return static_cast<int32_t>(place) * static_cast<int32_t>(to_exit_.columns());
+}
+
+Context NfaDistances::number(int32_t together) {
+  const Context found = vectors_.number(vector_);
+  return found.number == kNoContext.number ? found
+                                           : Context{contexts_.intern({found.number, together}).number, found.cost};
+}
+
+int32_t NfaDistances::to_end(int32_t context, int32_t state) {
+  const auto [vector, together] = contexts_[context];
+  const auto from = to_exit(state);
+  const auto after =
+      vectors_[vector].subspan(together == kNone || nfa_.is_detached(state) ? 0 : first_exit(together, rule_of(state)));
+  int32_t least = kFar;
+  for (size_t exit = 0; exit < from.size(); ++exit) least = std::min(least, from[exit] + after[exit]);
+  budget_.spend(static_cast<int64_t>(from.size()));
+  return least;
+}
+
 int32_t NfaDistances::distance(int32_t context, int32_t set) {
   if (distances_.size() <= static_cast<size_t>(context)) distances_.resize(context + 1, Vector<int32_t>(budget_));
   Vector<int32_t>& known = distances_[context];
   if (known.size() < static_cast<size_t>(machine_.num_states())) known.resize(machine_.num_states(), kUnseen);
   if (known[set] != kUnseen) return known[set];
-  const auto after = vectors_[context];
   int32_t least = kFar;
-  for (int32_t member : machine_.members(set)) {
-    const auto from = to_exit(member);
-    for (size_t exit = 0; exit < after.size(); ++exit) least = std::min(least, from[exit] + after[exit]);
-  }
-  budget_.spend(static_cast<int64_t>(after.size() * machine_.members(set).size()));
+  for (int32_t member : machine_.members(set)) least = std::min(least, to_end(context, member));
   return known[set] = least;
 }
 
 Context NfaDistances::above(int32_t context, int32_t called) {
-  const auto after = vectors_[context];
-  vector_.assign(after.size(), kFar);
   if (SubsetMachine::is_state(called)) {
-    const auto from = to_exit(SubsetMachine::state_of_symbol(called));
-    for (size_t own = 0; own < after.size(); ++own) vector_[0] = std::min(vector_[0], from[own] + after[own]);
-    return vectors_.number(vector_);
+    vector_.assign(to_exit_.columns(), kFar);
+    vector_[0] = to_end(context, SubsetMachine::state_of_symbol(called));
+    return number(kNone);
   }
+  const int32_t together = machine_.together(called);
+  const size_t num_rules = together == kNone ? 1 : machine_.rules_together(together).size();
+  vector_.assign(num_rules * to_exit_.columns(), kFar);
   for (int32_t member : machine_.members(called)) {
     const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;
-    for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+    const int32_t rule = nfa_.rule_of(call), first = together == kNone ? 0 : first_exit(together, rule);
+    for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
       const int32_t target = nfa_.target_of(member, exit);
-      if (target == kNone) continue;
-      const auto from = to_exit(target);
-      for (size_t own = 0; own < after.size(); ++own) vector_[exit] = std::min(vector_[exit], from[own] + after[own]);
+      if (target != kNone) vector_[first + exit] = std::min(vector_[first + exit], to_end(context, target));
     }
   }
-  return vectors_.number(vector_);
+  return number(together);
 }
 
 }  // namespace tokenfst

@@ -2,7 +2,8 @@
 //
 // For each state there is an upper bound on the number of tokens from it to each exit of its rule. A literal text is
 // cut into as few tokens as possible; everything else is read byte by byte. A set is as far from an exit as the nearest
-// of its states, and a context gives the distance of the end of the text from each exit of the rule on top.
+// of its states, and a context gives the distance of the end of the text from each exit of the rule on top, or of each
+// of the rules that were called together.
 //
 //     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
@@ -20,6 +21,7 @@
 
 #include <cstdint>
 
+#include "support/value_interner.h"
 #include "tokenfst/lazy/distances.h"
 #include "tokenfst/lazy/subsets.h"
 #include "tokenfst/vocabulary.h"
@@ -67,6 +69,13 @@ class NfaDistances : public DistanceSource {
   void each_next(int32_t state, Visit visit);
   template <class Visit>
   void each_way(int32_t state, int32_t flags, Visit visit);
+  // The context of a vector, which is `vector_`; the rules on top are several (`SubsetMachine::together`), or kNone.
+  Context number(int32_t together);
+  // How far the end is from a state on a stack of a context.
+  int32_t to_end(int32_t context, int32_t state);
+  // Where the exits of a rule begin in the vectors of several rules.
+  int32_t first_exit(int32_t together, int32_t rule) const;
+  int32_t rule_of(int32_t state) const;
   // Lowers a row to that of a state plus a constant; returns whether anything changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags);
@@ -85,7 +94,13 @@ class NfaDistances : public DistanceSource {
   Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
   support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
   support::Matrix<int32_t> made_rows_;
-  DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top
+  // From the exits of the rule on top, [E]; or from those of several, [E] each.
+  DistanceVectors vectors_;
+  struct OnTop {
+    int32_t vector, together;
+    bool operator==(const OnTop&) const = default;
+  };
+  support::ValueInterner<OnTop> contexts_;  // by number
   std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen if it has not been asked for
   Vector<int32_t> vector_;                  // scratch
 };

@@ -46,13 +46,6 @@ std::pair<int32_t, int32_t> LazyNfa::detached(int32_t state) {
   return {own - num_outer() + first_detached_, with_flags(chains_[in_chain(own).first].target, flags)};
 }
 
-int32_t LazyNfa::joined(int32_t rule, int32_t other) const {
-  const std::pair wanted(std::max(rule, other), std::min(rule, other));
-  const auto rules = [](const automata::Join& join) { return std::pair(join.other, join.rule); };
-  const auto found = std::ranges::lower_bound(joins_, wanted, {}, rules);
-  return found == joins_.end() || rules(*found) != wanted ? kNone : found->both;
-}
-
 // The arc of a chain after `place` bytes.
 void LazyNfa::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
   const Chain& own = chains_[chain];

@@ -38,6 +38,10 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       rule_sets_(budget),
       returns_of_(budget),
       returns_(budget),
+      together_(budget),
+      exits_(budget),
+      together_sets_(budget),
+      returned_(budget),
       single_(kDead, budget),
       twins_(budget),
       marks_(0, budget),
@@ -53,7 +57,7 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
   }
   // Steps that call lead to the sets where rules begin, all of which exist now.
   for (StackStep& step : steps_) {
-    if (step.num_pushes) step.target = rule_sets_[step.target];
+    if (step.num_pushes && step.target > kDead) step.target = rule_sets_[step.target];
   }
   start_ = rule_sets_[0];
 }
@@ -86,74 +90,122 @@ int32_t SubsetMachine::closed() {
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
   std::ranges::sort(sets_.open());
-  return kept(rule_called());
+  check_open();
+  return kept(called(), ended());
 }
 
-// The set that is open, whose states call a rule, if any.
-int32_t SubsetMachine::kept(int32_t rule) {
+// The set that is open.
+int32_t SubsetMachine::kept(int32_t called, int32_t exit) {
   // First reserve room, then do what cannot throw.
   support::reserve_more(entries_, 1);
   support::reserve_more(returns_of_, 1);
   support::reserve_more(ends_, 1);
   support::reserve_more(steps_, 1);
   support::reserve_more(symbols_, 1);
-  support::reserve_more(returns_, rule == kNone ? 0 : nfa_.num_exits(rule));
+  support::reserve_more(returns_, kNone < called && called < num_rules() ? nfa_.num_exits(called) : 0);
   table_.reserve_one();
   const auto [set, is_new] = sets_.close();
-  if (is_new) add_set(set, rule);
+  if (is_new) add_set(set, called, exit);
   return set;
 }
 
-// The rule to call for all states of the open set: the one that they call, or the join of several; kNone if they call
-// none.
-int32_t SubsetMachine::rule_called() {
-  int32_t rule = kNone, exit = kNone, num_plain = 0, num_calls = 0, num_ends = 0;
+// Throw if some states of the open set call rules, or end them, and others do something else.
+void SubsetMachine::check_open() {
+  bool calls = false, ends = false, reads = false;
   for (int32_t state : sets_.open()) {
-    const int32_t call = nfa_.call_of(state), ends = nfa_.exit_of(state);
-    if (call != kNone) {
-      const int32_t called = nfa_.rule_of(call);
-      rule = rule == kNone || rule == called ? called : nfa_.joined(rule, called);
-    }
-    if ((num_calls > 0 && rule == kNone) || (exit > 0 && ends > 0 && ends != exit)) {
-      throw std::invalid_argument("two rules are called, or a rule ends in two exits, where the same text was read");
-    }
-    exit = std::max(exit, ends);
-    ++(call != kNone ? num_calls : ends > 0 ? num_ends : num_plain);
+    const bool own_calls = nfa_.call_of(state) != kNone, own_ends = nfa_.exit_of(state) > 0;
+    calls = calls || own_calls, ends = ends || own_ends, reads = reads || !(own_calls || own_ends);
   }
-  if ((num_calls > 0) + (num_ends > 0) + (num_plain > 0) > 1) {
+  if (calls + ends + reads > 1) {
     throw std::invalid_argument("where a rule is called, or ends, something else can be read");
   }
-  return rule;
 }
 
-void SubsetMachine::add_set(int32_t set, int32_t rule) {
+int32_t SubsetMachine::called() {
+  int32_t rule = kNone;
+  bool are_several = false;
+  for (int32_t state : sets_.open()) {
+    const int32_t call = nfa_.call_of(state);
+    if (call == kNone) return kNone;
+    const int32_t own = nfa_.rule_of(call);
+    are_several = are_several || (rule != kNone && rule != own);
+    rule = own;
+  }
+  if (!are_several) return rule;
+  together_.discard();
+  for (int32_t state : sets_.open()) together_.push(nfa_.rule_of(nfa_.call_of(state)));
+  const int32_t number = numbered(together_);
+  if (static_cast<size_t>(number) == together_sets_.size()) together_sets_.push_back(kDead);
+  return num_rules() + number;
+}
+
+int32_t SubsetMachine::ended() {
+  int32_t exit = kNone;
+  bool are_several = false;
+  for (int32_t state : sets_.open()) {
+    const int32_t own = nfa_.exit_of(state);
+    if (own <= 0) return kNone;
+    are_several = are_several || (exit != kNone && exit != own);
+    exit = own;
+  }
+  if (!are_several) return exit;
+  exits_.discard();
+  for (int32_t state : sets_.open()) exits_.push(nfa_.exit_of(state));
+  return kSeveralExits + numbered(exits_);
+}
+
+// The number of the values that are being written, each once.
+int32_t SubsetMachine::numbered(support::Interner<int32_t>& values) {
+  std::ranges::sort(values.open());
+  values.truncate(values.open().size() - std::ranges::unique(values.open()).size());
+  return values.close().number;
+}
+
+void SubsetMachine::add_set(int32_t set, int32_t called, int32_t exit) {
   table_.add();
   ends_.push_back(kDead);
   returns_of_.push_back({0, 0});
   entries_.push_back(set);
-  for (int32_t state : sets_[set]) {
-    const int32_t call = nfa_.call_of(state), exit = nfa_.exit_of(state);
-    if (call != kNone) {
-      // Push one symbol, the set itself.
-      StackStep step;
-      step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
-      step.target = static_cast<size_t>(rule) < rule_sets_.size() && start_ != kDead ? rule_sets_[rule] : rule;
-      symbols_.push_back(set);
-      returns_of_[set] = {static_cast<int32_t>(returns_.size()), nfa_.num_exits(rule)};
-      returns_.insert(returns_.end(), nfa_.num_exits(rule), kUnknownEntry);
-      entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
-      steps_.push_back(step);
-      return;
+  if (called == kNone && exit == kNone) {
+    for (int32_t state : sets_[set]) {
+      if (nfa_.exit_of(state) == 0) ends_[set] = 0;
     }
-    if (exit > 0) {
-      StackStep step;
-      step.exit = exit == kDetachedExit ? exit : nfa_.exit_in_rule(exit);
-      entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
-      steps_.push_back(step);
-      return;
-    }
-    if (exit == 0) ends_[set] = 0;
+    return;
   }
+  StackStep step;
+  if (called != kNone) {
+    // Push one symbol, the set itself.
+    step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
+    symbols_.push_back(set);
+    if (called >= num_rules()) {
+      step.target = kDead - 1 - (called - num_rules());
+      returns_of_[set] = {called - num_rules(), kSeveralRules};
+    } else {
+      step.target = static_cast<size_t>(called) < rule_sets_.size() && start_ != kDead ? rule_sets_[called] : called;
+      returns_of_[set] = {static_cast<int32_t>(returns_.size()), nfa_.num_exits(called)};
+      returns_.insert(returns_.end(), nfa_.num_exits(called), kUnknownEntry);
+    }
+  } else {
+    step.exit = exit;
+  }
+  entries_[set] = entry_of(static_cast<int32_t>(steps_.size()));
+  steps_.push_back(step);
+}
+
+int32_t SubsetMachine::made_target(int32_t step) {
+  const int32_t number = kDead - 1 - steps_[step].target;
+  if (together_sets_[number] == kDead) {
+    begin_gathering();
+    for (int32_t rule : together_[number]) gather(nfa_.starts()[rule]);
+    const int32_t set = closed();
+    together_sets_[number] = set;
+  }
+  return steps_[step].target = together_sets_[number];
+}
+
+int32_t SubsetMachine::together(int32_t set) const {
+  const Returns own = returns_of_[set];
+  return own.count == kSeveralRules ? own.begin : kNone;
 }
 
 int32_t SubsetMachine::set_behind(int32_t state) {
@@ -163,7 +215,7 @@ int32_t SubsetMachine::set_behind(int32_t state) {
     sets_.discard();
     sets_.push(state);
     budget_.spend(8);
-    return single_[state] = kept(kNone);
+    return single_[state] = kept(kNone, kNone);
   }
   gather(state);
   const int32_t set = closed();
@@ -275,16 +327,36 @@ void SubsetMachine::fill_row(std::span<int32_t> row) {
 
 int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
   if (exit == kDetachedExit) return entries_[set_behind(state_of_symbol(symbol))];
-  if (exit >= returns_of_[symbol].count) return kDead;
-  const int32_t place = returns_of_[symbol].begin + exit;
-  if (returns_[place] != kUnknownEntry) return returns_[place];
+  const Returns own = returns_of_[symbol];
+  if (own.count > 0 && exit < kSeveralExits) {
+    const int32_t place = own.begin + nfa_.exit_in_rule(exit);
+    if (returns_[place] == kUnknownEntry) {
+      begin_gathering();
+      gather_returns(symbol, exit);
+      const int32_t entry = gathered_.empty() ? kDead : entries_[closed()];
+      returns_[place] = entry;
+    }
+    return returns_[place];
+  }
+  const auto known = returned_.find({symbol, exit});
+  if (known != returned_.end()) return known->second;
   begin_gathering();
-  for (int32_t state : sets_[symbol]) {
-    const int32_t target = nfa_.call_of(state) == kNone ? kNone : nfa_.target_of(state, exit);
-    if (target != kNone) gather(target);
+  if (exit < kSeveralExits) {
+    gather_returns(symbol, exit);
+  } else {
+    for (int32_t each : exits_[exit - kSeveralExits]) gather_returns(symbol, each);
   }
   const int32_t entry = gathered_.empty() ? kDead : entries_[closed()];
-  return returns_[place] = entry;
+  return returned_.emplace(Returned{symbol, exit}, entry).first->second;
+}
+
+// Gathers where the calls of a set continue after an exit of a rule that it calls.
+void SubsetMachine::gather_returns(int32_t symbol, int32_t exit) {
+  for (int32_t state : sets_[symbol]) {
+    if (nfa_.rule_of(nfa_.call_of(state)) != nfa_.rule_of_exit(exit)) continue;
+    const int32_t target = nfa_.target_of(state, nfa_.exit_in_rule(exit));
+    if (target != kNone) gather(target);
+  }
 }
 
 int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {

@@ -4,20 +4,20 @@
 // subset construction, only as far as the walks reach. Nothing is minimized:
 //
 //     set       states that read something, call or end; equal sets have one number
-//     call      entering a set whose states call a rule pushes that set, and the rule begins
-//     return    entering a set whose states end a rule pops a set of calls, and continues where they continue after
-//               that exit
+//     call      entering a set whose states call rules pushes that set, and these rules begin
+//     return    entering a set whose states end rules pops a set of calls, and continues where they continue after
+//               those exits
 //
-// This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2), in which a rule already
-// reads at once everything that may be asked for between two brackets. Every state of a LazyNfa is coaccessible, so
-// every set is, unless a rule can end in an exit that a caller does not accept (`LazyNfa::is_exact`). Such rules are
-// copied first (`automata/visibly_pushdown/wanted_exits.h`).
+// This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2). There, a state is a set
+// of pairs, with the state in which the call began; here a state belongs to one rule, which says the same. Every state
+// of a LazyNfa is coaccessible, so every set is, unless a rule can end in an exit that a caller does not accept
+// (`LazyNfa::is_exact`). Such rules are copied first (`automata/visibly_pushdown/wanted_exits.h`).
 //
 // The names of an object's members stand beside the language of all others, so many sets differ from a set of one state
 // in one class of bytes; their rows are made from its row.
 //
-// A grammar in which two rules are called at one place, or in which something else can be read there, is refused
-// (std::invalid_argument). Whatever is thrown while a set or a row is made, everything made before stays as it was.
+// A grammar in which something else can be read where a rule is called or ends is refused (std::invalid_argument).
+// Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
 
 #include <algorithm>
@@ -75,6 +75,9 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
+  // For a set that calls several rules: the number of these rules together; kNone for any other set.
+  int32_t together(int32_t set) const;
+  std::span<const int32_t> rules_together(int32_t number) const { return together_[number]; }
   // The set without counts that are too far from their bounds for tokens to reach them.
   int32_t far_state(int32_t set, int32_t longest) override;
   // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
@@ -86,28 +89,45 @@ class SubsetMachine : public Machine {
   size_t num_bytes() const override;
 
  private:
-  // The returns of a set that calls: one for each exit of the rule.
+  // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of these.
   struct Returns {
     int32_t begin, count;
   };
+  static constexpr int32_t kSeveralRules = -1;
+
+  struct Returned {
+    int32_t symbol, exit;
+    bool operator==(const Returned&) const = default;
+  };
+
+  // Several exits, in place of a number across all rules.
+  static constexpr int32_t kSeveralExits = 1 << 30;
 
   SubsetMachine(LazyNfa&& nfa, Budget& budget);
 
   void expand(int32_t set) override;
   int32_t returned(int32_t symbol, int32_t exit) override;
+  int32_t made_target(int32_t step) override;
 
   // The set of the gathered states and their epsilon closure.
   int32_t closed();
-  int32_t kept(int32_t rule);
+  int32_t kept(int32_t called, int32_t exit);
   // The same for one state.
   int32_t set_behind(int32_t state);
   int32_t entry_behind(int32_t state);
   // Adds a state to those gathered, unless it is among them.
   void gather(int32_t state);
   void begin_gathering();
-  int32_t rule_called();
-  // Adds the entry for entering a new set, with its row and its step; its states call a rule, or none.
-  void add_set(int32_t set, int32_t rule);
+  void check_open();
+  static int32_t numbered(support::Interner<int32_t>& values);
+  // What the states of the open set call, kNone for nothing: a rule; or several, by a number from num_rules() on.
+  int32_t called();
+  // The exit in which they end, kNone for none; of several, a number from kSeveralExits on.
+  int32_t ended();
+  int32_t num_rules() const { return static_cast<int32_t>(nfa_.starts().size()); }
+  // Adds the entry for entering a new set, with its row and its step.
+  void add_set(int32_t set, int32_t called, int32_t exit);
+  void gather_returns(int32_t symbol, int32_t exit);
   int32_t member_with_row(int32_t set) const;
   void fill_apart(std::span<int32_t> row);
   void fill_from(int32_t part, size_t num_others, std::span<int32_t> row);
@@ -121,8 +141,13 @@ class SubsetMachine : public Machine {
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
   Vector<int32_t> returns_;     // by exit: an entry
-  ByState single_;              // the set of each single state with its closure, kDead if it was not made
-  Vector<int32_t> twins_;       // by state of a fragment, the first set that consists of it alone, in some copy
+  // Several rules that are called at one place, and several exits, ascending; where such rules begin, kDead if that is
+  // not known; and the entries after returns of several rules or by several exits.
+  support::Interner<int32_t> together_, exits_;
+  Vector<int32_t> together_sets_;
+  support::Map<Returned, int32_t, support::Hash> returned_;
+  ByState single_;         // the set of each single state with its closure, kDead if it was not made
+  Vector<int32_t> twins_;  // by state of a fragment, the first set that consists of it alone, in some copy
   // Scratch.
   ByState marks_;
   Vector<int32_t> gathered_, targets_;
