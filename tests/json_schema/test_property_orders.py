@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 from itertools import permutations
-from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from objects_with_variants import Variants, texts
 
 import tokenfst
 from automata.errors import UnsatisfiableSchema
@@ -18,52 +18,8 @@ from constraints import json_schema
 from constraints.json_schema.containers import allowance, flagged
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
+BUILDER = importlib.import_module("constraints.json_schema.building.builder")
 OBJECTS = importlib.import_module("constraints.json_schema.containers.objects")
-NAMES = ("kind", "a", "b", "c", "d")
-
-
-class Variants:
-    """Random objects with variants: tagged unions, conditions, names that others ask for."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-
-    def schema(self) -> dict[str, Any]:
-        found = self.part()
-        keyword = self.random.choice(["oneOf", "anyOf", "allOf", "if"])
-        if keyword == "if":
-            found |= {word: self.part() for word in ("if", "then", "else")}
-        else:
-            found[keyword] = [self.part() for _ in range(self.random.choice([2, 3]))]
-        return {"type": "object", **found}
-
-    def part(self) -> dict[str, Any]:
-        random = self.random
-        names = sorted(random.sample(NAMES, random.choice([1, 2, 3])), key=NAMES.index)
-        found: dict[str, Any] = {"properties": {name: self.value() for name in names}}
-        if random.random() < 0.7:
-            found["required"] = random.sample(NAMES, random.choice([1, 2, 3]))
-        if random.random() < 0.2:
-            found["dependentRequired"] = {random.choice(NAMES): [random.choice(NAMES)]}
-        if random.random() < 0.2:
-            found["not"] = {"properties": {random.choice(NAMES): self.value()}}
-        if random.random() < 0.1:
-            found["minProperties"] = random.choice([1, 2, 3])
-        if random.random() < 0.1:
-            found["additionalProperties"] = self.value()
-        return found
-
-    def value(self) -> Any:
-        return self.random.choice([True, {"const": 1}, {"enum": [1, 2]}, {"type": "string"}, {"not": {"const": 2}}])
-
-    def object(self) -> dict[str, Any]:
-        names = self.random.sample([*NAMES, "x"], self.random.choice([1, 2, 3, 3, 4, 5]))
-        return {name: self.random.choice([1, 1, 2, "s"]) for name in names}
-
-
-def texts(value: dict[str, Any], random: Random) -> list[bytes]:
-    orders = list(permutations(value.items()))
-    return [json.dumps(dict(order)).encode() for order in random.sample(orders, min(len(orders), 24))]
 
 
 def compared(seed: int, order: Any, is_complete: bool) -> tuple[int, int]:
@@ -110,6 +66,7 @@ def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypa
     monkeypatch.setattr(flagged, "MAX_NAMES", -1)
     monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
     monkeypatch.setattr(OBJECTS, "FEW_REMEMBERED", 1_000)
+    monkeypatch.setattr(BUILDER, "MOST_BESIDE", 0)
     monkeypatch.setattr(allowance, "MOST_WAYS", most)
     more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)

@@ -6,12 +6,12 @@
 
 The grammar by itself accepts arrays with equal items as well. Whoever reads a text by the marked grammar knows after
 each `[` whether the items of this array must differ: if the mark may come next. At one place of a text one rule reads
-all arrays, so it is known at once.
+all arrays, or several of which none has a mark, so it is known at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from automata import expressions as ex
@@ -75,7 +75,7 @@ class RulesAlone:
 def marked(arrays: UniqueArrays) -> VisiblyPushdownGrammar:
     """Return the grammar with a mark at the beginning of each rule for an array whose items must differ."""
     rules = enumerate(arrays.grammar.rules)
-    return VisiblyPushdownGrammar(tuple([_marked(rule) if at in arrays.rules else rule for at, rule in rules]))
+    return replace(arrays.grammar, rules=tuple([_marked(rule) if at in arrays.rules else rule for at, rule in rules]))
 
 
 def _marked(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:

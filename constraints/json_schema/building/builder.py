@@ -5,6 +5,9 @@ values lead to. Scalars are arcs that read regular languages, which determinizat
 object one rule is called, which reads what stands between the brackets for all formulas of the place at once, and whose
 exit says which one was satisfied. Strings whose automaton is large have rules too, since a quote is a bracket as well.
 
+Where telling the variants of an object apart takes too much, each of them has a rule of its own, and all are called at
+one place: side by side, they are told apart as a text is read. Only lazy automata do that.
+
 A rule is known by the kind of its brackets and what the formulas say of that kind: so a recursive schema comes back to
 rules that exist, and equal sub-schemas share one.
 """
@@ -32,6 +35,7 @@ from constraints.json_schema.containers.objects import PropertyOrder, object_aut
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
+from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
 from constraints.json_schema.formulas.connectives import FALSE, Formula, statements
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
@@ -40,6 +44,8 @@ from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
+# The most rules of variants that stand side by side.
+MOST_BESIDE = 1_000
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
@@ -60,6 +66,8 @@ class SchemaGrammarBuilder:
         needs_more: whether such an array may have to go on after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
+        beside: by the number of a rule that is not built, those that are called in its place, each with its exit; None
+            where there must be none.
     """
 
     def __init__(
@@ -92,6 +100,8 @@ class SchemaGrammarBuilder:
         self._waiting: deque[RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
+        self.beside: dict[int, list[tuple[int, int]]] | None = {}
+        self._stands_beside = set[int]()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
         self._allowance = Allowance()
@@ -117,9 +127,11 @@ class SchemaGrammarBuilder:
             self._build(number, *key)
         if self.unique:
             self._check_names()
+        if self.beside:
+            self._call_beside(self.beside)
         if self.habit == "default":
             self._indent()
-        return VisiblyPushdownGrammar(tuple(self.rules))
+        return VisiblyPushdownGrammar(tuple(self.rules), are_beside=bool(self.beside))
 
     def _read_root(self, root: Formula) -> None:
         """Build the rule of the whole text."""
@@ -197,6 +209,8 @@ class SchemaGrammarBuilder:
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
                 return
+            if found is None and self.order == "any-if-cheap" and self._is_beside(number, vector):
+                return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if automaton.end(automaton.start) >= 0:
             self.values.needs[number] = ()
@@ -213,6 +227,53 @@ class SchemaGrammarBuilder:
         """Return the automaton of an object in any order; None where it keeps the order of the schema."""
         is_empty = None if self.empty is None else self.is_empty
         return object_in_any_order(vector, self.restriction, self.expansion, self.order, self._allowance, is_empty)
+
+    def _is_beside(self, number: int, vector: Vector) -> bool:
+        """Give the variants of an object rules of their own; return whether it has several, few enough."""
+        if self.beside is None or number in self._stands_beside:
+            return False
+        split = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
+        if not 1 < len(split) <= min(MOST_VARIANTS, MOST_BESIDE - len(self._stands_beside)):
+            return False
+        self.depth -= 1  # they stand in the place of the rule, not in it
+        found = [(self._number(Kind.OBJECT, (part,), self.value_at_hand), way) for part, way in split]
+        self.beside[number] = self.values.beside[number] = found
+        self._stands_beside.update(called for called, _ in found)
+        return True
+
+    def remembers_beside(self) -> bool:
+        """Return whether an array whose items have to be remembered is read where rules stand side by side: it must be
+        known which array is being read."""
+        if not self.unique:
+            return False
+        waiting = [called for rules in (self.beside or {}).values() for called, _ in rules]
+        reached = set(waiting)
+        while waiting:
+            found = {call.rule for call in self.rules[waiting.pop()].calls} - reached
+            reached |= found
+            waiting += found
+        return not reached.isdisjoint(self.unique)
+
+    def _call_beside(self, beside: dict[int, list[tuple[int, int]]]) -> None:
+        """Call the rules that stand beside each other in the place of one, and write strings out where they are read:
+        no rule can be called where something else is read."""
+        strings = {number for number, (kind, _) in enumerate(self.keys, 1) if kind is Kind.STRING}
+        for rule in self.rules:
+            calls, rule.calls = rule.calls, []
+            for call in calls:
+                if call.rule in strings:
+                    read = self.rules[call.rule]
+                    ends = dict(read.ends)
+                    targets = [(language, call.targets[ends[end]]) for _, language, end in read.arcs]
+                    rule.arcs += [(call.source, language, target) for language, target in targets if target >= 0]
+                elif call.rule not in beside:
+                    rule.calls.append(call)
+                else:
+                    for called, way in beside[call.rule]:
+                        if call.targets[way] >= 0:
+                            source = rule.state()
+                            rule.epsilon.append((call.source, source))
+                            rule.calls.append(VisiblyPushdownCall(source, called, (call.targets[way],)))
 
     def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
         """Note that the items of a rule's array have to be remembered.

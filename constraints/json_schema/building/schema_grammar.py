@@ -68,20 +68,25 @@ def schema_grammar(
     """
     restriction = Restriction(document.definitions)
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
+
+    def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
+        nonlocal builder
+        before = builder
+        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
+        if before.beside is None or before.remembers_beside():
+            builder.beside = None
+        return builder.grammar(document.root)
+
     try:
         grammar = builder.grammar(document.root)
+        if builder.remembers_beside():
+            grammar = again(frozenset())
         empty = builder.values.empty_values()
         if empty:
-            builder = SchemaGrammarBuilder(
-                restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
-            )
-            grammar = builder.grammar(document.root)
+            grammar = again(empty)
             empty = builder.values.empty_values()
         if empty is None or empty:
-            builder = SchemaGrammarBuilder(
-                restriction, whitespace, order, spellings, max_digits, None, builder.expansion
-            )
-            grammar = builder.grammar(document.root)
+            grammar = again(None)
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":
             raise

@@ -1,0 +1,40 @@
+"""variants: the alternatives of a formula, each of which is read by itself."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+from automata.limits import spend
+from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or, conjunction, negation
+from constraints.recursion import Task, run
+
+# The most alternatives of a formula.
+MOST_VARIANTS: Final = 256
+
+
+def variants(formula: Formula) -> list[Formula]:
+    """Return formulas of which some is satisfied if and only if this one is. They have no alternatives themselves, unless
+    there are more than `MOST_VARIANTS`."""
+    return list(dict.fromkeys(part for part in run(_variants(formula)) if type(part) is not Never))
+
+
+def _variants(formula: Formula) -> Task[list[Formula]]:
+    """Return the alternatives: the disjunctive normal form, with negations of combinations moved inside."""
+    combined, is_denied = (formula.part, True) if type(formula) is Not else (formula, False)
+    if type(combined) not in (And, Or):
+        return [formula]
+    parts = [negation(part) if is_denied else part for part in combined.fields]
+    choices: list[list[Formula]] = []
+    for part in parts:
+        choices.append((yield _variants(part)))
+    if (type(combined) is Or) != is_denied:
+        found = [each for own in choices for each in own]
+        return found if len(found) <= MOST_VARIANTS else [formula]
+    size = 1
+    for place, part in enumerate(parts):
+        if size * len(choices[place]) > MOST_VARIANTS:
+            choices[place] = [part]
+        size *= len(choices[place])
+    spend(10 * size)
+    return [conjunction(chosen) for chosen in product(*choices)]

@@ -1,0 +1,165 @@
+"""Objects whose variants have rules of their own, which are called side by side."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from objects_with_variants import Variants, texts
+
+import tokenfst
+from automata.errors import LimitExceeded, UnsatisfiableSchema
+from constraints import JsonSchema, json_schema
+from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
+from constraints.json_schema.formulas.connectives import (
+    Formula,
+    Not,
+    conjunction,
+    disjunction,
+    negation,
+    truth,
+)
+from constraints.json_schema.formulas.statements import MemberCount
+from tokenfst import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
+
+BUILDER = importlib.import_module("constraints.json_schema.building.builder")
+TOKENS = [b'{"', b'": ', b', "', b'"a', b"1}", b"kind", b' 1, "', b'"b": 2', b"}]"]
+VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
+
+
+@pytest.fixture
+def splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Split every object that has variants."""
+    whole = BUILDER.object_in_any_order
+
+    def splitting(vector: tuple[Formula, ...], *given: Any) -> Any:
+        return None if sum(len(variants(formula)) for formula in vector) > 1 else whole(vector, *given)
+
+    monkeypatch.setattr(BUILDER, "object_in_any_order", splitting)
+
+
+def schemas(seed: int, count: int) -> list[tuple[dict[str, Any], JsonSchema]]:
+    """Return random schemas that have a value, objects and arrays of objects."""
+    random, found = Variants(seed), list[tuple[dict[str, Any], JsonSchema]]()
+    while len(found) < count:
+        schema = random.schema()
+        if random.random.random() < 0.3:
+            schema = {"type": "array", "items": schema, "contains": random.schema()}
+        elif random.random.random() < 0.3:
+            inside = [{"properties": {"a": part}} for part in (schema, random.schema())]
+            schema = {"type": "object", "anyOf": inside}
+        try:
+            found.append((schema, json_schema(schema, property_order="any-if-cheap")))
+        except UnsatisfiableSchema:
+            continue
+    return found
+
+
+@pytest.mark.usefixtures("splits")
+@pytest.mark.parametrize("seed", range(4))
+def test_texts_are_those_of_valid_values(seed: int) -> None:
+    rng, objects, num_split = Random(seed), Variants(seed), 0
+    for schema, constraint in schemas(seed, 30):
+        num_split += constraint.unique_arrays() is None and constraint.to_visibly_pushdown().are_beside
+        automaton = tokenfst.compile(constraint, ALL_BYTES)
+        valid = Draft202012Validator(schema).is_valid
+        for _ in range(12):
+            value: Any = objects.object()
+            if schema["type"] == "array":
+                value = [value, objects.object()][: rng.randint(1, 2)]
+            elif "properties" in schema.get("anyOf", [{}])[0] and rng.random() < 0.7:
+                value["a"] = objects.object()
+            written = texts(value, rng) if isinstance(value, dict) else [json.dumps(value).encode()]
+            for text in written:
+                assert automaton.accepts(text) == valid(value), (schema, text)
+    assert num_split > 15
+
+
+@pytest.mark.usefixtures("splits")
+@pytest.mark.parametrize("seed", range(4))
+def test_what_masks_allow_leads_to_valid_texts_within_budgets(seed: int) -> None:
+    rng = Random(seed)
+    for schema, constraint in schemas(seed, 20):
+        automaton, valid = tokenfst.compile(constraint, VOCABULARY), Draft202012Validator(schema).is_valid
+        for _ in range(6):
+            state, text, steps = automaton.start, b"", rng.randint(0, 25)
+            remaining = automaton.min_tokens(state) + 40
+            while state != automaton.end_state:
+                ends = steps <= 0
+                mask = automaton.mask(state, automaton.min_tokens(state) if ends else remaining)
+                assert not (mask & ~automaton.mask(state)).any()
+                token = rng.choice(np.flatnonzero(mask).tolist())
+                state, steps, remaining = automaton.advance(state, token), steps - 1, remaining - 1
+                text += VOCABULARY.tokens[token]
+            # A name that is not listed may come again, and counts as two members.
+            assert comes_again(text) or valid(json.loads(text)), (schema, text)
+
+
+def comes_again(text: bytes) -> bool:
+    found = []
+
+    def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found.append(len(dict(pairs)) < len(pairs))
+        return dict(pairs)
+
+    json.loads(text, object_pairs_hook=read)
+    return any(found)
+
+
+def test_where_telling_variants_apart_takes_much_they_come_in_any_order() -> None:
+    """Sixteen variants, of which any number may hold: what is required takes a state for each set of them."""
+    names = [f"n{number}" for number in range(16)]
+    parts: list[dict[str, Any]] = [
+        {"properties": {name: {"type": "integer"}, other: {"minLength": number}}, "required": [name, other]}
+        for number, (name, other) in enumerate(zip(names, names[1:] + names[:1], strict=True))
+    ]
+    constraint = json_schema({"type": "object", "anyOf": parts}, property_order="any-if-cheap")
+    assert constraint.to_visibly_pushdown().are_beside
+    assert constraint.allows('{"n4": "abcd", "n3": 1}')
+    assert constraint.allows('{"n4": 4, "n3": 1, "n5": "abcde"}')
+    assert constraint.allows('{"n4": 4, "n3": 1}')
+    assert not constraint.allows('{"n4": "ab", "n3": 1}')
+    assert not constraint.allows('{"n5": "ab", "n4": 4}')
+    with pytest.raises(LimitExceeded, match="side by side"):
+        tokenfst.compile(constraint, ALL_BYTES).complete()
+
+
+@pytest.mark.usefixtures("splits")
+def test_arrays_whose_items_are_remembered_are_not_read_side_by_side() -> None:
+    listed = {"type": "array", "uniqueItems": True}
+    variants = [
+        {"properties": {"a": {**listed, "items": {"type": kind}}}, "required": [kind]}
+        for kind in ("integer", "boolean")
+    ]
+    inside = {"type": "object", "anyOf": variants}
+    beside = {
+        "type": "object",
+        "properties": {"a": listed, "o": {"type": "object", "anyOf": [{}, {"required": ["b"]}]}},
+    }
+    for schema, text in [(inside, '{"a": [1, 1], "integer": 1}'), (beside, '{"a": [1, 1]}')]:
+        automaton = tokenfst.compile(json_schema(schema, property_order="any-if-cheap"), ALL_BYTES)
+        assert not automaton.accepts(text.encode())
+        assert automaton.accepts(text.replace("1, 1", "1, 2").encode())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_formula_holds_where_one_of_its_variants_does(seed: int) -> None:
+    rng = Random(seed)
+    made: list[Formula] = [MemberCount(number, number + 1) for number in range(5)]
+    for _ in range(8):
+        chosen = rng.sample(made, 2)
+        made.append(rng.choice([conjunction, disjunction])(chosen) if rng.random() < 0.8 else negation(chosen[0]))
+    formula, statements = made[-1], made[:5]
+    found = variants(formula)
+    assert len(found) <= MOST_VARIANTS
+    for part in found:
+        assert type(part) is not Not or part.part in statements
+    for numbers in range(1 << len(statements)):
+        true = {statement for place, statement in enumerate(statements) if numbers >> place & 1}
+        assert truth(formula, true.__contains__) == any(truth(part, true.__contains__) for part in found)
