@@ -1,4 +1,4 @@
-"""Rules that are called side by side: lazy automata, beside a slow reading of what the rules mean, on all short texts."""
+"""Rules that are called side by side: lazy automata beside a slow reading of what rules mean, on all short texts."""
 
 from __future__ import annotations
 

@@ -172,9 +172,9 @@ def json_schema(
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
-            once. "any-if-cheap" takes any order as well, but the schema's in objects whose variants take too much work
-            to tell apart. There, listed names that are not required may be repeated, each time with a value that the
-            schema allows.
+            once. "any-if-cheap" takes any order as well, but the schema's in objects with very many variants that take
+            too much work to tell apart. With it, listed names that are not required may be repeated, each time with a
+            value that the schema allows.
         spellings: "plain" spells strings and names as `json.dumps` does, with `ensure_ascii` or without: escapes where
             JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.

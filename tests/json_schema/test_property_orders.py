@@ -54,6 +54,7 @@ def compared(seed: int, order: Any, is_complete: bool) -> tuple[int, int]:
 @pytest.mark.parametrize("order", ["any", "any-if-cheap"])
 @pytest.mark.parametrize("flags", [True, False])
 def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BUILDER, "MOST_BESIDE", 0)
     if not flags:
         monkeypatch.setattr(flagged, "MAX_NAMES", -1)
         monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)

@@ -26,7 +26,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
-from constraints.json_schema.containers.allowance import Allowance
+from constraints.json_schema.containers.allowance import BESIDE_WORK, MOST_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
@@ -44,8 +44,8 @@ from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
-# The most rules of variants that stand side by side.
-MOST_BESIDE = 1_000
+# The most rules for variants in a schema; and up to how many in the place of one are tried early.
+MOST_BESIDE, FEW_BESIDE = 150, 32
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
@@ -204,12 +204,12 @@ class SchemaGrammarBuilder:
             elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
                 self._remember(number, automaton, automaton.unique)
         else:
-            found = None if self.order == "schema" else self._in_any_order(vector)
+            found = None if self.order == "schema" else self._in_any_order(number, vector)
             if isinstance(found, FlaggedObject):
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
                 return
-            if found is None and self.order == "any-if-cheap" and self._is_beside(number, vector):
+            if self.beside and number in self.beside:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if automaton.end(automaton.start) >= 0:
@@ -223,23 +223,34 @@ class SchemaGrammarBuilder:
         else:
             self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
-    def _in_any_order(self, vector: Vector) -> FlaggedObject | InAnyOrder | None:
-        """Return the automaton of an object in any order; None where it keeps the order of the schema."""
-        is_empty = None if self.empty is None else self.is_empty
-        return object_in_any_order(vector, self.restriction, self.expansion, self.order, self._allowance, is_empty)
+    def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | InAnyOrder | None:
+        """Return the automaton of an object in any order; None where it keeps the order of the schema, or where its
+        variants are read side by side."""
 
-    def _is_beside(self, number: int, vector: Vector) -> bool:
-        """Give the variants of an object rules of their own; return whether it has several, few enough."""
-        if self.beside is None or number in self._stands_beside:
-            return False
-        split = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
-        if not 1 < len(split) <= min(MOST_VARIANTS, MOST_BESIDE - len(self._stands_beside)):
-            return False
-        self.depth -= 1  # they stand in the place of the rule, not in it
+        def most() -> int:
+            return BESIDE_WORK if 0 < len(self._split(number, vector)) <= FEW_BESIDE else MOST_WORK
+
+        is_empty = None if self.empty is None else self.is_empty
+        given = vector, self.restriction, self.expansion, self.order, self._allowance, is_empty, most
+        found = object_in_any_order(*given)
+        if found is None and (split := self._split(number, vector)):
+            self._put_beside(number, split)
+        return found
+
+    def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:
+        """Return the variants of an object that can be read side by side, each with its exit; none if they cannot."""
+        if self.order != "any-if-cheap" or self.beside is None or number in self._stands_beside:
+            return []
+        found = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
+        return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_BESIDE - len(self._stands_beside)) else []
+
+    def _put_beside(self, number: int, split: list[tuple[Formula, int]]) -> None:
+        """Let rules for the variants be called in the place of a rule."""
+        assert self.beside is not None
+        self.depth -= 1  # they are called in the place of the rule, not in it
         found = [(self._number(Kind.OBJECT, (part,), self.value_at_hand), way) for part, way in split]
         self.beside[number] = self.values.beside[number] = found
         self._stands_beside.update(called for called, _ in found)
-        return True
 
     def remembers_beside(self) -> bool:
         """Return whether an array whose items have to be remembered is read where rules stand side by side: it must be
@@ -301,7 +312,7 @@ class SchemaGrammarBuilder:
             automaton: ByMoves | Plain | FlaggedObject | None = None
             if self.order != "schema":
                 automaton = object_in_any_order(
-                    vector, self.restriction, self.expansion, self.order, self._allowance, None
+                    vector, self.restriction, self.expansion, self.order, self._allowance, None, lambda: MOST_WORK
                 )
             automaton = automaton or object_automaton(vector, self.restriction, self.expansion)
             assert not isinstance(automaton, FlaggedObject)

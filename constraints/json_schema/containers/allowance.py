@@ -13,8 +13,10 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 MOST_WAYS: Final = 10_000
 # The most of a schema, with those that were looked at in vain.
 ALL_WAYS: Final = 60_000
-# The most work on variants of an object, and of all objects; what is always allowed for one.
+# The most work on variants of an object, on those that can be read side by side, and on all objects; what is always
+# allowed for one.
 MOST_WORK: Final = 280_000
+BESIDE_WORK: Final = 30_000
 ALL_WORK: Final = 450_000
 FEW_WORK: Final = 3_000
 
@@ -31,18 +33,18 @@ class Allowance:
         self.ways, self.work = ALL_WAYS, ALL_WORK
 
     @contextmanager
-    def trial(self, expansion: ShannonExpansion) -> Iterator[None]:
-        """Expand vectors with what is left of the work, which does not count as that of the schema."""
+    def trial(self, expansion: ShannonExpansion, most: int) -> Iterator[None]:
+        """Expand vectors with what is left of the work, or so much at most; it does not count as that of the schema."""
         before = expansion.work
-        with expansion.trial(min(max(self.work, FEW_WORK), MOST_WORK)):
+        with expansion.trial(min(max(self.work, FEW_WORK), most)):
             try:
                 yield
             finally:
                 self.work -= min(self.work, expansion.work - before)
 
-    def is_cheap(self, automaton: InAnyOrder) -> bool:
-        """Return whether an automaton has few ways to go on; its states are known afterwards."""
-        with self.trial(automaton.members.expansion):
+    def is_cheap(self, automaton: InAnyOrder, most: int) -> bool:
+        """Return whether an automaton has few ways to go on, and takes little work; then its states are known."""
+        with self.trial(automaton.members.expansion, most):
             counted, is_all = automaton.counted(min(MOST_WAYS, self.ways))
         self.ways = max(0, self.ways - counted)
         return is_all

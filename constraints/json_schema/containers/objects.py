@@ -8,6 +8,7 @@ plain           objects without variants
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from automata.errors import LimitExceeded
@@ -51,6 +52,7 @@ def object_in_any_order(
     order: PropertyOrder,
     allowance: Allowance,
     is_empty: IsEmpty | None,
+    most: Callable[[], int],
 ) -> FlaggedObject | InAnyOrder | None:
     """Return the same in any order; None if that takes too much, or no names are listed.
 
@@ -60,6 +62,7 @@ def object_in_any_order(
             may be repeated.
         allowance: how much it may take.
         is_empty: as for `flagged_plain`; None where there may be no flags.
+        most: returns the most work, where there are variants.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     if plain is not None and not plain.names:
@@ -69,14 +72,14 @@ def object_in_any_order(
     given = _prepared(vector, restriction, expansion, order)
     every = InAnyOrder(given)
     if is_empty is None or (order == "any-if-cheap" and given.remembered.bit_count() <= FEW_REMEMBERED):
-        return every if order == "any" or allowance.is_cheap(every) else None
-    found = _flagged(given, is_empty, allowance)
+        return every if order == "any" or allowance.is_cheap(every, most()) else None
+    found = _flagged(given, is_empty, allowance, most())
     return every if found is None and order == "any" else found
 
 
-def _flagged(given: AnyOrderMembers, is_empty: IsEmpty, allowance: Allowance) -> FlaggedObject | None:
+def _flagged(given: AnyOrderMembers, is_empty: IsEmpty, allowance: Allowance, most: int) -> FlaggedObject | None:
     try:
-        with allowance.trial(given.members.expansion):
+        with allowance.trial(given.members.expansion, most):
             return flagged(given, is_empty)
     except LimitExceeded as error:
         if error.limit:

@@ -10,12 +10,14 @@ from constraints.json_schema.formulas.connectives import And, Formula, Never, No
 from constraints.recursion import Task, run
 
 # The most alternatives of a formula.
-MOST_VARIANTS: Final = 256
+MOST_VARIANTS: Final = 128
 
 
 def variants(formula: Formula) -> list[Formula]:
-    """Return formulas of which some is satisfied if and only if this one is. They have no alternatives themselves, unless
-    there are more than `MOST_VARIANTS`."""
+    """Return formulas of which at least one is satisfied if and only if this one is.
+
+    They have no alternatives themselves, unless there are more than `MOST_VARIANTS`.
+    """
     return list(dict.fromkeys(part for part in run(_variants(formula)) if type(part) is not Never))
 
 
@@ -27,7 +29,7 @@ def _variants(formula: Formula) -> Task[list[Formula]]:
     parts = [negation(part) if is_denied else part for part in combined.fields]
     choices: list[list[Formula]] = []
     for part in parts:
-        choices.append((yield _variants(part)))
+        choices += [(yield _variants(part))]
     if (type(combined) is Or) != is_denied:
         found = [each for own in choices for each in own]
         return found if len(found) <= MOST_VARIANTS else [formula]
