@@ -135,7 +135,7 @@ int32_t SubsetMachine::called() {
   together_.discard();
   for (int32_t state : sets_.open()) together_.push(nfa_.rule_of(nfa_.call_of(state)));
   const int32_t number = numbered(together_);
-  if (static_cast<size_t>(number) == together_sets_.size()) together_sets_.push_back(kDead);
+  while (std::ssize(together_sets_) <= number) together_sets_.push_back(kDead);
   return num_rules() + number;
 }
 
