@@ -112,11 +112,18 @@ class JsonSchema(JsonTexts[Any]):
 
         Raises:
             UnsupportedSchema: items have to be remembered.
-            LimitExceeded: a limit was passed; the message names the largest count of the schema.
+            LimitExceeded: a limit was passed; the message names the largest count of the schema. Or variants of an
+                object are read side by side, which takes an automaton that makes its states on demand.
             Cancelled: the compilation was cancelled.
         """
+        rules = self._grammar.alone()
+        if rules.are_beside:
+            raise LimitExceeded(
+                "the variants of an object are read side by side, since telling them apart takes too much; no "
+                "automaton has all of their states beforehand (property_order='schema' may have one)"
+            )
         try:
-            return compile_visibly_pushdown(self._grammar.alone(), work=work)
+            return compile_visibly_pushdown(rules, work=work)
         except LimitExceeded as error:
             count = largest_count(self.layout.document)
             if count is None or error.limit == "seconds":
