@@ -75,7 +75,8 @@ def schema_grammar(
         builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
         if before.beside is None or before.remembers_beside():
             builder.beside = None
-        return builder.grammar(document.root)
+        made = builder.grammar(document.root)
+        return again(empty) if builder.remembers_beside() else made
 
     try:
         grammar = builder.grammar(document.root)
