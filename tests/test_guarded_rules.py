@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budget_checks import check_budget
 from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import accepts
@@ -29,6 +30,7 @@ from automata.visibly_pushdown.conditions import FALSE, TRUE
 from automata.visibly_pushdown.unfolding import unfolded
 from tokenfst import Vocabulary
 from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.unique_items.language import RulesAlone
 
 NAMES = ["a", "ab", "b", "ba", "c"]
 TOKENS = [b"{a", b",a", b",ab:1,", b"b:1", b"c:2}", b",c:2", b"2,", b"2}", b"xx", b"x,b", b"{b:", b"a:x", b":{", b"}}"]
@@ -36,19 +38,6 @@ VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""],
 
 
 COUNTED = CountedUnits(compile_expr(parse("x")), 2, 40, b"", b"y")
-
-
-class Rules:
-    """The constraint of a grammar."""
-
-    def __init__(self, grammar: VisiblyPushdownGrammar) -> None:
-        self.grammar = grammar
-
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        return self.grammar
-
-    def to_automaton(self, work: Work) -> Any:
-        return compile_visibly_pushdown(self.grammar, work=work)
 
 
 class Members:
@@ -109,7 +98,7 @@ def grammar(seed: int) -> VisiblyPushdownGrammar:
 
 
 def compiled(found: VisiblyPushdownGrammar) -> LazyTokenAutomaton:
-    automaton = tokenfst.compile(Rules(found), VOCABULARY)
+    automaton = tokenfst.compile(RulesAlone(found), VOCABULARY)
     assert isinstance(automaton, LazyTokenAutomaton)
     return automaton
 
@@ -136,18 +125,6 @@ def test_masks_and_budgets_are_those_of_the_rules_written_out(seed: int) -> None
             )
             if states[0] == lazy.end_state:
                 break
-
-
-def check_budget(lazy: LazyTokenAutomaton, state: Any, mask: Any, budget: int) -> None:
-    """Within a budget that suffices some token is left, and after each that is left, what is left of it suffices."""
-    words = np.zeros(len(VOCABULARY.all_words), np.int32)
-    lazy.core.fill_within(state, words, budget)
-    within = np.unpackbits(words.view(np.uint8), count=len(VOCABULARY), bitorder="little").astype(bool)
-    assert within.any()
-    assert not (within & ~mask).any()
-    for token in np.flatnonzero(within).tolist():
-        reached = lazy.advance(state, token)
-        assert reached == lazy.end_state or lazy.core.min_tokens(reached) < budget
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -40,8 +40,8 @@ def compile_visibly_pushdown(
     """
     work = current_work(work)
     check_calls(grammar)
-    if grammar.are_beside:
-        raise LimitExceeded("rules are called side by side, which only lazy automata follow")
+    if grammar.has_nondeterministic_calls:
+        raise LimitExceeded("the grammar has nondeterministic calls, which only lazy automata follow")
     grammar = unfolded(grammar, work)
     layout = lay_out(grammar, to_inline(grammar, max_inlined_states, work), work)
     try:

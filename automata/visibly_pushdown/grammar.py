@@ -2,7 +2,7 @@
 
     rule    an NFA over expressions, byte automata and calls
     call    at a state where nothing else is read: another rule is read, and then the text continues at a state that
-        depends on the exit in which the rule ended. Several rules may be called after the same text, side by side
+        depends on the exit in which the rule ended. A call may be nondeterministic: several rules after the same text
     exit    how a rule ended: a number that the rule gives to each of its ends
     flag    something that has happened since the rule was called; guarded arcs ask for flags and set them
 
@@ -19,8 +19,8 @@ those that texts reach, and relies on two promises of whoever makes the grammar:
 - from every state that a text leads to, with the flags that it has set, an end can be reached;
 - it can be reached along the first guarded arc that is open in each state.
 
-Rules that are called side by side are followed together until the text tells them apart. Only lazy automata do that: to
-tell all of them apart beforehand is what they are there to avoid.
+Only lazy automata follow nondeterministic calls: all of the rules that are called together, until the text tells them
+apart.
 
 `automata.pushdown.network.Network` is the same for grammars in general. Here there is no left recursion, no tail call,
 no lexical rule and no look-ahead after an end.
@@ -110,12 +110,12 @@ class VisiblyPushdownGrammar:
     """Rules by number; a text is what the rule `start` reads, which has one exit and which no rule calls.
 
     Attributes:
-        are_beside: whether rules may be called side by side.
+        has_nondeterministic_calls: whether several rules may be called after the same text.
     """
 
     rules: tuple[VisiblyPushdownRule, ...]
     start: int = 0
-    are_beside: bool = False
+    has_nondeterministic_calls: bool = False
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the rules, with their sizes and what they call."""

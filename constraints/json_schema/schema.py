@@ -117,7 +117,7 @@ class JsonSchema(JsonTexts[Any]):
             Cancelled: the compilation was cancelled.
         """
         rules = self._grammar.alone()
-        if rules.are_beside:
+        if rules.has_nondeterministic_calls:
             raise LimitExceeded(
                 "the variants of an object are read side by side, since telling them apart takes too much; no "
                 "automaton has all of their states beforehand (property_order='schema' may have one)"

@@ -5,8 +5,8 @@ values lead to. Scalars are arcs that read regular languages, which determinizat
 object one rule is called, which reads what stands between the brackets for all formulas of the place at once, and whose
 exit says which one was satisfied. Strings whose automaton is large have rules too, since a quote is a bracket as well.
 
-Where telling the variants of an object apart takes too much, each of them has a rule of its own, and all are called at
-one place: side by side, they are told apart as a text is read. Only lazy automata do that.
+Where telling the variants of an object apart takes too much, each of them has a rule of its own, and the call is
+nondeterministic: a lazy automaton follows all of them until the text tells them apart.
 
 A rule is known by the kind of its brackets and what the formulas say of that kind: so a recursive schema comes back to
 rules that exist, and equal sub-schemas share one.
@@ -26,7 +26,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
-from constraints.json_schema.containers.allowance import BESIDE_WORK, MOST_WORK, Allowance
+from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
@@ -45,7 +45,7 @@ from constraints.json_schema.strings import Spellings
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
 # The most rules for variants in a schema; and up to how many in the place of one are tried early.
-MOST_BESIDE, FEW_BESIDE = 150, 32
+MOST_VARIANT_RULES, FEW_VARIANTS = 150, 32
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
@@ -66,8 +66,8 @@ class SchemaGrammarBuilder:
         needs_more: whether such an array may have to go on after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
-        beside: by the number of a rule that is not built, those that are called in its place, each with its exit; None
-            where there must be none.
+        variants_of: by the number of a rule that is not built, those that are called in its place, each with its exit;
+            None where there must be none.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class SchemaGrammarBuilder:
         self._waiting: deque[RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        self.beside: dict[int, list[tuple[int, int]]] | None = {}
-        self._stands_beside = set[int]()
+        self.variants_of: dict[int, list[tuple[int, int]]] | None = {}
+        self._variant_rules = set[int]()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
         self._allowance = Allowance()
@@ -127,11 +127,11 @@ class SchemaGrammarBuilder:
             self._build(number, *key)
         if self.unique:
             self._check_names()
-        if self.beside:
-            self._call_beside(self.beside)
+        if self.variants_of:
+            self._call_variants(self.variants_of)
         if self.habit == "default":
             self._indent()
-        return VisiblyPushdownGrammar(tuple(self.rules), are_beside=bool(self.beside))
+        return VisiblyPushdownGrammar(tuple(self.rules), has_nondeterministic_calls=bool(self.variants_of))
 
     def _read_root(self, root: Formula) -> None:
         """Build the rule of the whole text."""
@@ -209,7 +209,7 @@ class SchemaGrammarBuilder:
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
                 return
-            if self.beside and number in self.beside:
+            if self.variants_of and number in self.variants_of:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if automaton.end(automaton.start) >= 0:
@@ -227,37 +227,40 @@ class SchemaGrammarBuilder:
         """Return the automaton of an object in any order; None where it keeps the order of the schema, or where its
         variants are read side by side."""
 
+        split: list[tuple[Formula, int]] = []
+
         def most() -> int:
-            return BESIDE_WORK if 0 < len(self._split(number, vector)) <= FEW_BESIDE else MOST_WORK
+            split.extend(self._split(number, vector))
+            return VARIANTS_WORK if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
 
         is_empty = None if self.empty is None else self.is_empty
         given = vector, self.restriction, self.expansion, self.order, self._allowance, is_empty, most
         found = object_in_any_order(*given)
-        if found is None and (split := self._split(number, vector)):
-            self._put_beside(number, split)
+        if found is None and split:
+            self._add_variants(number, split)
         return found
 
     def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:
         """Return the variants of an object that can be read side by side, each with its exit; none if they cannot."""
-        if self.order != "any-if-cheap" or self.beside is None or number in self._stands_beside:
+        if self.order != "any-if-cheap" or self.variants_of is None or number in self._variant_rules:
             return []
         found = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
-        return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_BESIDE - len(self._stands_beside)) else []
+        return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variant_rules)) else []
 
-    def _put_beside(self, number: int, split: list[tuple[Formula, int]]) -> None:
+    def _add_variants(self, number: int, split: list[tuple[Formula, int]]) -> None:
         """Let rules for the variants be called in the place of a rule."""
-        assert self.beside is not None
+        assert self.variants_of is not None
         self.depth -= 1  # they are called in the place of the rule, not in it
         found = [(self._number(Kind.OBJECT, (part,), self.value_at_hand), way) for part, way in split]
-        self.beside[number] = self.values.beside[number] = found
-        self._stands_beside.update(called for called, _ in found)
+        self.variants_of[number] = self.values.variants[number] = found
+        self._variant_rules.update(called for called, _ in found)
 
-    def remembers_beside(self) -> bool:
-        """Return whether an array whose items have to be remembered is read where rules stand side by side: it must be
-        known which array is being read."""
+    def remembers_in_variants(self) -> bool:
+        """Return whether an array whose items have to be remembered is inside a variant: it must be known which array
+        is being read."""
         if not self.unique:
             return False
-        waiting = [called for rules in (self.beside or {}).values() for called, _ in rules]
+        waiting = [called for rules in (self.variants_of or {}).values() for called, _ in rules]
         reached = set(waiting)
         while waiting:
             found = {call.rule for call in self.rules[waiting.pop()].calls} - reached
@@ -265,9 +268,9 @@ class SchemaGrammarBuilder:
             waiting += found
         return not reached.isdisjoint(self.unique)
 
-    def _call_beside(self, beside: dict[int, list[tuple[int, int]]]) -> None:
-        """Call the rules that stand beside each other in the place of one, and write strings out where they are read:
-        no rule can be called where something else is read."""
+    def _call_variants(self, variants_of: dict[int, list[tuple[int, int]]]) -> None:
+        """Call the rules of variants in the place of one, and write strings out where they are read: no rule can be
+        called where another variant reads on."""
         strings = {number for number, (kind, _) in enumerate(self.keys, 1) if kind is Kind.STRING}
         for rule in self.rules:
             calls, rule.calls = rule.calls, []
@@ -277,10 +280,10 @@ class SchemaGrammarBuilder:
                     ends = dict(read.ends)
                     targets = [(language, call.targets[ends[end]]) for _, language, end in read.arcs]
                     rule.arcs += [(call.source, language, target) for language, target in targets if target >= 0]
-                elif call.rule not in beside:
+                elif call.rule not in variants_of:
                     rule.calls.append(call)
                 else:
-                    for called, way in beside[call.rule]:
+                    for called, way in variants_of[call.rule]:
                         if call.targets[way] >= 0:
                             source = rule.state()
                             rule.epsilon.append((call.source, source))

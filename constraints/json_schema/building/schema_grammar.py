@@ -73,14 +73,14 @@ def schema_grammar(
         nonlocal builder
         before = builder
         builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
-        if before.beside is None or before.remembers_beside():
-            builder.beside = None
+        if before.variants_of is None or before.remembers_in_variants():
+            builder.variants_of = None
         made = builder.grammar(document.root)
-        return again(empty) if builder.remembers_beside() else made
+        return again(empty) if builder.remembers_in_variants() else made
 
     try:
         grammar = builder.grammar(document.root)
-        if builder.remembers_beside():
+        if builder.remembers_in_variants():
             grammar = again(frozenset())
         empty = builder.values.empty_values()
         if empty:

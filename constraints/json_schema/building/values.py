@@ -43,7 +43,7 @@ class ValueSearch:
         needs: for rules with one exit that have a text as soon as each of some formulas has a value: these formulas.
         states: for others, the states of the container.
         flagged: the same of objects in any order.
-        beside: the rules that are called in the place of a rule, each with its exit.
+        variants: the rules that are called in the place of a rule, each with its exit.
         inside: by kind and what is said inside of brackets: the rules with several exits that read it, and the exit.
     """
 
@@ -58,7 +58,7 @@ class ValueSearch:
         self.needs: dict[int, Sequence[Formula]] = {}
         self.states: dict[int, AllStates] = {}
         self.flagged: dict[int, FlaggedObject] = {}
-        self.beside: dict[int, list[tuple[int, int]]] = {}
+        self.variants: dict[int, list[tuple[int, int]]] = {}
         self.inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
         self._has_value: dict[Formula, bool] = {}
         # Whether it was left open whether some object has a value.
@@ -87,7 +87,7 @@ class ValueSearch:
 
     def _filled(self, number: int, way: int) -> Task[bool]:
         """Return whether it is easily seen that a rule has a text that ends in an exit."""
-        for rule, own in self.beside.get(number, ()):
+        for rule, own in self.variants.get(number, ()):
             if own == way and (yield self._filled(rule, 0)):
                 return True
         needs, states, flagged = self.needs.get(number), self.states.get(number), self.flagged.get(number)

@@ -13,10 +13,10 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 MOST_WAYS: Final = 10_000
 # The most of a schema, with those that were looked at in vain.
 ALL_WAYS: Final = 60_000
-# The most work on variants of an object, on those that can be read side by side, and on all objects; what is always
+# The most work on variants of an object, on those that can have rules of their own, and on all objects; what is always
 # allowed for one.
 MOST_WORK: Final = 280_000
-BESIDE_WORK: Final = 30_000
+VARIANTS_WORK: Final = 30_000
 ALL_WORK: Final = 450_000
 FEW_WORK: Final = 3_000
 

@@ -371,23 +371,23 @@ int32_t NfaDistances::rule_of(int32_t state) const {
   return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
 }
 
-int32_t NfaDistances::first_exit(int32_t together, int32_t rule) const {
-  const auto rules = machine_.rules_together(together);
+int32_t NfaDistances::first_exit(int32_t joint, int32_t rule) const {
+  const auto rules = machine_.joint_rules(joint);
   const auto place = std::ranges::lower_bound(rules, rule) - rules.begin();
   return static_cast<int32_t>(place) * static_cast<int32_t>(to_exit_.columns());
 }
 
-Context NfaDistances::number(int32_t together) {
+Context NfaDistances::number(int32_t joint) {
   const Context found = vectors_.number(vector_);
   return found.number == kNoContext.number ? found
-                                           : Context{contexts_.intern({found.number, together}).number, found.cost};
+                                           : Context{contexts_.intern({found.number, joint}).number, found.cost};
 }
 
 int32_t NfaDistances::to_end(int32_t context, int32_t state) {
-  const auto [vector, together] = contexts_[context];
+  const auto [vector, joint] = contexts_[context];
   const auto from = to_exit(state);
   const auto after =
-      vectors_[vector].subspan(together == kNone || nfa_.is_detached(state) ? 0 : first_exit(together, rule_of(state)));
+      vectors_[vector].subspan(joint == kNone || nfa_.is_detached(state) ? 0 : first_exit(joint, rule_of(state)));
   int32_t least = kFar;
   for (size_t exit = 0; exit < from.size(); ++exit) least = std::min(least, from[exit] + after[exit]);
   budget_.spend(static_cast<int64_t>(from.size()));
@@ -410,19 +410,19 @@ Context NfaDistances::above(int32_t context, int32_t called) {
     vector_[0] = to_end(context, SubsetMachine::state_of_symbol(called));
     return number(kNone);
   }
-  const int32_t together = machine_.together(called);
-  const size_t num_rules = together == kNone ? 1 : machine_.rules_together(together).size();
+  const int32_t joint = machine_.joint_call(called);
+  const size_t num_rules = joint == kNone ? 1 : machine_.joint_rules(joint).size();
   vector_.assign(num_rules * to_exit_.columns(), kFar);
   for (int32_t member : machine_.members(called)) {
     const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;
-    const int32_t rule = nfa_.rule_of(call), first = together == kNone ? 0 : first_exit(together, rule);
+    const int32_t rule = nfa_.rule_of(call), first = joint == kNone ? 0 : first_exit(joint, rule);
     for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
       const int32_t target = nfa_.target_of(member, exit);
       if (target != kNone) vector_[first + exit] = std::min(vector_[first + exit], to_end(context, target));
     }
   }
-  return number(together);
+  return number(joint);
 }
 
 }  // namespace tokenfst

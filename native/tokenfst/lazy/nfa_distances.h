@@ -69,12 +69,12 @@ class NfaDistances : public DistanceSource {
   void each_next(int32_t state, Visit visit);
   template <class Visit>
   void each_way(int32_t state, int32_t flags, Visit visit);
-  // The context of a vector, which is `vector_`; the rules on top are several (`SubsetMachine::together`), or kNone.
-  Context number(int32_t together);
+  // The context of a vector, which is `vector_`; the rules on top are several (`SubsetMachine::joint_call`), or kNone.
+  Context number(int32_t joint);
   // How far the end is from a state on a stack of a context.
   int32_t to_end(int32_t context, int32_t state);
   // Where the exits of a rule begin in the vectors of several rules.
-  int32_t first_exit(int32_t together, int32_t rule) const;
+  int32_t first_exit(int32_t joint, int32_t rule) const;
   int32_t rule_of(int32_t state) const;
   // Lowers a row to that of a state plus a constant; returns whether anything changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
@@ -97,7 +97,7 @@ class NfaDistances : public DistanceSource {
   // From the exits of the rule on top, [E]; or from those of several, [E] each.
   DistanceVectors vectors_;
   struct OnTop {
-    int32_t vector, together;
+    int32_t vector, joint;
     bool operator==(const OnTop&) const = default;
   };
   support::ValueInterner<OnTop> contexts_;  // by number

@@ -38,9 +38,9 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       rule_sets_(budget),
       returns_of_(budget),
       returns_(budget),
-      together_(budget),
+      joint_calls_(budget),
       exits_(budget),
-      together_sets_(budget),
+      joint_starts_(budget),
       returned_(budget),
       single_(kDead, budget),
       twins_(budget),
@@ -132,10 +132,10 @@ int32_t SubsetMachine::called() {
     rule = own;
   }
   if (!are_several) return rule;
-  together_.discard();
-  for (int32_t state : sets_.open()) together_.push(nfa_.rule_of(nfa_.call_of(state)));
-  const int32_t number = numbered(together_);
-  while (std::ssize(together_sets_) <= number) together_sets_.push_back(kDead);
+  joint_calls_.discard();
+  for (int32_t state : sets_.open()) joint_calls_.push(nfa_.rule_of(nfa_.call_of(state)));
+  const int32_t number = numbered(joint_calls_);
+  while (std::ssize(joint_starts_) <= number) joint_starts_.push_back(kDead);
   return num_rules() + number;
 }
 
@@ -194,16 +194,16 @@ void SubsetMachine::add_set(int32_t set, int32_t called, int32_t exit) {
 
 int32_t SubsetMachine::made_target(int32_t step) {
   const int32_t number = kDead - 1 - steps_[step].target;
-  if (together_sets_[number] == kDead) {
+  if (joint_starts_[number] == kDead) {
     begin_gathering();
-    for (int32_t rule : together_[number]) gather(nfa_.starts()[rule]);
+    for (int32_t rule : joint_calls_[number]) gather(nfa_.starts()[rule]);
     const int32_t set = closed();
-    together_sets_[number] = set;
+    joint_starts_[number] = set;
   }
-  return steps_[step].target = together_sets_[number];
+  return steps_[step].target = joint_starts_[number];
 }
 
-int32_t SubsetMachine::together(int32_t set) const {
+int32_t SubsetMachine::joint_call(int32_t set) const {
   const Returns own = returns_of_[set];
   return own.count == kSeveralRules ? own.begin : kNone;
 }

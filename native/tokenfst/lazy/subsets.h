@@ -75,9 +75,9 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
-  // For a set that calls several rules: the number of these rules together; kNone for any other set.
-  int32_t together(int32_t set) const;
-  std::span<const int32_t> rules_together(int32_t number) const { return together_[number]; }
+  // For a set that calls several rules: the number of that joint call; kNone for any other set.
+  int32_t joint_call(int32_t set) const;
+  std::span<const int32_t> joint_rules(int32_t number) const { return joint_calls_[number]; }
   // The set without counts that are too far from their bounds for tokens to reach them.
   int32_t far_state(int32_t set, int32_t longest) override;
   // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
@@ -143,8 +143,8 @@ class SubsetMachine : public Machine {
   Vector<int32_t> returns_;     // by exit: an entry
   // Several rules that are called at one place, and several exits, ascending; where such rules begin, kDead if that is
   // not known; and the entries after returns of several rules or by several exits.
-  support::Interner<int32_t> together_, exits_;
-  Vector<int32_t> together_sets_;
+  support::Interner<int32_t> joint_calls_, exits_;
+  Vector<int32_t> joint_starts_;
   support::Map<Returned, int32_t, support::Hash> returned_;
   ByState single_;         // the set of each single state with its closure, kDead if it was not made
   Vector<int32_t> twins_;  // by state of a fragment, the first set that consists of it alone, in some copy

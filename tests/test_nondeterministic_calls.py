@@ -1,4 +1,4 @@
-"""Rules that are called side by side: lazy automata beside a slow reading of what rules mean, on all short texts."""
+"""Nondeterministic calls: lazy automata beside a slow reading of what the rules mean, on all short texts."""
 
 from __future__ import annotations
 
@@ -8,39 +8,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budget_checks import check_budget
 from interpreter import accepts
 
 import tokenfst
 from automata import EmptyLanguage, LimitExceeded
 from automata import expressions as ex
-from automata.limits import Work
 from automata.visibly_pushdown import (
     VisiblyPushdownCall,
     VisiblyPushdownGrammar,
     VisiblyPushdownRule,
-    compile_visibly_pushdown,
 )
 from tokenfst import Vocabulary
 from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.unique_items.language import RulesAlone
 
 BYTES = b"ab{}"
 TOKENS = [b"{a", b"ab", b"a}", b"}}", b"b}a", b"{{", b"{}"]
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
 # The most bytes of the texts that are compared; there are 5,461.
 MOST = 6
-
-
-class Rules:
-    """The constraint of a grammar."""
-
-    def __init__(self, grammar: VisiblyPushdownGrammar) -> None:
-        self.grammar = grammar
-
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        return self.grammar
-
-    def to_automaton(self, work: Work) -> Any:
-        return compile_visibly_pushdown(self.grammar, work=work)
 
 
 class RandomRules:
@@ -52,7 +39,7 @@ class RandomRules:
 
     def grammar(self) -> VisiblyPushdownGrammar:
         rules = tuple([self.rule(number) for number in range(len(self.exits))])
-        return VisiblyPushdownGrammar(rules, are_beside=True)
+        return VisiblyPushdownGrammar(rules, has_nondeterministic_calls=True)
 
     def rule(self, number: int) -> VisiblyPushdownRule:
         rng, rule = self.rng, VisiblyPushdownRule(num_exits=max(self.exits[number], 1))
@@ -86,7 +73,7 @@ class RandomRules:
 def lazily(grammar: VisiblyPushdownGrammar) -> LazyTokenAutomaton | None:
     """Return the automaton; None where the grammar has no text."""
     try:
-        found = tokenfst.compile(Rules(grammar), VOCABULARY)
+        found = tokenfst.compile(RulesAlone(grammar), VOCABULARY)
     except EmptyLanguage:
         return None
     assert isinstance(found, LazyTokenAutomaton)
@@ -129,17 +116,10 @@ def check(automaton: LazyTokenAutomaton, state: Any, text: bytes, accepted: set[
     bound = automaton.core.min_tokens(state)
     assert 0 < bound < 1 << 20  # some text can be written from every state that a text leads to
     assert not rests or bound <= min(rests) + 1
-    words = np.zeros(len(VOCABULARY.all_words), np.int32)
-    automaton.core.fill_within(state, words, bound)
-    within = np.unpackbits(words.view(np.uint8), count=len(VOCABULARY), bitorder="little").astype(bool)
-    assert within.any()
-    assert not (within & ~mask).any()
-    for token in np.flatnonzero(within).tolist():
-        reached = automaton.advance(state, token)
-        assert reached == automaton.end_state or automaton.core.min_tokens(reached) < bound
+    check_budget(automaton, state, mask, bound)
 
 
-def test_there_are_no_tables_of_rules_that_are_called_side_by_side() -> None:
+def test_only_lazy_automata_follow_nondeterministic_calls() -> None:
     automaton = next(filter(None, (lazily(RandomRules(seed).grammar()) for seed in range(9))))
-    with pytest.raises(LimitExceeded, match="rules are called side by side, which only lazy automata follow"):
+    with pytest.raises(LimitExceeded, match="nondeterministic calls, which only lazy automata follow"):
         automaton.complete()
