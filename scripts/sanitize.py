@@ -23,6 +23,7 @@ PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "tests")
 TESTS = (
     "tests/core",
     "tests/test_guarded_rules.py",
+    "tests/test_nondeterministic_calls.py",
     "tests/json_schema/test_formulas.py",
     "tests/json_schema/test_plain_states.py",
     "tests/json_schema/test_states_in_any_order.py",
