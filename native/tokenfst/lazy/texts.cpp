@@ -16,7 +16,7 @@ namespace {
 // Nodes with fewer tokens below them are walked as fast.
 constexpr int32_t kFewBelow = 64;
 // More rests than this save nothing.
-constexpr size_t kMostRests = 1 << 13;
+constexpr size_t kMostRests = 1 << 12;
 // Clearing one token's bit takes as long as clearing those of so many words.
 constexpr size_t kWordsPerToken = 4;
 // The number of sets that are kept, and the bytes of what is prepared for them at first: 32 KiB each with 128,000
@@ -169,17 +169,19 @@ bool Text::has_many_rests(const ByteSet& bytes) const {
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
   std::vector<Rests::Rest> found[256];
   size_t count = 0;
-  const auto leaves = characters_.leaving_by(missing, set_);
-  support::for_each_bit(leaving_, [&](uint32_t number) {
-    const auto token = static_cast<int32_t>(number);
-    if (count > kMostRests || !characters_.may_leave(token, leaves)) return;
+  const auto look_at = [&](int32_t token) {
     const auto text = vocabulary_.token(token);
     const CharacterPrefix prefix = prefix_over(set_, text);
     const uint8_t first = text[static_cast<size_t>(prefix.size)];
     if (!missing[first]) return;
     found[first].push_back({token, prefix});
     ++count;
-  });
+  };
+  const Words candidates = characters_.leaving_by(missing, set_);
+  for (size_t word = 0; word < candidates.size() && count <= kMostRests; ++word) {
+    const uint32_t own[] = {candidates[word] & leaving_[word]};
+    support::for_each_bit(own, [&](uint32_t bit) { look_at(static_cast<int32_t>(32 * word + bit)); });
+  }
   if (count > kMostRests) {
     missing.for_each([&](uint8_t first) {
       const auto least = static_cast<int32_t>(found[first].size());

@@ -85,9 +85,9 @@ CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> to
 
 TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
     : tokens_(vocabulary.size()),
-      groups_(vocabulary.size(), kNoText),
       lengths_(vocabulary.size()) {
   constexpr CharacterSet kAll{{~0u, ~0u, ~0u, ~0u}, support::kAllKinds};
+  std::vector<uint16_t> groups_of_token(vocabulary.size(), kNoText);
   int32_t longest = 0;
   for (int32_t token = 0; token < vocabulary.size(); ++token) {
     const auto text = vocabulary.token(token);
@@ -110,33 +110,37 @@ TokenCharacters::TokenCharacters(const Vocabulary& vocabulary)
         if (is_complete) own.beyond |= kind_at(text, place);
       }
     }
-    groups_[token] = groups | beyond_groups(own.beyond);
+    groups_of_token[token] = groups | beyond_groups(own.beyond);
   }
-  sort_by_groups(vocabulary);
+  sort_by_groups(vocabulary, groups_of_token);
   sort_by_length(longest);
 }
 
 // Ranks are in the order of first bytes.
-void TokenCharacters::sort_by_groups(const Vocabulary& vocabulary) {
+void TokenCharacters::sort_by_groups(const Vocabulary& vocabulary, std::span<const uint16_t> groups) {
   std::vector<int32_t> next((size_t{1} << kNumGroups) + 1);
   size_t count = 0;
   for (const int32_t token : vocabulary.token_of_rank()) {
     if (vocabulary.token(token).empty()) continue;
-    ++next[groups_[token] + 1], ++count;
+    ++next[groups[token] + 1], ++count;
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
   by_groups_.resize(count);
   for (const int32_t token : vocabulary.token_of_rank()) {
-    if (!vocabulary.token(token).empty()) by_groups_[next[groups_[token]]++] = token;
+    if (!vocabulary.token(token).empty()) by_groups_[next[groups[token]]++] = token;
   }
   for (int32_t place = 0; place < static_cast<int32_t>(count); ++place) {
     const int32_t token = by_groups_[place];
     const uint8_t first = vocabulary.token(token)[0];
-    if (runs_.empty() || runs_.back().groups != groups_[token] || runs_.back().first != first) {
-      runs_.push_back({groups_[token], first, place, place});
+    if (runs_.empty() || runs_.back().groups != groups[token] || runs_.back().first != first) {
+      runs_.push_back({groups[token], first, place, place});
     }
     runs_.back().end = place + 1;
   }
+  const std::vector<Token> by_token = std::move(tokens_);
+  tokens_.clear();
+  tokens_.reserve(count);
+  for (const int32_t token : by_groups_) tokens_.push_back(by_token[token]);
 }
 
 void TokenCharacters::sort_by_length(int32_t longest) {
@@ -150,16 +154,15 @@ void TokenCharacters::sort_by_length(int32_t longest) {
   }
 }
 
-bool TokenCharacters::is_over(size_t token, const CharacterSet& set) const {
-  const Token& own = tokens_[token];
-  return !((own.low & ~joined(set.ascii)) | (own.high & ~joined(set.ascii + 2)) | (own.beyond & ~set.beyond));
+bool TokenCharacters::is_over(const Token& token, const CharacterSet& set) const {
+  return !((token.low & ~joined(set.ascii)) | (token.high & ~joined(set.ascii + 2)) | (token.beyond & ~set.beyond));
 }
 
 TokensBySet TokenCharacters::split_by(const CharacterSet& set) const {
   const uint32_t others[] = {~set.ascii[0], ~set.ascii[1], ~set.ascii[2], ~set.ascii[3]};
   const uint16_t inside = groups_of(set.ascii, set.beyond);
   const uint16_t outside = groups_of(others, support::kAllKinds & ~set.beyond) | kNoText;
-  const size_t num_words = support::words_for(groups_.size());
+  const size_t num_words = support::words_for(lengths_.size());
   TokensBySet tokens{Words(num_words), Words(num_words)};
   for (const Run& run : runs_) {
     const auto own = std::span(by_groups_).subspan(run.begin, run.end - run.begin);
@@ -169,8 +172,9 @@ TokensBySet TokenCharacters::split_by(const CharacterSet& set) const {
     } else if (is_beginning && (run.groups & outside & ~inside)) {
       for (const int32_t token : own) support::set_bit(tokens.leaving, static_cast<uint32_t>(token));
     } else if (is_beginning) {
-      for (const int32_t token : own) {
-        support::set_bit(is_over(token, set) ? tokens.over : tokens.leaving, static_cast<uint32_t>(token));
+      for (int32_t place = run.begin; place < run.end; ++place) {
+        Words& words = is_over(tokens_[place], set) ? tokens.over : tokens.leaving;
+        support::set_bit(words, static_cast<uint32_t>(by_groups_[place]));
       }
     }
   }
@@ -184,13 +188,23 @@ int32_t TokenCharacters::longest(const Words& tokens) const {
   return found == by_length_.rend() ? 0 : lengths_[*found];
 }
 
-TokenCharacters::Leaving TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const {
+Words TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const {
   // Bytes beyond ASCII begin characters that are not in the set; what is no text may have any.
   const bool has_beyond =
       std::ranges::any_of(std::span(bytes.words).subspan(4), [](uint32_t word) { return word != 0; });
+  const uint64_t low = joined(bytes.words), high = joined(bytes.words + 2);
   const uint32_t beyond = has_beyond ? ~set.beyond : 0;
   const auto groups = static_cast<uint16_t>(groups_of(bytes.words, beyond) | kNoText);
-  return {groups, beyond, joined(bytes.words), joined(bytes.words + 2)};
+  Words found(support::words_for(lengths_.size()));
+  for (const Run& run : runs_) {
+    if (!(run.groups & groups)) continue;
+    for (int32_t place = run.begin; place < run.end; ++place) {
+      const Token& own = tokens_[place];
+      const bool may_leave = (own.low & low) | (own.high & high) | (own.beyond & beyond);
+      if (may_leave) support::set_bit(found, static_cast<uint32_t>(by_groups_[place]));
+    }
+  }
+  return found;
 }
 
 }  // namespace tokenfst

@@ -48,13 +48,6 @@ struct TokensBySet {
 
 class TokenCharacters {
  public:
-  // Any of these characters, or of these groups of characters.
-  struct Leaving {
-    uint16_t groups;
-    uint32_t beyond;
-    uint64_t low, high;
-  };
-
   explicit TokenCharacters(const Vocabulary& vocabulary);
 
   // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
@@ -62,14 +55,8 @@ class TokenCharacters {
   TokensBySet split_by(const CharacterSet& set) const;
   // The greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
-  // What tokens contain that leave a set by one of some bytes after their longest prefix over the set.
-  Leaving leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const;
-  // Whether a token does so; perhaps also if it does not.
-  bool may_leave(int32_t token, const Leaving& by) const {
-    if (!(groups_[token] & by.groups)) return false;
-    const Token& own = tokens_[token];
-    return (own.low & by.low) | (own.high & by.high) | (own.beyond & by.beyond);
-  }
+  // All tokens that leave a set by one of some bytes after their longest prefix over the set, and perhaps others.
+  Words leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const;
   // The tokens of at most `length` characters, and the longer ones.
   std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
@@ -88,18 +75,16 @@ class TokenCharacters {
     int32_t begin, end;  // in `by_groups_`
   };
 
-  void sort_by_groups(const Vocabulary& vocabulary);
+  void sort_by_groups(const Vocabulary& vocabulary, std::span<const uint16_t> groups);
   void sort_by_length(int32_t longest);
   size_t num_up_to(int32_t length) const {
     return num_up_to_[std::min(static_cast<size_t>(length), num_up_to_.size() - 1)];
   }
-  bool is_over(size_t token, const CharacterSet& set) const;
+  bool is_over(const Token& token, const CharacterSet& set) const;
 
-  std::vector<Token> tokens_;  // [V]
-  // [V], the groups that the characters of each token belong to, as bits. For most sets and tokens these say enough,
-  // and they take a twelfth of the memory.
-  std::vector<uint16_t> groups_;
-  std::vector<int32_t> by_groups_;  // the tokens that are not empty
+  // The tokens that are not empty, by the groups that their characters belong to; and their characters, in this order.
+  std::vector<int32_t> by_groups_;
+  std::vector<Token> tokens_;
   std::vector<Run> runs_;
   std::vector<int32_t> lengths_;    // [V]
   std::vector<int32_t> by_length_;  // the tokens that are texts, short ones first
