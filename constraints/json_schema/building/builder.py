@@ -348,11 +348,12 @@ class SchemaGrammarBuilder:
     def _indent(self) -> None:
         """Give each rule the whitespace for the largest number of brackets that may be open around it."""
         depths = [0] * len(self.rules)
+        calls = [{call.rule for call in rule.calls} for rule in self.rules]
         waiting = [0]
         while waiting:
             number = waiting.pop()
             depth = min(depths[number] + 1, MAX_DEPTH)
-            for called in {call.rule for call in self.rules[number].calls}:
+            for called in calls[number]:
                 if depths[called] < depth:
                     depths[called] = depth
                     waiting.append(called)
