@@ -195,7 +195,7 @@ def _plot(engines: list[Engine], times: Times, path: Path) -> None:
     axes.set_yscale("log")
     axes.set_xticks([x + 0.4 - width / 2 for x in range(len(times))], list(times), rotation=15)
     axes.set_ylabel("pattern to tables, masks and advances, ms")
-    axes.legend()
+    figure.legend(loc="outside upper center", ncols=len(engines))
     figure.savefig(path)
 
 

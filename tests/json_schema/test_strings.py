@@ -19,7 +19,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.visibly_pushdown import CountedPaths, CountedUnits
 from constraints import json_schema
-from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or, truth
 from constraints.json_schema.formulas.statements import Format, IsInteger, Pattern, StringIn, TextLength
 from constraints.json_schema.strings import (
     counted_language,
@@ -28,7 +28,7 @@ from constraints.json_schema.strings import (
     string_language,
     string_matches,
 )
-from constraints.json_schema.strings.content import content, split
+from constraints.json_schema.strings.content import content, split, with_one_length
 from constraints.json_schema.strings.formats import INEXACT_FORMATS
 from constraints.json_schema.strings.lengths import counted_texts, length_automaton, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
@@ -329,6 +329,29 @@ def test_lengths_in_a_conjunction_are_one() -> None:
     assert string_language(And(TextLength(0, None), Pattern("a"))) is string_language(Pattern("a"))
     for length in range(9):
         assert _accepts(And(Not(TextLength(2, 4)), TextLength(1, 6)), f'"{length * "a"}"') == (length in (1, 5, 6))
+
+
+def test_lengths_settle_what_is_said_of_lengths_beside_them() -> None:
+    within, digits = TextLength(1025, 32767), Pattern("^[0-9]*$")
+    assert with_one_length(And(within, Or(Not(TextLength(1, None)), Not(TextLength(0, 1024))))) == within
+    assert with_one_length(And(within, Or(TextLength(32768, None), digits))) == And(within, digits)
+    assert with_one_length(And(TextLength(0, 4), Or(TextLength(2, None), TextLength(6, 8)))) == TextLength(2, 4)
+    assert with_one_length(And(TextLength(0, 4), Or(TextLength(5, None), TextLength(6, 8)))) == FALSE
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 2), (2, 3), (3, 3), (1, None)])
+def test_lengths_in_a_conjunction_mean_the_same(low: int, high: int | None) -> None:
+    bounds = [TextLength(least, most) for least in range(4) for most in (*range(least, 5), None)]
+    for one, other in itertools.product(bounds, [FALSE, *bounds]):
+        formula = And(TextLength(low, high), Or(Not(one), other, Pattern("1")))
+        for text in ("", *(length * letter for length in range(1, 7) for letter in "1x")):
+
+            def holds(part: Formula, text: str = text) -> bool:
+                if isinstance(part, TextLength):
+                    return part.low <= len(text) <= (9 if part.high is None else part.high)
+                return "1" in text
+
+            assert truth(with_one_length(formula), holds) == truth(formula, holds)
 
 
 def test_long_lists_have_plain_spellings() -> None:

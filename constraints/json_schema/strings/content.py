@@ -21,6 +21,7 @@ from automata.expressions.ranges import Ranges
 from automata.pattern import parse
 from constraints.json_schema.formulas.connectives import (
     FALSE,
+    TRUE,
     Always,
     And,
     Formula,
@@ -219,7 +220,34 @@ def with_one_length(formula: Formula) -> Formula:
             high = length.high if high is None or (length.high is not None and length.high < high) else high
     if high is not None and low > high:
         return FALSE
-    return conjunction([*([TextLength(low, high)] if low or high is not None else []), *others])
+    if not low and high is None:
+        return conjunction(others)
+    own = TextLength(low, high)
+    left = [_where_length(part, own) if isinstance(part, Or) else part for part in others]
+    found = conjunction([own, *left])
+    return found if left == others else with_one_length(found)
+
+
+def _where_length(formula: Or, known: TextLength) -> Formula:
+    """Return what a disjunction says of strings whose length is known to be within bounds."""
+    left = []
+    for part in formula.parts:
+        length = _length(part)
+        if length is None or _overlap(length, known):
+            left.append(part)
+        if length is not None and _holds(length, known):
+            return TRUE
+    return disjunction(left)
+
+
+def _overlap(one: TextLength, other: TextLength) -> bool:
+    """Return whether some length is within the bounds of both."""
+    return (one.high is None or other.low <= one.high) and (other.high is None or one.low <= other.high)
+
+
+def _holds(outer: TextLength, inner: TextLength) -> bool:
+    """Return whether all lengths within the bounds of one are within those of another."""
+    return outer.low <= inner.low and (outer.high is None or (inner.high is not None and inner.high <= outer.high))
 
 
 def _length(formula: Formula) -> TextLength | None:
