@@ -206,8 +206,10 @@ def string_matches(formula: Formula, text: str) -> bool:
 
 
 def with_one_length(formula: Formula) -> Formula:
-    """Merge the statements about the length in a conjunction, and turn the negation of one into a statement where it is
-    one; return any other formula as it is."""
+    """Merge the bounds on the length in a conjunction, and drop what they decide from the disjunctions beside them.
+
+    The negation of a bound becomes a bound where it is one. Any other formula is returned as it is.
+    """
     if not isinstance(formula, And):
         return _length(formula) or formula
     low, high, others = 0, None, []
@@ -223,30 +225,30 @@ def with_one_length(formula: Formula) -> Formula:
     if not low and high is None:
         return conjunction(others)
     own = TextLength(low, high)
-    left = [_where_length(part, own) if isinstance(part, Or) else part for part in others]
+    left = [_given_length(part, own) if isinstance(part, Or) else part for part in others]
     found = conjunction([own, *left])
     return found if left == others else with_one_length(found)
 
 
-def _where_length(formula: Or, known: TextLength) -> Formula:
-    """Return what a disjunction says of strings whose length is known to be within bounds."""
+def _given_length(formula: Or, known: TextLength) -> Formula:
+    """Simplify a disjunction about strings whose length is within known bounds."""
     left = []
     for part in formula.parts:
         length = _length(part)
-        if length is None or _overlap(length, known):
+        if length is None or _overlaps(length, known):
             left.append(part)
-        if length is not None and _holds(length, known):
+        if length is not None and _includes(length, known):
             return TRUE
     return disjunction(left)
 
 
-def _overlap(one: TextLength, other: TextLength) -> bool:
+def _overlaps(one: TextLength, other: TextLength) -> bool:
     """Return whether some length is within the bounds of both."""
     return (one.high is None or other.low <= one.high) and (other.high is None or one.low <= other.high)
 
 
-def _holds(outer: TextLength, inner: TextLength) -> bool:
-    """Return whether all lengths within the bounds of one are within those of another."""
+def _includes(outer: TextLength, inner: TextLength) -> bool:
+    """Return whether the outer bounds include the inner ones."""
     return outer.low <= inner.low and (outer.high is None or (inner.high is not None and inner.high <= outer.high))
 
 
