@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 import pytest
 from container_cases import schema_grammar
@@ -13,10 +15,45 @@ from hypothesis import strategies as st
 from interpreter import accepts
 from jsonschema import Draft202012Validator
 
+from automata import expressions as ex
+from automata.cache import BoundedCache
 from constraints import json_schema
 from constraints.json_schema import Whitespace
+from constraints.json_schema.building.whitespace import Habit
+from constraints.json_schema.containers.arrays import PlainArray, array_automaton
+from constraints.json_schema.containers.plain import PlainMembers, plain_members
+from constraints.json_schema.containers.shannon import ShannonExpansion
+from constraints.json_schema.formulas.connectives import TRUE
+from constraints.json_schema.formulas.outlines import Outlines
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.strings import Spellings
+
+anything = importlib.import_module("constraints.json_schema.building.anything")
 
 FREE = json_schema({"type": "object"}).to_automaton()
+
+
+def test_the_rules_of_anything_are_those_of_formulas_that_say_nothing() -> None:
+    restriction = Restriction({})
+    assert plain_members(TRUE, restriction) == PlainMembers((), [], 0, (), [(TRUE, TRUE)])
+    array = array_automaton((TRUE,), ShannonExpansion(Outlines(restriction)))
+    assert isinstance(array, PlainArray)
+    assert (array.members, array.low, array.high) == ([(None, TRUE)], 0, None)
+
+
+def test_each_way_of_writing_has_its_own_rules_of_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    habits = (*get_args(Habit), Whitespace(), Whitespace(opened=ex.literal(" ")))
+    ways = list(product(habits, get_args(Spellings), (None, 2)))
+
+    def rules(whitespace: Any, spellings: Any, max_digits: int | None) -> object:
+        schema = {"properties": {"a": {"type": "null"}}}
+        made = json_schema(schema, whitespace=whitespace, spellings=spellings, max_digits=max_digits)
+        return made.to_visibly_pushdown().rules
+
+    kept = [rules(*way) for _ in range(2) for way in ways]
+    for way, first, second in zip(ways, kept, kept[len(ways) :], strict=False):
+        monkeypatch.setattr(anything, "_rules", BoundedCache(64))
+        assert first == second == rules(*way)
 
 
 def test_variants_that_list_names_in_other_orders_keep_their_own() -> None:

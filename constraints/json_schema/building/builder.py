@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
+from constraints.json_schema.building.anything import ANYTHING, build_anything
 from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
@@ -181,7 +182,8 @@ class SchemaGrammarBuilder:
         if found is None:
             found = self.numbers[key] = len(self.rules)
             self.rules.append(VisiblyPushdownRule(num_exits=len(vector)))
-            self._depths.append(min(self.depth + 1, MAX_DEPTH))
+            # An array or object of anything has itself in it.
+            self._depths.append(MAX_DEPTH if vector == ANYTHING else min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
             self._callers.append(caller)
             self._waiting.append(key)
@@ -195,6 +197,10 @@ class SchemaGrammarBuilder:
                 end = rule.state()
                 rule.arcs.append((0, after_quote(formula, self.plain), end))
                 rule.ends.append((end, way))
+            return
+        if vector == ANYTHING:
+            build_anything(self, rule, kind, self.plans.max_digits)
+            self.values.needs[number] = ()
             return
         automaton: ByMoves | Plain
         if kind is Kind.ARRAY:

@@ -17,7 +17,7 @@ from automata.cache import BoundedCache
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
-from constraints.json_schema.formulas.connectives import FALSE, Formula, Never, statements
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Never, statements
 from constraints.json_schema.formulas.restriction import Restriction, only_kind
 from constraints.json_schema.formulas.statements import Kind, Reference
 from constraints.json_schema.numbers import bounded_number_language, number_language
@@ -95,12 +95,14 @@ class Plans:
 
     def _plan(self, formula: Formula) -> Plan:
         only = only_kind(formula)
-        if only not in _SCALARS or any(type(part) is Reference for part in statements(formula)):
+        if formula is not TRUE and (
+            only not in _SCALARS or any(type(part) is Reference for part in statements(formula))
+        ):
             return self._made(formula, only)
-        # The same in all schemas, but for the number of a rule.
+        # The same in all schemas, but for the numbers of rules.
         key = formula, self.plain, self.max_digits
         found = _scalars.get_or_make(key, lambda: self._made(formula, only))
-        return replace(found, only_way=None) if found.is_long else found
+        return replace(found, only_way=None) if found.is_long or formula is TRUE else found
 
     def _made(self, formula: Formula, only: Kind | None) -> Plan:
         to = self.restriction

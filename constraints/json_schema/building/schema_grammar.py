@@ -71,12 +71,16 @@ def schema_grammar(
 
     def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
         nonlocal builder
-        before = builder
-        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
-        if before.variants_of is None or before.remembers_in_variants():
-            builder.variants_of = None
-        made = builder.grammar(document.root)
-        return again(empty) if builder.remembers_in_variants() else made
+        while True:
+            before = builder
+            builder = SchemaGrammarBuilder(
+                restriction, whitespace, order, spellings, max_digits, empty, before.expansion
+            )
+            if before.variants_of is None or before.remembers_in_variants():
+                builder.variants_of = None
+            made = builder.grammar(document.root)
+            if not builder.remembers_in_variants():
+                return made
 
     try:
         grammar = builder.grammar(document.root)

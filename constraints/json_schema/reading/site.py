@@ -66,7 +66,7 @@ class Resource:
         uri: its absolute URI without fragment; "" where there is none.
         schema, place: the schema, and where it stands.
         dialect: how its keywords are read.
-        document: the resource of the document that it lies in; itself for a document.
+        outer: the document that it lies in; None for a document.
         anchors: the targets of its names, once the document has been scanned.
         scanned: whether the document has been scanned.
     """
@@ -75,12 +75,14 @@ class Resource:
     schema: Any
     place: str
     dialect: SchemaDialect
-    document: Resource = field(init=False)
+    outer: Resource | None = None
     anchors: dict[str, Target] = field(default_factory=dict)
     scanned: bool = False
 
-    def __post_init__(self) -> None:
-        self.document = self
+    @property
+    def document(self) -> Resource:
+        """The document that it lies in, itself for a document."""
+        return self.outer or self
 
 
 _SHOWN: Final = Repr()

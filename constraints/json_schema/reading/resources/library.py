@@ -70,7 +70,7 @@ class Library:
         if resource.place == place:  # a document, which has another URI than the one it was found by
             entered.anchors = resource.anchors
         else:
-            entered.document = resource.document
+            entered.outer = resource.document
             entered.dialect = self._declared(schema, place, resource.dialect)
         self._entered[place] = entered
         self._resources.setdefault(entered.uri, entered)
