@@ -714,7 +714,7 @@ class ItemPosition:
 class ItemTokenReader:
     """Follows texts with a memory of the items that must differ."""
 
-    def __init__(self, marked: LazyCore, separating: SeparatingTokens, mark: int, max_positions: int) -> None: ...
+    def __init__(self, marked: LazyCore, separating: SeparatingTokens, marks: tuple[int, int], max_positions: int) -> None: ...
 
     @property
     def start(self) -> ItemPosition: ...
@@ -723,6 +723,9 @@ class ItemTokenReader:
         """
         The position after more bytes; None if they are not allowed, or write an item twice.
         """
+
+    def repeats(self, arg0: ItemPosition, arg1: bytes, /) -> list[int]:
+        """The places in a text that is allowed where items end that were there."""
 
     def goes_on(self, arg: ItemPosition, /) -> bool:
         """Whether what is under way can end as something that was not there."""

@@ -44,7 +44,7 @@ from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import Source, TokenAutomaton
 from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
-from tokenfst.unique_items.language import RulesAlone, SupportsUniqueItems, UniqueArrays, marked
+from tokenfst.unique_items.language import RulesAlone, SupportsUniqueItems, UniqueArrays, marked, repeating
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
@@ -187,12 +187,12 @@ def _with_memory(
     if not vocabulary.has_every_byte:
         raise VocabularyError("arrays whose items must differ take a vocabulary with a token for every single byte")
     bounds: dict[str, Any] = {"limits": limits, "cancellation": cancellation}
-    alone = RulesAlone(arrays.grammar)
+    alone = RulesAlone(repeating(arrays))
     rules = compile(alone, vocabulary, at_text_start=at_text_start, terminals=terminals, **bounds)
     by_byte = compile(RulesAlone(marked(arrays)), ALL_BYTES, **bounds)
     assert isinstance(rules, NativeTokenAutomaton)
     assert isinstance(by_byte, NativeTokenAutomaton)
-    return UniqueItemsTokenAutomaton(rules, by_byte, needs_more=arrays.needs_more)
+    return UniqueItemsTokenAutomaton(rules, by_byte, arrays)
 
 
 def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str) -> Expr:

@@ -20,7 +20,7 @@ from tests.core.arrays import NUMBERS, OTHERS, attempt, budget, ints
 from tests.core.random_automata import MANY, SEEDS
 from tokenfst._native import ItemScalar, ItemTokenReader, LazyCore, SeparatingTokens, TextLibrary, VocabularyTries
 
-MARK = 0xFE
+MARKS = 0xFE, 0xFD
 BYTES = TextLibrary(VocabularyTries([*(bytes([byte]) for byte in range(256)), b""], ints([256])))
 ANYTHING = automata.ByteTables.sparse(
     0, ints([0, 1]), ints([[0, 255, 0]]), np.array([True]), np.zeros((1, 0), np.int32)
@@ -38,7 +38,7 @@ LETTERS = [
 
 def reader(tokens: list[bytes], max_positions: int = 1_000) -> ItemTokenReader:
     marked = LazyCore.from_bytes(BYTES, ANYTHING, 100, budget())
-    return ItemTokenReader(marked, SeparatingTokens(VocabularyTries(tokens, ints([]))), MARK, max_positions)
+    return ItemTokenReader(marked, SeparatingTokens(VocabularyTries(tokens, ints([]))), MARKS, max_positions)
 
 
 @given(SEEDS)
@@ -93,6 +93,7 @@ def test_a_mark_is_a_byte_and_the_automaton_reads_bytes() -> None:
     separating = SeparatingTokens(VocabularyTries([b"a"], ints([])))
     few = LazyCore.from_bytes(TextLibrary(VocabularyTries([b"a"], ints([]))), ANYTHING, 100, budget())
     with pytest.raises(ValueError, match="reads bytes"):
-        ItemTokenReader(few, separating, MARK, 9)
-    with pytest.raises(ValueError, match="mark 256"):
-        ItemTokenReader(LazyCore.from_bytes(BYTES, ANYTHING, 100, budget()), separating, 256, 9)
+        ItemTokenReader(few, separating, MARKS, 9)
+    for marks in ((256, 0xFD), (0xFE, 256)):
+        with pytest.raises(ValueError, match="mark 256"):
+            ItemTokenReader(LazyCore.from_bytes(BYTES, ANYTHING, 100, budget()), separating, marks, 9)

@@ -197,8 +197,10 @@ def test_exponents_have_a_bound() -> None:
 
 
 def test_rules_that_are_not_lazy_are_refused() -> None:
-    rules = tokenfst.compile(json_schema({"type": "array", "maxItems": 2}), ALL_BYTES)
+    constraint = json_schema(unique({"type": "integer"}))
+    rules, arrays = tokenfst.compile(json_schema({}), ALL_BYTES), constraint.unique_arrays()
     marked = tokenfst.compile("ab", Vocabulary([b"ab", b""], eos_ids=[1]))
+    assert arrays
     assert not isinstance(marked, LazyTokenAutomaton)
     with pytest.raises(LimitExceeded, match="too many copies"):
-        UniqueItemsTokenAutomaton(rules, marked, needs_more=False)
+        UniqueItemsTokenAutomaton(rules, marked, arrays)

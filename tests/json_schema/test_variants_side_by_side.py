@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from random import Random
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from objects_with_variants import Variants, texts
+from objects_with_variants import Variants, split_objects, texts
 
 import tokenfst
 from automata.errors import LimitExceeded, UnsatisfiableSchema
@@ -28,24 +27,13 @@ from constraints.json_schema.formulas.statements import MemberCount
 from tokenfst import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-BUILDER = importlib.import_module("constraints.json_schema.building.builder")
 TOKENS = [b'{"', b'": ', b', "', b'"a', b"1}", b"kind", b' 1, "', b'"b": 2', b"}]"]
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
 
 
 @pytest.fixture
 def splits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Split every object that has variants."""
-    whole = BUILDER.object_in_any_order
-
-    def splitting(vector: tuple[Formula, ...], *given: Any) -> Any:
-        if sum(len(variants(formula)) for formula in vector) == 1:
-            return whole(vector, *given)
-        most = given[-1]
-        most()  # asked for wherever there are variants
-        return None
-
-    monkeypatch.setattr(BUILDER, "object_in_any_order", splitting)
+    split_objects(monkeypatch)
 
 
 def schemas(seed: int, count: int) -> list[tuple[dict[str, Any], JsonSchema]]:
@@ -132,24 +120,6 @@ def test_where_telling_variants_apart_takes_much_they_come_in_any_order() -> Non
     assert not constraint.allows('{"n5": "ab", "n4": 4}')
     with pytest.raises(LimitExceeded, match="side by side"):
         tokenfst.compile(constraint, ALL_BYTES).complete()
-
-
-@pytest.mark.usefixtures("splits")
-def test_arrays_whose_items_are_remembered_are_not_read_side_by_side() -> None:
-    listed = {"type": "array", "uniqueItems": True}
-    variants = [
-        {"properties": {"a": {**listed, "items": {"type": kind}}}, "required": [kind]}
-        for kind in ("integer", "boolean")
-    ]
-    inside = {"type": "object", "anyOf": variants}
-    beside = {
-        "type": "object",
-        "properties": {"a": listed, "o": {"type": "object", "anyOf": [{}, {"required": ["b"]}]}},
-    }
-    for schema, text in [(inside, '{"a": [1, 1], "integer": 1}'), (beside, '{"a": [1, 1]}')]:
-        automaton = tokenfst.compile(json_schema(schema, property_order="any-if-cheap"), ALL_BYTES)
-        assert not automaton.accepts(text.encode())
-        assert automaton.accepts(text.replace("1, 1", "1, 2").encode())
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -8,6 +8,9 @@ No automaton of bounded size tells whether items differ, so a state is a value: 
 the reader. A token is allowed if `rules` allow it, no item ends in it that was there, and the text can be completed
 after it. A mask is the one of `rules` without what the reader takes away.
 
+An array may be one whose items must differ in one reading of the text, and another one in another, until the text tells
+them apart. Where an item ends that was there, `rules` read a mark, which drops the readings of the first kind.
+
 A budget counts the ways that are known: where there are no rivals, the number of `rules`; else the shortest way, token
 by token or byte by byte, to where there are none, and that number there. If an array must go on after an item, so that
 the way of `rules` may be one with equal items, one way is followed to its end for each of a few tokens, and the others
@@ -17,6 +20,7 @@ are not allowed. So texts end in time, but a mask with a budget may lack tokens 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -27,7 +31,7 @@ from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.token_automaton import State, TokenAutomaton
-from tokenfst.unique_items.language import MARK
+from tokenfst.unique_items.language import REPEAT, UNIQUE, UniqueArrays
 from tokenfst.unique_items.ways import UniqueItemsState, Ways
 from tokenfst.vocabulary import Vocabulary
 
@@ -49,13 +53,13 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         reader: follows texts.
     """
 
-    def __init__(self, rules: NativeTokenAutomaton, marked: NativeTokenAutomaton, *, needs_more: bool) -> None:
+    def __init__(self, rules: NativeTokenAutomaton, marked: NativeTokenAutomaton, arrays: UniqueArrays) -> None:
         """Initialize the automaton.
 
         Args:
-            rules: the automaton of the grammar.
+            rules: the automaton of the grammar (`language.repeating`).
             marked: the automaton over bytes of the marked grammar (`language.marked`).
-            needs_more: see `UniqueArrays`.
+            arrays: the language.
 
         Raises:
             LimitExceeded: the rules are too many to be followed byte by byte.
@@ -67,10 +71,13 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         self.vocabulary = rules.vocabulary
         self.at_text_start = rules.at_text_start
         separating = _separating_tokens(rules.vocabulary)
-        self.reader = _native.ItemTokenReader(marked.core, separating, MARK, MAX_POSITIONS)
+        self.reader = _native.ItemTokenReader(marked.core, separating, (UNIQUE, REPEAT), MAX_POSITIONS)
         self.start = UniqueItemsState(rules.start, self.reader.start)
-        self.ways = Ways(rules, self.reader, self.step, needs_more)
+        self.ways = Ways(rules, self.reader, self.step, arrays.needs_more)
         self._opening = separating.opening
+        # Whether a text may have several readings; and the tokens that would be read as a mark.
+        self._has_readings = bool(arrays.others)
+        self._marks = _tokens_with_repeat(rules.vocabulary) if arrays.others else []
 
     def __repr__(self) -> str:
         return f"<UniqueItemsTokenAutomaton of {self.rules!r}>"
@@ -113,7 +120,22 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         if token in self.vocabulary.eos_ids or state.position is None:
             return UniqueItemsState(rules, None)
         position = self.reader.after(state.position, self._bytes(state, token))
-        return UniqueItemsState(rules, position) if self._goes_on(position) else None
+        if position is None or not self.reader.goes_on(position):
+            return None
+        return self._reached(state, token, position)
+
+    def _reached(self, state: UniqueItemsState, token: int, position: _native.ItemPosition) -> UniqueItemsState:
+        """Return the state after a token that is allowed and leads to a position."""
+        assert state.position is not None
+        text = self._bytes(state, token)
+        repeats = self.reader.repeats(state.position, text) if self._has_readings else []
+        if not repeats:
+            return UniqueItemsState(self.rules.step(state.rules, token), position)
+        places = [0, *repeats, len(text)]
+        rules = state.rules
+        for byte in bytes([REPEAT]).join(text[begin:end] for begin, end in pairwise(places)):
+            rules = self.rules.step(rules, self.ways.byte_tokens[byte])
+        return UniqueItemsState(rules, position)
 
     def _bytes(self, state: UniqueItemsState, token: int) -> bytes:
         if self._begins(state):
@@ -128,6 +150,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             self._fill_within(state, out, remaining)
             return
         self.rules.core.fill_bitmask(state.rules, out)
+        _clear(out, self._marks)
         if state.position is None:
             return
         if self._begins(state):
@@ -156,6 +179,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
     def _fill_within(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
         """Write the mask of a state within a budget."""
         self.rules.core.fill_within(state.rules, out, remaining)
+        _clear(out, self._marks)
         if state.position is None:
             return
         if not self.fits(state, remaining):
@@ -176,7 +200,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         """Return whether the text can be completed within a budget after a token, which leads to a position."""
         if position is None or not self.reader.goes_on(position):
             return False
-        return self.ways.is_within(UniqueItemsState(self.rules.step(state.rules, token), position), remaining - 1)
+        return self.ways.is_within(self._reached(state, token, position), remaining - 1)
 
     def _keep_followed(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
         """Keep of the tokens in a mask some after which a way is known to end within a budget."""
@@ -204,6 +228,12 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 def _separating_tokens(vocabulary: Vocabulary) -> _native.SeparatingTokens:
     """Return the tokens of a vocabulary in which another item may begin."""
     return _native.SeparatingTokens(vocabulary.native)
+
+
+@lru_cache(maxsize=8)
+def _tokens_with_repeat(vocabulary: Vocabulary) -> list[int]:
+    """Return the tokens that would be read as a mark."""
+    return [token for token, text in enumerate(vocabulary.tokens) if REPEAT in text]
 
 
 def _clear(mask: Words, tokens: list[int]) -> None:

@@ -1,16 +1,20 @@
 """Languages of JSON texts in which all items of some arrays must differ, and how these arrays are known.
 
-    UniqueArrays            a visibly pushdown grammar, and the rules that read the inside of such an array
+    UniqueArrays            a visibly pushdown grammar, the rules that read the inside of such an array, and others that
+                            may read it side by side with those
     SupportsUniqueItems     a constraint that may be one
-    marked(arrays)          the grammar in which such an array begins with `[` and a byte that no text has
+    marked(arrays)          the grammar with marks, by which a text is read with a memory
+    repeating(arrays)       the grammar of the texts, with the mark of an item that was there
 
-The grammar by itself accepts arrays with equal items as well. Whoever reads a text by the marked grammar knows after
-each `[` whether the items of this array must differ: if the mark may come next. At one place of a text one rule reads
-all arrays, or several of which none has a mark, so it is known at once.
+The grammar by itself accepts arrays with equal items as well. Whoever reads a text by the marked grammar sees after
+each `[` whether the items of this array must differ in some reading: if the mark `UNIQUE` may come next. Then `REPEAT`
+is read in its place, which other arrays at this place of the text read as well, and so the array is remembered in all
+readings. Where an item ends that was there, `REPEAT` is read: only the others can.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
@@ -21,8 +25,9 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 
-# A byte that UTF-8 never writes, other than that of labels (`automata.label_bytes`).
-MARK: Final = 0xFE
+# Bytes that UTF-8 never writes, other than that of labels (`automata.label_bytes`).
+UNIQUE: Final = 0xFE
+REPEAT: Final = 0xFD
 
 
 class UniqueArrays(NamedTuple):
@@ -31,12 +36,15 @@ class UniqueArrays(NamedTuple):
     Attributes:
         grammar: the rules; they do not say that items differ.
         rules: those that read what follows the `[` of an array whose items must differ.
+        others: those that read what follows the `[` of another array, if it may be the same one in another reading of
+            the text; none where it never is.
         needs_more: whether such an array may have to go on after an item, or an object within one after a member; then
             the shortest way to the end that the rules know may not be one.
     """
 
     grammar: VisiblyPushdownGrammar
     rules: frozenset[int]
+    others: frozenset[int]
     needs_more: bool
 
 
@@ -73,21 +81,40 @@ class RulesAlone:
 
 
 def marked(arrays: UniqueArrays) -> VisiblyPushdownGrammar:
-    """Return the grammar with a mark at the beginning of each rule for an array whose items must differ."""
-    rules = enumerate(arrays.grammar.rules)
-    return replace(arrays.grammar, rules=tuple([_marked(rule) if at in arrays.rules else rule for at, rule in rules]))
+    """Return the grammar with both marks at the beginning of each rule for an array whose items must differ, and with
+    `REPEAT` in the others."""
+    return _with_marks(repeating(arrays), arrays.rules, _marked)
+
+
+def repeating(arrays: UniqueArrays) -> VisiblyPushdownGrammar:
+    """Return the grammar with `REPEAT` in the rules for arrays whose items may be equal: at any place, since it comes
+    only where an item ends."""
+    return _with_marks(arrays.grammar, arrays.others, _repeating)
+
+
+def _with_marks(
+    grammar: VisiblyPushdownGrammar,
+    rules: frozenset[int],
+    change: Callable[[VisiblyPushdownRule], VisiblyPushdownRule],
+) -> VisiblyPushdownGrammar:
+    if not rules:
+        return grammar
+    return replace(
+        grammar, rules=tuple([change(rule) if number in rules else rule for number, rule in enumerate(grammar.rules)])
+    )
 
 
 def _marked(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
-    """Return a rule that reads the mark first; its old start is its last state."""
+    """Return a rule that reads a mark first; its old start is its last state."""
     old = rule.num_states
 
     def moved(state: int) -> int:
         return state or old
 
+    marks = ex.byte_set([UNIQUE, REPEAT])
     return VisiblyPushdownRule(
         old + 1,
-        [(0, ex.byte_set([MARK]), old), *((moved(source), read, moved(target)) for source, read, target in rule.arcs)],
+        [(0, marks, old), *((moved(source), read, moved(target)) for source, read, target in rule.arcs)],
         [(moved(source), moved(target)) for source, target in rule.epsilon],
         [
             VisiblyPushdownCall(moved(at), called, tuple([to if to < 0 else moved(to) for to in targets]))
@@ -96,3 +123,11 @@ def _marked(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
         [(moved(state), number) for state, number in rule.ends],
         rule.num_exits,
     )
+
+
+def _repeating(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
+    """Return a rule that reads `REPEAT` wherever it does not call a rule or end."""
+    alone = {call.source for call in rule.calls} | {state for state, _ in rule.ends}
+    mark = ex.byte_set([REPEAT])
+    marks = [(state, mark, state) for state in range(rule.num_states) if state not in alone]
+    return replace(rule, arcs=[*rule.arcs, *marks])

@@ -98,7 +98,7 @@ class Ways:
         if state.position is None or not state.has_rivals:
             return None
         way = self.reader.way_out(state.position)
-        return None if way is None else self._byte_tokens[way[0]]
+        return None if way is None else self.byte_tokens[way[0]]
 
     def _followed(self, state: UniqueItemsState) -> int:
         """Return the length of the way that is followed; what is left of it is kept for the states along it."""
@@ -147,13 +147,13 @@ class Ways:
         return 0 if state.position is None else self.rules.core.min_tokens(state.rules)
 
     @cached_property
-    def _byte_tokens(self) -> dict[int, int]:
+    def byte_tokens(self) -> dict[int, int]:
         """By byte, a token that writes just that."""
         vocabulary = self.rules.vocabulary
         return {vocabulary.tokens[token][0]: token for token in reversed(vocabulary.native.byte_tokens.tolist())}
 
     def _steps(self, state: UniqueItemsState) -> Iterator[int]:
-        yield from self._byte_tokens.values()
+        yield from self.byte_tokens.values()
         yield from self._nearer(state)
 
     def _nearer(self, state: UniqueItemsState) -> list[int]:

@@ -67,8 +67,7 @@ class SchemaGrammarBuilder:
         needs_more: whether such an array may have to go on after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
-        variants_of: by the number of a rule that is not built, those that are called in its place, each with its exit;
-            None where there must be none.
+        variants_of: by the number of a rule that is not built, those that are called in its place, each with its exit.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class SchemaGrammarBuilder:
         self._waiting: deque[RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        self.variants_of: dict[int, list[tuple[int, int]]] | None = {}
+        self.variants_of: dict[int, list[tuple[int, int]]] = {}
         self._variant_rules = set[int]()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
@@ -129,7 +128,7 @@ class SchemaGrammarBuilder:
         if self.unique:
             self._check_names()
         if self.variants_of:
-            self._call_variants(self.variants_of)
+            self._call_variants()
         if self.habit == "default":
             self._indent()
         return VisiblyPushdownGrammar(tuple(self.rules), has_nondeterministic_calls=bool(self.variants_of))
@@ -215,7 +214,7 @@ class SchemaGrammarBuilder:
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
                 return
-            if self.variants_of and number in self.variants_of:
+            if number in self.variants_of:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if automaton.end(automaton.start) >= 0:
@@ -248,33 +247,19 @@ class SchemaGrammarBuilder:
 
     def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:
         """Return the variants of an object that can be read side by side, each with its exit; none if they cannot."""
-        if self.order != "any-if-cheap" or self.variants_of is None or number in self._variant_rules:
+        if self.order != "any-if-cheap" or number in self._variant_rules:
             return []
         found = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
         return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variant_rules)) else []
 
     def _add_variants(self, number: int, split: list[tuple[Formula, int]]) -> None:
         """Let rules for the variants be called in the place of a rule."""
-        assert self.variants_of is not None
         self.depth -= 1  # they are called in the place of the rule, not in it
         found = [(self._number(Kind.OBJECT, (part,), self.value_at_hand), way) for part, way in split]
         self.variants_of[number] = self.values.variants[number] = found
         self._variant_rules.update(called for called, _ in found)
 
-    def remembers_in_variants(self) -> bool:
-        """Return whether an array whose items have to be remembered is inside a variant: it must be known which array
-        is being read."""
-        if not self.unique:
-            return False
-        waiting = [called for rules in (self.variants_of or {}).values() for called, _ in rules]
-        reached = set(waiting)
-        while waiting:
-            found = {call.rule for call in self.rules[waiting.pop()].calls} - reached
-            reached |= found
-            waiting += found
-        return not reached.isdisjoint(self.unique)
-
-    def _call_variants(self, variants_of: dict[int, list[tuple[int, int]]]) -> None:
+    def _call_variants(self) -> None:
         """Call the rules of variants in the place of one, and write strings out where they are read: no rule can be
         called where another variant reads on."""
         strings = {number for number, (kind, _) in enumerate(self.keys, 1) if kind is Kind.STRING}
@@ -286,10 +271,10 @@ class SchemaGrammarBuilder:
                     ends = dict(read.ends)
                     targets = [(language, call.targets[ends[end]]) for _, language, end in read.arcs]
                     rule.arcs += [(call.source, language, target) for language, target in targets if target >= 0]
-                elif call.rule not in variants_of:
+                elif call.rule not in self.variants_of:
                     rule.calls.append(call)
                 else:
-                    for called, way in variants_of[call.rule]:
+                    for called, way in self.variants_of[call.rule]:
                         if call.targets[way] >= 0:
                             source = rule.state()
                             rule.epsilon.append((call.source, source))
@@ -316,7 +301,9 @@ class SchemaGrammarBuilder:
         Raises:
             UnsupportedSchema: the names may run out.
         """
-        for _, vector in filter(_counts_members, self.keys):
+        for number, (kind, vector) in enumerate(self.keys, 1):
+            if number in self.variants_of or not _counts_members(kind, vector):
+                continue
             self.needs_more = True
             automaton: ByMoves | Plain | FlaggedObject | None = None
             if self.order != "schema":
@@ -373,7 +360,7 @@ class SchemaGrammarBuilder:
         return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
 
 
-def _counts_members(key: RuleKey) -> bool:
+def _counts_members(kind: Kind, vector: Vector) -> bool:
     """Return whether a rule is of objects that must have two members of any names."""
-    found = (part for formula in key[1] for part in statements(formula)) if key[0] is Kind.OBJECT else ()
+    found = (part for formula in vector for part in statements(formula)) if kind is Kind.OBJECT else ()
     return any(isinstance(part, MemberCount) and part.low > 1 for part in found)

@@ -48,7 +48,11 @@ class SchemaGrammar(NamedTuple):
 
     def unique_arrays(self) -> UniqueArrays | None:
         """Return the grammar with the arrays whose items have to be remembered; None where there are none."""
-        return UniqueArrays(self.rules, frozenset(self.unique), self.needs_more) if self.unique else None
+        if not self.unique:
+            return None
+        arrays = {number for number, kind in enumerate(self.kinds) if kind is Kind.ARRAY}
+        others = arrays - self.unique.keys() if self.rules.has_nondeterministic_calls else ()
+        return UniqueArrays(self.rules, frozenset(self.unique), frozenset(others), self.needs_more)
 
 
 def schema_grammar(
@@ -71,21 +75,12 @@ def schema_grammar(
 
     def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
         nonlocal builder
-        while True:
-            before = builder
-            builder = SchemaGrammarBuilder(
-                restriction, whitespace, order, spellings, max_digits, empty, before.expansion
-            )
-            if before.variants_of is None or before.remembers_in_variants():
-                builder.variants_of = None
-            made = builder.grammar(document.root)
-            if not builder.remembers_in_variants():
-                return made
+        before = builder
+        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
+        return builder.grammar(document.root)
 
     try:
         grammar = builder.grammar(document.root)
-        if builder.remembers_in_variants():
-            grammar = again(frozenset())
         empty = builder.values.empty_values()
         if empty:
             grammar = again(empty)

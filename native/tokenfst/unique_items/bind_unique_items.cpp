@@ -1,6 +1,7 @@
 // Bindings of what automata with a memory of items are made of.
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -47,10 +48,12 @@ auto held_unlocked(const TokenReader& tokens, Function function) {
 }
 
 void make_tokens(TokenReader* self, std::shared_ptr<LazyAutomaton> marked, std::shared_ptr<SeparatingTokens> separating,
-                 int64_t mark, int64_t max_positions) {
+                 std::pair<int64_t, int64_t> marks, int64_t max_positions) {
   require(marked->vocabulary().size() > 256, "the marked automaton reads bytes");
-  require_within(mark, 0, 256, "mark");
-  auto reader = std::make_unique<Reader>(std::move(marked), static_cast<uint8_t>(mark), max_positions, check_signals);
+  require_within(marks.first, 0, 256, "mark");
+  require_within(marks.second, 0, 256, "mark");
+  const Marks bytes{static_cast<uint8_t>(marks.first), static_cast<uint8_t>(marks.second)};
+  auto reader = std::make_unique<Reader>(std::move(marked), bytes, max_positions, check_signals);
   new (self) TokenReader(std::move(reader), std::move(separating));
 }
 
@@ -59,6 +62,16 @@ std::optional<Position> after(const TokenReader& tokens, const Position& positio
   const auto bytes = bytes_of(text);
   const bool is_allowed = held(tokens, [&] { return tokens.reader().read(reached, bytes); });
   return is_allowed ? std::optional(std::move(reached)) : std::nullopt;
+}
+
+std::vector<int64_t> repeats(const TokenReader& tokens, const Position& position, const nb::bytes& text) {
+  std::vector<int64_t> found;
+  const auto bytes = bytes_of(text);
+  held(tokens, [&] {
+    Position reached = position;
+    return tokens.reader().read(reached, bytes, &found);
+  });
+  return found;
 }
 
 std::span<uint32_t> mask_of(const TokenReader& tokens, const Output<int32_t>& row) {
@@ -164,10 +177,11 @@ void bind_unique_items(nb::module_& m) {
       .def("__copy__", [](nb::handle_t<Position> self) { return nb::borrow(self); })
       .def("__deepcopy__", [](nb::handle_t<Position> self, nb::handle) { return nb::borrow(self); }, "memo"_a);
   nb::class_<TokenReader>(m, "ItemTokenReader", "Follows texts with a memory of the items that must differ.")
-      .def("__init__", &make_tokens, "marked"_a, "separating"_a, "mark"_a, "max_positions"_a)
+      .def("__init__", &make_tokens, "marked"_a, "separating"_a, "marks"_a, "max_positions"_a)
       .def_prop_ro("start", [](const TokenReader& tokens) { return tokens.reader().start(); })
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("after", &after, "The position after more bytes; None if they are not allowed, or write an item twice.")
+      .def("repeats", &repeats, "The places in a text that is allowed where items end that were there.")
       .def(
           "goes_on",
           [](const TokenReader& tokens, const Position& position) {

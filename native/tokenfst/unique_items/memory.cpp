@@ -95,23 +95,22 @@ bool Container::has(std::string_view own_name) const {
 
 // Steps.
 
-bool Memory::read(uint8_t byte, bool begins_unique) {
+Step Memory::end_before(uint8_t byte) {
+  constexpr std::string_view kEnding = " \t\n\r,]}";
+  const bool is_plain = open_ && scalar_ && !scalar_.is_string();
+  return is_plain && kEnding.find(static_cast<char>(byte)) != std::string_view::npos ? end(scalar_.value())
+                                                                                       : Step::kNone;
+}
+
+Step Memory::read(uint8_t byte, bool begins_unique) {
   if (!open_) {
     if (begins_unique) open(false, true);
-    return true;
+    return Step::kNone;
   }
-  if (scalar_.is_string() && (byte != '"' || scalar_.escapes())) {
-    scalar_.read(byte), settle();
-    return true;
-  }
-  if (scalar_.is_string()) return end(scalar_.value());
   if (!scalar_) return read_mark(byte, begins_unique);
-  constexpr std::string_view kEndScalar = " \t\n\r,]}";
-  if (kEndScalar.find(static_cast<char>(byte)) != std::string_view::npos) {
-    return end(scalar_.value()) && read_mark(byte, begins_unique);
-  }
+  if (scalar_.is_string() && byte == '"' && !scalar_.escapes()) return end(scalar_.value());
   scalar_.read(byte), settle();
-  return true;
+  return Step::kNone;
 }
 
 void Memory::read_text(std::string_view text) {
@@ -120,27 +119,27 @@ void Memory::read_text(std::string_view text) {
 }
 
 // Read a byte outside of scalars.
-bool Memory::read_mark(uint8_t byte, bool begins_unique) {
+Step Memory::read_mark(uint8_t byte, bool begins_unique) {
   switch (byte) {
     case ' ':
     case '\t':
     case '\n':
     case '\r':
     case ':':
-      return true;
+      return Step::kNone;
     case '[':
     case '{':
       open(byte == '{', begins_unique);
-      return true;
+      return Step::kNone;
     case ']':
     case '}': {
       ValuePointer value = open_->value();
       open_ = open_->outer;
-      return !open_ || end(std::move(value));
+      return open_ ? end(std::move(value)) : Step::kNone;
     }
     case ',':
       separate();
-      return true;
+      return Step::kNone;
     case '"':
       scalar_ = Scalar::string();
       break;
@@ -148,7 +147,7 @@ bool Memory::read_mark(uint8_t byte, bool begins_unique) {
       scalar_ = Scalar::plain({reinterpret_cast<const char*>(&byte), 1});
   }
   settle();
-  return true;
+  return Step::kNone;
 }
 
 // Open a container, which may become what the one around it may have next.
@@ -189,26 +188,26 @@ void Memory::separate() {
   });
 }
 
-// Read the end of a value or name; return false if it was there.
-bool Memory::end(ValuePointer value) {
+// Read the end of a value or name.
+Step Memory::end(ValuePointer value) {
   scalar_ = Scalar();
   return open_->is_object && !open_->name ? end_name(*value) : end_item(std::move(value));
 }
 
-bool Memory::end_name(const Value& name) {
+Step Memory::end_name(const Value& name) {
   const auto is_same = [&](const Part* rival) { return rival->name == name.text; };
-  if (std::ranges::any_of(open_->rivals, is_same)) return false;
+  if (std::ranges::any_of(open_->rivals, is_same)) return Step::kRefused;
   change([&](Container& made) {
     made.name = name.text;
     std::ranges::copy_if(open_->candidates, std::back_inserter(made.candidates),
                          [&](const Value* candidate) { return candidate->member(name.text) != nullptr; });
   });
-  return true;
+  return Step::kNone;
 }
 
-bool Memory::end_item(ValuePointer value) {
+Step Memory::end_item(ValuePointer value) {
   const auto is_same = [&](const Part* rival) { return *rival->value == *value; };
-  if (open_->is_unique && std::ranges::any_of(open_->rivals, is_same)) return false;
+  const bool repeats = open_->is_unique && std::ranges::any_of(open_->rivals, is_same);
   value = shared(std::move(value));
   change([&](Container& made) {
     std::ranges::copy_if(open_->candidates, std::back_inserter(made.candidates), [&](const Value* candidate) {
@@ -218,7 +217,7 @@ bool Memory::end_item(ValuePointer value) {
     made.parts = std::make_shared<Part>(open_->parts, open_->name.value_or(""), std::move(value));
     made.name.reset();
   });
-  return true;
+  return repeats ? Step::kRepeats : Step::kNone;
 }
 
 // Return an equal value of a candidate if there is one, so that comparing what has both soon ends.

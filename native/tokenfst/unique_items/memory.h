@@ -72,6 +72,13 @@ struct Container {
   ~Container();
 };
 
+// What a byte does beside being read.
+enum class Step : uint8_t {
+  kNone,
+  kRepeats,  // an item ends that was there
+  kRefused,  // a name ends that was there
+};
+
 class Memory {
  public:
   // Whether something under way may still become what was there.
@@ -83,9 +90,10 @@ class Memory {
   const Scalar& scalar() const { return scalar_; }
   const Container* innermost() const { return open_.get(); }
 
-  // Read one more byte with which the text may go on; return false if an item ends that was there, or a name. Throw
-  // TooLong if an exponent is too long to be remembered.
-  bool read(uint8_t byte, bool begins_unique);
+  // End the number or word under way if a byte ends it, which is to be read next.
+  Step end_before(uint8_t byte);
+  // Read one more byte with which the text may go on. Throw TooLong if an exponent is too long to be remembered.
+  Step read(uint8_t byte, bool begins_unique);
   // Read more of a string that is under way, without quotation marks and backslashes.
   void read_text(std::string_view text);
   // Bytes such that after any other one nothing under way has rivals, if a string is under way and no escape.
@@ -97,12 +105,12 @@ class Memory {
   friend bool operator==(const Memory& left, const Memory& right);
 
  private:
-  bool read_mark(uint8_t byte, bool begins_unique);
+  Step read_mark(uint8_t byte, bool begins_unique);
   void open(bool is_object, bool is_unique);
   void separate();
-  bool end(ValuePointer value);
-  bool end_name(const Value& name);
-  bool end_item(ValuePointer value);
+  Step end(ValuePointer value);
+  Step end_name(const Value& name);
+  Step end_item(ValuePointer value);
   ValuePointer shared(ValuePointer value) const;
   void settle();
   bool may_follow(const Outlook& outlook, const Value& candidate) const;

@@ -27,28 +27,40 @@ int64_t Reader::state_after(int64_t state, uint8_t byte, bool& begins_unique) {
   begins_unique = false;
   const int64_t reached = marked_->read({&byte, 1}, state);
   if (byte != '[' || reached == LazyAutomaton::kNotAllowed) return reached;
-  const int64_t inside = marked_->read({&mark_, 1}, reached);
-  begins_unique = inside != LazyAutomaton::kNotAllowed;
-  return begins_unique ? inside : reached;
+  begins_unique = marked_->read({&marks_.unique, 1}, reached) != LazyAutomaton::kNotAllowed;
+  return begins_unique ? marked_->read({&marks_.repeat, 1}, reached) : reached;
 }
 
-bool Reader::read(Position& position, std::span<const uint8_t> text) {
-  while (!text.empty()) {
+bool Reader::read(Position& position, std::span<const uint8_t> text, std::vector<int64_t>* repeats) {
+  for (size_t at = 0; at < text.size();) {
     budget_.spend(8);
     const bool is_in_text = position.memory.scalar().is_in_text();
-    if (const size_t length = is_in_text ? num_plain(text) : 0) {
-      position.marked = marked_->read(text.first(length), position.marked);
+    if (const size_t length = is_in_text ? num_plain(text.subspan(at)) : 0) {
+      position.marked = marked_->read(text.subspan(at, length), position.marked);
       if (position.marked == LazyAutomaton::kNotAllowed) return false;
-      position.memory.read_text({reinterpret_cast<const char*>(text.data()), length});
-      text = text.subspan(length);
+      position.memory.read_text({reinterpret_cast<const char*>(&text[at]), length});
+      at += length;
       continue;
     }
+    if (marks_.has(text[at])) return false;
+    const Step before = position.memory.end_before(text[at]);
+    if (!follow(position, before)) return false;
     bool begins_unique = false;
-    position.marked = state_after(position.marked, text[0], begins_unique);
-    if (position.marked == LazyAutomaton::kNotAllowed || !position.memory.read(text[0], begins_unique)) return false;
-    text = text.subspan(1);
+    position.marked = state_after(position.marked, text[at], begins_unique);
+    if (position.marked == LazyAutomaton::kNotAllowed) return false;
+    const Step with = position.memory.read(text[at], begins_unique);
+    if (!follow(position, with)) return false;
+    if (repeats && before == Step::kRepeats) repeats->push_back(static_cast<int64_t>(at));
+    ++at;
+    if (repeats && with == Step::kRepeats) repeats->push_back(static_cast<int64_t>(at));
   }
   return true;
+}
+
+// Go on with the readings that allow what a byte does; return false if there is none.
+bool Reader::follow(Position& position, Step step) {
+  if (step == Step::kRepeats) position.marked = marked_->read({&marks_.repeat, 1}, position.marked);
+  return step != Step::kRefused && position.marked != LazyAutomaton::kNotAllowed;
 }
 
 bool Reader::goes_on(const Position& position) {
@@ -125,7 +137,7 @@ std::optional<std::string> Reader::searched(const Position& from) {
     for (int byte = 0; byte < 256; ++byte) {
       const auto letter = static_cast<uint8_t>(byte);
       Position reached = position;
-      if (!bytes[letter] || letter == mark_ || !read(reached, {&letter, 1})) continue;
+      if (!bytes[letter] || !read(reached, {&letter, 1})) continue;
       std::string longer = way + static_cast<char>(letter);
       if (!reached.memory.has_rivals()) return longer;
       if (!is_new(reached)) continue;

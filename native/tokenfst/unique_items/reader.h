@@ -3,8 +3,10 @@
 //     Position       where a text stands: a state of the marked automaton, and the memory
 //     Reader         reads bytes; searches for a way to where nothing under way has rivals
 //
-// The marked automaton reads bytes, and a mark after the `[` of an array whose items must differ. At one place of a
-// text one rule reads all arrays, so it is known at once which these are: where the mark may come.
+// The marked automaton reads bytes, and marks that are no bytes of texts (`Marks`). After each `[` the first mark tells
+// whether the items of the array must differ in some reading of the text. There may be several readings, side by side,
+// until the text tells them apart. So where an item ends that was there, the automaton reads the second mark: readings
+// go on in which items of the array need not differ.
 //
 // A text can go on where nothing has rivals: then the shortest way to the end of the item is one, and what comes after
 // an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way leads to
@@ -43,12 +45,20 @@ struct PositionHash {
   size_t operator()(const Position& position) const { return static_cast<size_t>(position.hash()); }
 };
 
+// What the marked automaton reads besides texts.
+struct Marks {
+  uint8_t unique;  // an array begins whose items must differ
+  uint8_t repeat;  // an item ends that was there; and after `[`, that the array is remembered
+
+  bool has(uint8_t byte) const { return byte == unique || byte == repeat; }
+};
+
 class Reader {
  public:
   // The most positions that one search looks at is `max_positions`.
-  Reader(std::shared_ptr<LazyAutomaton> marked, uint8_t mark, int64_t max_positions, Budget::Interrupt interrupt)
+  Reader(std::shared_ptr<LazyAutomaton> marked, Marks marks, int64_t max_positions, Budget::Interrupt interrupt)
       : marked_(std::move(marked)),
-        mark_(mark),
+        marks_(marks),
         max_positions_(max_positions),
         budget_(0, kNever, interrupt) {}
 
@@ -58,8 +68,9 @@ class Reader {
   // Everything below requires that the caller holds the marked automaton. Throw TooLong if an exponent is too long to
   // be remembered, or a search would have to look at too many positions.
 
-  // Read more bytes; return false if they are not allowed, or write an item twice. Then the position is spoilt.
-  bool read(Position& position, std::span<const uint8_t> text);
+  // Read more bytes; return false if they are not allowed, or write an item twice where items must differ. Then the
+  // position is spoilt. `repeats` gets the places in the text where items end that were there.
+  bool read(Position& position, std::span<const uint8_t> text, std::vector<int64_t>* repeats = nullptr);
   // The state of the marked automaton after one more byte, kNotAllowed if there is none.
   int64_t state_after(int64_t state, uint8_t byte, bool& begins_unique);
   // Whether what is under way can end as something that was not there.
@@ -72,13 +83,14 @@ class Reader {
   // The number of ways that are tried before one is searched for, and of those that are kept; full, they are emptied.
   static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12;
 
+  bool follow(Position& position, Step step);
   std::optional<std::string> searched(const Position& from);
   void keep(Position position, std::string_view way);
   bool repeats_zeros(const Position& position);
   bool has_hint(const Position& position);
 
   const std::shared_ptr<LazyAutomaton> marked_;
-  const uint8_t mark_;
+  const Marks marks_;
   const int64_t max_positions_;
   Budget budget_;
   std::unordered_map<Position, std::optional<std::string>, PositionHash> ways_;
