@@ -701,6 +701,10 @@ class ItemPosition:
     def has_rivals(self) -> bool:
         """Whether something under way may still become what was there."""
 
+    @property
+    def num_repeats(self) -> int:
+        """How many items have ended that were there."""
+
     def __hash__(self) -> int: ...
 
     def __eq__(self, other: object, /) -> bool: ...
@@ -737,7 +741,7 @@ class ItemTokenReader:
 
     def doubtful(self, position: ItemPosition, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, ItemPosition | None]]:
         """
-        The tokens of a mask after which something has rivals, and where they lead; None for an item that was there.
+        The tokens of a mask after which something has rivals, or in which an item ends that was there, and where they lead; None where they are not allowed.
         """
 
     def way_out(self, position: ItemPosition) -> bytes | None:

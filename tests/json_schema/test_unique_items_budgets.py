@@ -129,8 +129,13 @@ def test_budgets_are_the_numbers_behind_tokens() -> None:
 @pytest.mark.parametrize(
     ("schema", "place", "reason"),
     [
-        ({"not": {"uniqueItems": True, "minItems": 1}}, "/not/uniqueItems", "in some of the arrays"),
-        ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, "/anyOf/0/uniqueItems", "in some of the arrays"),
+        ({"not": {"uniqueItems": True, "minItems": 1}}, "/not/uniqueItems", "must be equal"),
+        ({"oneOf": [STRINGS, {"type": "array", "maxItems": 2}]}, "/oneOf/0/uniqueItems", "must be equal"),
+        (
+            {"type": "array", "anyOf": [unique(WORDS), *({"contains": {"const": number}} for number in range(128))]},
+            "/anyOf/0/uniqueItems",
+            "in some of the arrays",
+        ),
         (unique({"type": "integer", "minimum": 0, "maximum": 99}, minItems=101), "/uniqueItems", "more items than"),
         (
             unique({"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "minProperties": 3}),

@@ -1,4 +1,5 @@
-"""Arrays whose items must differ in some variants of an object and not in others, read side by side.
+"""Arrays whose items must differ in some variants of an object, or of the array, and not in others: these are read side
+by side.
 
 The oracles: jsonschema for values in any order; and all texts of small languages for masks.
 """
@@ -22,22 +23,26 @@ from constraints.json_schema.containers import distinct
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-TOKENS = [
-    b'{"',
-    b'":',
-    b'","',
-    b'"],',
-    b'"]]',
-    b'"a"',
-    b'a"',
-    b'"a",',
-    b'a","',
-    b'["a","a',
-    b',"b"',
-    b'],["',
-    b'"k":',
-    b'"}',
+WORDS_AND_MARKS = [
+    '"',
+    '":',
+    '","',
+    '"],',
+    '"]]',
+    '"]',
+    '"]}',
+    '"a"',
+    'a"',
+    '"a",',
+    'a","',
+    '["a","a',
+    ',"b"',
+    '],["',
+    '"k":',
+    '"}',
 ]
+MORE = ['a"]', '","a"]', 'a","a"]', '"a","a"', '"b","b","', '"],"k":"', '"a"],["a"', 'a"],["a"]']
+TOKENS = [b'{"', *(token.encode() for token in WORDS_AND_MARKS + MORE)]
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *TOKENS, b""], eos_ids=[256 + len(TOKENS)])
 
 
@@ -63,6 +68,16 @@ class ArrayVariants(Variants):
         if random.random() < 0.2:
             found[random.choice(["minItems", "maxItems"])] = random.choice([1, 2])
         return found
+
+    def schema_of_arrays(self) -> dict[str, Any]:
+        """Arrays with variants, at one of several places."""
+        random = self.random
+        parts = [part for part in (self.value() for _ in range(20)) if isinstance(part, dict) and "type" in part]
+        found = {"anyOf": random.sample(parts, random.choice([2, 2, 3]))}
+        if random.random() < 0.3:
+            found["contains"] = {"const": 1}
+        around = [found, {"items": found}, {"properties": {"a": found}}, {"prefixItems": [found, True]}]
+        return random.choice(around)
 
     def array(self) -> list[Any]:
         random = self.random
@@ -108,6 +123,31 @@ def test_texts_are_those_of_valid_values(seed: int) -> None:
     assert num_told > 2
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("seed", range(6))
+def test_texts_of_arrays_with_variants_are_those_of_valid_values(seed: int, order: Any) -> None:
+    variants, num_read, num_told = ArrayVariants(seed), 0, 0
+    while num_read < 25:
+        schema = variants.schema_of_arrays()
+        try:
+            constraint = json_schema(schema, property_order=order)
+        except (UnsatisfiableSchema, UnsupportedSchema):  # two items of some variant must be equal
+            continue
+        arrays = constraint.unique_arrays()
+        if not arrays or not arrays.others or not arrays.grammar.has_nondeterministic_calls:
+            continue
+        automaton, num_read = tokenfst.compile(constraint, ALL_BYTES), num_read + 1
+        checker, lax = validator(schema, "draft2020-12"), validator(without(schema), "draft2020-12")
+        for _ in range(60):
+            inner = variants.array()
+            value = variants.random.choice([inner, inner, [inner], [inner, variants.array()], {"a": inner}])
+            text = json.dumps(value).encode()
+            is_valid = checker.is_valid(read(text))
+            num_told += is_valid != lax.is_valid(read(text))
+            assert automaton.accepts(text) == is_valid, (schema, text)
+    assert num_told > 2
+
+
 def without(schema: Any) -> Any:
     """A schema without `uniqueItems`."""
     if isinstance(schema, dict):
@@ -127,7 +167,7 @@ NESTED: Final = [list(items) for size in range(3) for items in product(INNER, re
 WORDS: Final = {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}
 LISTS: Final = {"type": "array", "items": {"enum": INNER}, "maxItems": 2}
 DIFFERENT: Final = {"uniqueItems": True}
-SMALL: Final = {
+SMALL = {
     "some differ": (tagged({**WORDS, **DIFFERENT}, WORDS), FLAT),
     "all differ": (tagged({**WORDS, **DIFFERENT}, {**WORDS, **DIFFERENT, "minItems": 1}), FLAT),
     "one that must come": (tagged({**WORDS, **DIFFERENT, "minItems": 1}, {**WORDS, "maxItems": 1}), FLAT),
@@ -141,10 +181,26 @@ SMALL: Final = {
 }
 
 
+def either(*arrays: Any) -> dict[str, Any]:
+    return {"type": "array", "anyOf": list(arrays)}
+
+
+SMALL |= {
+    "short ones need not": (either({**WORDS, **DIFFERENT}, {**WORDS, "maxItems": 2}), FLAT),
+    "those of one word need not": (either({**WORDS, **DIFFERENT}, {**WORDS, "items": {"const": "b"}}), FLAT),
+    "those of three need not": (either({**WORDS, **DIFFERENT}, {**WORDS, "minItems": 3}), FLAT),
+    "the inner ones of some": (
+        either({**LISTS, **DIFFERENT}, {**LISTS, "items": {**LISTS["items"], **DIFFERENT}}),
+        NESTED,
+    ),
+}
+
+
 def valid_texts(schema: dict[str, Any], arrays: list[Any]) -> set[bytes]:
     checker = validator(schema, "draft2020-12")
     members = [[("k", tag), ("a", array)] for tag in "pq" for array in arrays]
-    found = (dict(order) for pair in members for order in permutations(pair))
+    objects = [dict(order) for pair in members for order in permutations(pair)]
+    found: list[Any] = objects if schema["type"] == "object" else arrays
     return {json.dumps(value, separators=(",", ":")).encode() for value in found if checker.is_valid(value)}
 
 

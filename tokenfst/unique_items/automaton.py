@@ -75,8 +75,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         self.start = UniqueItemsState(rules.start, self.reader.start)
         self.ways = Ways(rules, self.reader, self.step, arrays.needs_more)
         self._opening = separating.opening
-        # Whether a text may have several readings; and the tokens that would be read as a mark.
-        self._has_readings = bool(arrays.others)
+        # The tokens that `rules` would read as a mark.
         self._marks = _tokens_with_repeat(rules.vocabulary) if arrays.others else []
 
     def __repr__(self) -> str:
@@ -127,10 +126,10 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
     def _reached(self, state: UniqueItemsState, token: int, position: _native.ItemPosition) -> UniqueItemsState:
         """Return the state after a token that is allowed and leads to a position."""
         assert state.position is not None
-        text = self._bytes(state, token)
-        repeats = self.reader.repeats(state.position, text) if self._has_readings else []
-        if not repeats:
+        if position.num_repeats == state.position.num_repeats:
             return UniqueItemsState(self.rules.step(state.rules, token), position)
+        text = self._bytes(state, token)
+        repeats = self.reader.repeats(state.position, text)
         places = [0, *repeats, len(text)]
         rules = state.rules
         for byte in bytes([REPEAT]).join(text[begin:end] for begin, end in pairwise(places)):
@@ -162,7 +161,8 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         return position is not None and self.reader.goes_on(position)
 
     def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
-        """Return the tokens after which something under way has rivals, or that cannot be read, and where they lead.
+        """Return the tokens after which something under way has rivals, or in which an item ends that was there; and
+        where they lead, None where they are not allowed.
 
         Args:
             state: the state, which is no end.

@@ -128,6 +128,8 @@ def _marked(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
 def _repeating(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
     """Return a rule that reads `REPEAT` wherever it does not call a rule or end."""
     alone = {call.source for call in rule.calls} | {state for state, _ in rule.ends}
+    # Where several rules are called, their calls come after epsilon arcs.
+    alone |= {source for source, target in rule.epsilon if target in alone}
     mark = ex.byte_set([REPEAT])
     marks = [(state, mark, state) for state in range(rule.num_states) if state not in alone]
     return replace(rule, arcs=[*rule.arcs, *marks])

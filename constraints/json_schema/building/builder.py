@@ -201,9 +201,11 @@ class SchemaGrammarBuilder:
             build_anything(self, rule, kind, self.plans.max_digits)
             self.values.needs[number] = ()
             return
-        automaton: ByMoves | Plain
+        automaton: ByMoves | Plain | None
         if kind is Kind.ARRAY:
-            automaton = array_automaton(vector, self.expansion)
+            automaton = self._array(number, vector)
+            if automaton is None:
+                return
             if isinstance(automaton, PlainArray):
                 self._expect_states(2 * automaton.num_states - 1)
             elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
@@ -228,6 +230,22 @@ class SchemaGrammarBuilder:
         else:
             self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
+    def _array(self, number: int, vector: Vector) -> ByMoves | Plain | None:
+        """Return the automaton of an array; None where its variants are read side by side, since the items of some of
+        them must differ.
+
+        Raises:
+            UnsupportedSchema: the items of some variant must not differ.
+        """
+        try:
+            return array_automaton(vector, self.expansion)
+        except UnsupportedSchema:
+            split = self._split(number, vector)
+            if not split:
+                raise
+            self._add_variants(number, Kind.ARRAY, split)
+            return None
+
     def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | InAnyOrder | None:
         """Return the automaton of an object in any order; None where it keeps the order of the schema, or where its
         variants are read side by side."""
@@ -235,27 +253,28 @@ class SchemaGrammarBuilder:
         split: list[tuple[Formula, int]] = []
 
         def most() -> int:
-            split.extend(self._split(number, vector))
+            split.extend(self._split(number, vector) if self.order == "any-if-cheap" else ())
             return VARIANTS_WORK if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
 
         is_empty = None if self.empty is None else self.is_empty
         given = vector, self.restriction, self.expansion, self.order, self._allowance, is_empty, most
         found = object_in_any_order(*given)
         if found is None and split:
-            self._add_variants(number, split)
+            self._add_variants(number, Kind.OBJECT, split)
         return found
 
     def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:
-        """Return the variants of an object that can be read side by side, each with its exit; none if they cannot."""
-        if self.order != "any-if-cheap" or number in self._variant_rules:
+        """Return the variants of an array or object that can be read side by side, each with its exit; none if they
+        cannot."""
+        if number in self._variant_rules:
             return []
         found = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
         return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variant_rules)) else []
 
-    def _add_variants(self, number: int, split: list[tuple[Formula, int]]) -> None:
+    def _add_variants(self, number: int, kind: Kind, split: list[tuple[Formula, int]]) -> None:
         """Let rules for the variants be called in the place of a rule."""
         self.depth -= 1  # they are called in the place of the rule, not in it
-        found = [(self._number(Kind.OBJECT, (part,), self.value_at_hand), way) for part, way in split]
+        found = [(self._number(kind, (part,), self.value_at_hand), way) for part, way in split]
         self.variants_of[number] = self.values.variants[number] = found
         self._variant_rules.update(called for called, _ in found)
 

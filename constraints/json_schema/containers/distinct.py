@@ -9,10 +9,10 @@ where there are few values: then a state is the set of those that have come. Whe
 values, as in a tuple of a number and a string, nothing has to be remembered. The values of the items are read off the
 statements beside `UniqueItems`: those in the same conjunction, and in the conjunctions around it.
 
-Any other array is read with a memory of its items (`tokenfst.unique_items`). That is possible if all arrays at its
-place must have different items: if no array satisfies the formulas with `UniqueItems` taken as false. Where some arrays
-of a place must and others need not, or must not, whoever reads the items cannot know yet which it is, so that is
-refused.
+Any other array is read with a memory of its items (`tokenfst.unique_items`), if all arrays at its place must have
+different items: if no array satisfies the formulas with `UniqueItems` taken as false. Where some must and others need
+not, they are variants, each with a rule of its own, which are read side by side. Where items must not differ, a mask
+would have to know whether one of them can still come again, so that is refused.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
     memory of the items.
 
     Raises:
-        UnsupportedSchema: it takes a memory, and holds of some arrays and not of others.
+        UnsupportedSchema: it takes a memory, and some arrays or all need not or must not have different items.
     """
     resolved = tuple(map(distinctness.resolved, vector))
     found = next((part for formula in resolved for part in statements(formula) if isinstance(part, UniqueItems)), None)
@@ -155,8 +155,11 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
             return if_true, found
         if if_true == if_false:
             return if_true, None
+    must_repeat = all(type(formula) is Never for formula in _taken(vector, TRUE))
     raise UnsupportedSchema(
-        "needs memory of all items, in some of the arrays that may stand here and not in others",
+        "needs memory of all items, since two of them must be equal"
+        if must_repeat
+        else "needs memory of all items, in some of the arrays that may stand here and not in others",
         pointer=found.pointer,
         keyword="uniqueItems",
     )

@@ -169,6 +169,7 @@ void bind_unique_items(nb::module_& m) {
       .def_prop_ro(
           "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
           "Whether something under way may still become what was there.")
+      .def_ro("num_repeats", &Position::num_repeats, "How many items have ended that were there.")
       .def("__hash__", [](const Position& position) { return static_cast<int64_t>(position.hash()); })
       .def(
           "__eq__", [](const Position& left, const Position& right) { return left == right; }, nb::is_operator(),
@@ -191,8 +192,8 @@ void bind_unique_items(nb::module_& m) {
           "Whether what is under way can end as something that was not there.")
       .def("clear", &clear, "Take out of a mask of the rules the tokens that the memory does not allow.")
       .def("doubtful", &doubtful, "position"_a, "mask"_a,
-           "The tokens of a mask after which something has rivals, and where they lead; None for an item that was "
-           "there.")
+           "The tokens of a mask after which something has rivals, or in which an item ends that was there, and where "
+           "they lead; None where they are not allowed.")
       .def("way_out", &way_out, "position"_a,
            "The first of the shortest texts that lead to where nothing has rivals; None if none does.");
 }

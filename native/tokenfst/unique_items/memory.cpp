@@ -99,7 +99,7 @@ Step Memory::end_before(uint8_t byte) {
   constexpr std::string_view kEnding = " \t\n\r,]}";
   const bool is_plain = open_ && scalar_ && !scalar_.is_string();
   return is_plain && kEnding.find(static_cast<char>(byte)) != std::string_view::npos ? end(scalar_.value())
-                                                                                       : Step::kNone;
+                                                                                     : Step::kNone;
 }
 
 Step Memory::read(uint8_t byte, bool begins_unique) {

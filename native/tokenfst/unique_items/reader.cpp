@@ -59,7 +59,10 @@ bool Reader::read(Position& position, std::span<const uint8_t> text, std::vector
 
 // Go on with the readings that allow what a byte does; return false if there is none.
 bool Reader::follow(Position& position, Step step) {
-  if (step == Step::kRepeats) position.marked = marked_->read({&marks_.repeat, 1}, position.marked);
+  if (step == Step::kRepeats) {
+    position.marked = marked_->read({&marks_.repeat, 1}, position.marked);
+    ++position.num_repeats;
+  }
   return step != Step::kRefused && position.marked != LazyAutomaton::kNotAllowed;
 }
 

@@ -35,9 +35,13 @@ namespace tokenfst::unique_items {
 struct Position {
   int64_t marked;
   Memory memory;
+  // How many items have ended that were there. It tells what a text has done, and not what may follow.
+  int64_t num_repeats = 0;
 
   uint64_t hash() const { return support::mixed(memory.hash(), static_cast<uint64_t>(marked)); }
-  friend bool operator==(const Position&, const Position&) = default;
+  friend bool operator==(const Position& left, const Position& right) {
+    return left.marked == right.marked && left.memory == right.memory;
+  }
 };
 
 // For maps of the standard library.

@@ -24,12 +24,12 @@ void TokenReader::clear(const Position& position, std::span<uint32_t> words) {
     if (!reached || !reader_->goes_on(*reached)) support::clear_bit(words, token);
   };
   const bool is_in_text = position.memory.scalar().is_in_text();
-  visit_all({words, visit, is_in_text ? position.marked : LazyAutomaton::kNotAllowed}, position);
+  visit_all({words, visit, position.num_repeats, is_in_text ? position.marked : LazyAutomaton::kNotAllowed}, position);
 }
 
 void TokenReader::visit_doubtful(const Position& position, std::span<const uint32_t> words,
                                  const VisitDoubtful& visit) {
-  visit_all({words, visit}, position);
+  visit_all({words, visit, position.num_repeats}, position);
 }
 
 void TokenReader::visit_all(const Walk& walk, const Position& position) {
@@ -41,16 +41,18 @@ void TokenReader::visit_all(const Walk& walk, const Position& position) {
 // Visit the tokens below a node, whose `depth` bytes have led to a position.
 void TokenReader::visit_below(const Walk& walk, const Position& position, const Trie& trie, const TrieNode& node,
                               size_t depth) {
-  if (!position.memory.has_rivals()) return visit_separating(walk, position, node, depth, {});
+  if (!walk.is_about(position)) return visit_separating(walk, position, node, depth, {});
   if (depth) visit_run(walk, node.first_rank, trie.own_end(node), &position);
   if (!node.children) return;
-  const bool is_in_text = position.memory.scalar().is_in_text();
+  const bool repeats = position.num_repeats > walk.num_repeats;
+  const bool is_in_text = position.memory.scalar().is_in_text() && !repeats;
   const support::ByteSet bytes =
       is_in_text ? position.memory.bytes_for_rivals() : reader_->marked().bytes_after(position.marked);
   if (is_in_text) visit_separating(walk, position, node, depth, bytes);
   for (int32_t child = node.children; child < node.children + node.num_children; ++child) {
     const uint8_t byte = trie.bytes()[child];
-    if (!bytes[byte]) continue;
+    // After an item that was there, the rules allow more than the readings that are left.
+    if (!bytes[byte] && !repeats) continue;
     Position reached = position;
     if (reader_->read(reached, {&byte, 1})) {
       visit_below(walk, reached, trie, trie[child], depth + 1);
@@ -110,7 +112,7 @@ void TokenReader::read_sorted(const Walk& walk, const Position& position, std::s
       }
     }
     before = rest;
-    if (is_refused || path.back().memory.has_rivals()) {
+    if (is_refused || walk.is_about(path.back())) {
       walk.visit(tokens_->id(rank), is_refused ? nullptr : &path.back());
     }
   }

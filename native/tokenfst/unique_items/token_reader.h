@@ -22,8 +22,8 @@
 
 namespace tokenfst::unique_items {
 
-// Is told of a token after which something under way has rivals, and of where it leads; null for a token in which an
-// item ends that was there.
+// Is told of a token after which something under way has rivals, or in which an item ends that was there, and of where
+// it leads; null for a token that is not allowed.
 using VisitDoubtful = std::function<void(int32_t token, const Position* reached)>;
 
 class TokenReader {
@@ -41,16 +41,23 @@ class TokenReader {
 
   // Take out of a mask the tokens after which the text cannot go on.
   void clear(const Position& position, std::span<uint32_t> words);
-  // Visit the tokens after which something under way has rivals, or that write an item twice.
+  // Visit the tokens after which something under way has rivals, or in which an item ends that was there.
   void visit_doubtful(const Position& position, std::span<const uint32_t> words, const VisitDoubtful& visit);
 
  private:
-  // What one walk is about. `start`: the state that it begins in, if tokens after which a string may go on without end
-  // are left out; else kNotAllowed.
+  // What one walk is about.
   struct Walk {
     std::span<const uint32_t> words;
     const VisitDoubtful& visit;
+    // How many items have ended that were there before the token.
+    int64_t num_repeats;
+    // The state that it begins in, if tokens after which a string may go on without end are left out.
     int64_t start = LazyAutomaton::kNotAllowed;
+
+    // Whether it visits the tokens that lead to a position.
+    bool is_about(const Position& reached) const {
+      return reached.memory.has_rivals() || reached.num_repeats > num_repeats;
+    }
   };
 
   void visit_all(const Walk& walk, const Position& position);
