@@ -109,11 +109,11 @@ docs: $(DEVELOPS)
 	@echo build/site/index.html
 
 # Everything in docs/benchmarks.md but the servers. VOCAB is a vocabulary file; without it the 131,072 tokens that
-# mistral-common carries. SCHEMAS is a file of MaskBench. ONLY names some of the benchmarks.
+# mistral-common carries. SCHEMAS is a file of MaskBench, HARD one of schemas that are hard. ONLY names some of the benchmarks.
 bench: $(DEVELOPS)
 	$(INSTALL) --no-build-isolation --editable '.[bench]'
 	$(BIN)/python benchmarks/sitting.py benchmarks/results $(if $(VOCAB),--vocab $(VOCAB)) \
-		$(if $(SCHEMAS),--schemas $(SCHEMAS)) $(if $(ONLY),--only $(ONLY))
+		$(if $(SCHEMAS),--schemas $(SCHEMAS)) $(if $(HARD),--hard $(HARD)) $(if $(ONLY),--only $(ONLY))
 
 # What builds the core; without isolation, so that only what has changed is built again.
 $(BUILDS): scripts/build_backend.py pins.txt

@@ -9,11 +9,12 @@ import pytest
 import sitting
 
 ROOT = Path(__file__).parent.parent
+FILES: dict[str, str | None] = {"VOCAB": "VOCABULARY", "SCHEMAS": "SCHEMAS.jsonl", "HARD": "HARD.jsonl"}
 
 
 @pytest.mark.parametrize("name", sitting.BENCHMARKS)
 def test_a_benchmark_exists_and_has_the_options_that_it_is_given(name: str) -> None:
-    words = sitting.command(sitting.BENCHMARKS[name], Path("OUT"), "VOCABULARY", "SCHEMAS.jsonl")
+    words = sitting.command(sitting.BENCHMARKS[name], Path("OUT"), FILES)
     assert words is not None
     source = Path(words[1]).read_text()
     options = [word for word in words if word.startswith("--")]
@@ -22,10 +23,13 @@ def test_a_benchmark_exists_and_has_the_options_that_it_is_given(name: str) -> N
 
 
 def test_what_needs_schemas_is_left_out_without_them() -> None:
-    commands = {name: sitting.command(found, Path("OUT"), None, None) for name, found in sitting.BENCHMARKS.items()}
+    files = dict.fromkeys(FILES)
+    commands = {name: sitting.command(found, Path("OUT"), files) for name, found in sitting.BENCHMARKS.items()}
     assert {name for name, words in commands.items() if words is None} == {
         "maskbench",
+        "maskbench_two",
         "maskbench_complete",
+        "hard_schemas",
         "exactness",
     }
     assert not any("VOCAB" in word for words in commands.values() if words for word in words)
