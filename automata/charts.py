@@ -94,7 +94,7 @@ def bars(
         rows: the name of each row, and a number for each series, by name; at most four series.
         title: a line above the picture.
         log: whether a bar stands for the logarithm; it then begins at a power of ten below the least number.
-        write: how to write a number behind its bar.
+        write: how to write a number after its bar.
 
     Raises:
         ValueError: there are more than four series, a number is negative or no number, or, with `log`, not positive.

@@ -292,7 +292,7 @@ def quoted_range_label(low: int, high: int) -> str:
 
 
 def cost_suffix(cost: float) -> str:
-    """Write a cost behind what has it, `/0.5`, to three decimals; nothing where that is 0."""
+    """Write a cost after what has it, `/0.5`, to three decimals; nothing where that is 0."""
     rounded = round(cost, 3)
     return f"/{rounded:g}" if rounded else ""
 

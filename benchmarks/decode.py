@@ -4,7 +4,7 @@
                                 [--engines tokenfst,budget,xgrammar,llguidance] [--device cuda] [--steps N]
                                 [--dtype float32] [--threads N] [--json FILE]
 
-A step makes the masks of a batch, writes minus infinity over the logits of what is forbidden, in place, and goes on by
+A step makes the masks of a batch, writes minus infinity over the logits of what is forbidden, in place, and advances by
 a token for each sequence. Sequences take turns among the constraints below, each along a text of its own; so every
 engine masks the same logits at the same places.
 
@@ -73,7 +73,7 @@ CONSTRAINTS = [
 
 
 class Engine(Protocol):
-    """A batch that goes on."""
+    """A batch that is decoded."""
 
     name: str
 
@@ -84,7 +84,7 @@ class Engine(Protocol):
         """Writes minus infinity over what is forbidden."""
 
     def advance(self, tokens: Tensor) -> None:
-        """Goes on by a token for each sequence, `[B]` int64."""
+        """Continues by a token for each sequence, `[B]` int64."""
 
 
 class TokenFst:
@@ -299,7 +299,7 @@ class Floor:
         self.logits.masked_fill_(self.forbidden, float("-inf"))
 
     def advance(self, tokens: Tensor) -> None:
-        """See `Engine`; there is nothing to go on."""
+        """See `Engine`; there is nothing to advance."""
 
 
 ENGINES: dict[str, Callable[[Vocabulary, str], Engine]] = {

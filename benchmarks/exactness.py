@@ -9,7 +9,7 @@ Each engine walks along valid and invalid texts and along random tokens that it 
 
     invalid accepted   the engine lets a text end that is invalid
     dead end           tokens were allowed after which nothing is
-    valid refused      the engine forbids a token though a valid text goes on with it, in any spelling of the value
+    valid refused      the engine forbids a token though a valid text continues with it, in any spelling of the value
     cut refused        the same, but the text is allowed when it is cut into other tokens
 
 Texts are judged by `oracles`, never by an engine; where readings differ there is no verdict and no error. White space

@@ -13,13 +13,13 @@ from decoding.arena import Arena
 
 
 class Batch(Protocol):
-    """Texts that go on together."""
+    """Texts that continue together."""
 
     def masks(self) -> None:
         """Makes the masks, `[B, W]`."""
 
     def advance(self, tokens: list[int]) -> None:
-        """Goes on by a token each."""
+        """Continues by a token each."""
 
 
 class InArena:

@@ -8,7 +8,7 @@ The name "json" stands for any JSON value, as each engine has it built in: DOMIN
 others would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
 
 XGrammar has no lexer. What `grammar_as_ebnf` writes for it are the same rules with white space put behind every word,
-which is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
+which is the most that its notation can say: words do not end where they could continue, and exceptions are left out.
 """
 
 from __future__ import annotations

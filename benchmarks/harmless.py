@@ -35,7 +35,7 @@ from decoding.inputs.prompts import pad_token, padded, prompt_tokens
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from tokenfst.token_automaton import TokenAutomaton
 
-# Tokens of a text, the end token included; a text that would go on is cut off, and is not valid.
+# Tokens of a text, the end token included; a text that would continue is cut off, and is not valid.
 LIMIT = 256
 BATCH = 100
 UNCONSTRAINED = "unconstrained"

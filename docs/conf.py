@@ -71,7 +71,7 @@ copybutton_prompt_text = r">>> |\.\.\. ?|\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
-# Code may go on in the next line.
+# Code may continue in the next line.
 QUOTED = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?![`_])")
 FILE_NAME = re.compile(r"(?:\.\./)?(?:docs/|notebooks/)?[\w-]+\.(?:md|ipynb)")
 

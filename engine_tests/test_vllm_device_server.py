@@ -50,7 +50,7 @@ SETTINGS = {
     "TRITON_INTERPRET": "1",
     "TORCHDYNAMO_DISABLE": "1",  # it would compile for the device that there is not
     "VLLM_USE_V2_MODEL_RUNNER": "1",
-    "TOKENFST_VLLM": "outlines",  # structured outputs go on beside ours
+    "TOKENFST_VLLM": "outlines",  # structured outputs continue beside ours
     "TOKENFST_STEP_SECONDS": "2",
     "VLLM_CPU_OMP_THREADS_BIND": "auto",
 }

@@ -179,7 +179,7 @@ def pieces(text: str, rng: Random) -> list[str]:
 def rows(source: Iterator[list[str]], tokenizer: Tokenizer) -> Iterator[list[int]]:
     """Rows of ROW + 1 tokens, each of which begins where a text does; a text comes as its pieces.
 
-    A text that the end of a row cuts begins the next row once more, or, if longer than a row, goes on there.
+    A text that the end of a row cuts begins the next row once more, or, if longer than a row, continues there.
     """
     end, row = tokenizer.get_vocab()[END], list[int]()
     for text in source:

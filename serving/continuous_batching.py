@@ -154,7 +154,7 @@ def _unexpected(manager: Any) -> str:
 class Constraints(ContinuousBatchingLogitsProcessor):
     """The masks of a batch; made by `constrained_batching`.
 
-    The rows of the logits begin with those of the requests that are to have a token, in their order. Rows behind them
+    The rows of the logits begin with those of the requests that are to have a token, in their order. Rows after them
     are padding, and keep the arguments of earlier batches, so arguments are not looked at.
     """
 
@@ -213,7 +213,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
     def _following(
         self, state: Any, automaton: TokenAutomaton, tracker: SequenceTracker | None, words: npt.NDArray[np.int32]
     ) -> SequenceTracker:
-        # What was written before the manager took a request out of its cache is behind the prompt there.
+        # What was written before the manager took a request out of its cache is after the prompt there.
         written = state.to_generation_output().generated_tokens
         remaining = None if state.max_new_tokens is None else state.max_new_tokens - len(state.generated_tokens)
         if tracker is None or tracker.matcher.automaton is not automaton:
@@ -230,7 +230,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         """Return the scores, `[rows, V]`, masked, and less what tokens cost.
 
         Args:
-            scores: the logits of the requests that are to have a token, and of padding behind them.
+            scores: the logits of the requests that are to have a token, and of padding after them.
             tensor_arg: not looked at.
         """
         masked: Tensor = self._masked(scores)

@@ -52,7 +52,7 @@ _ends: Final[WeakKeyDictionary[Any, tuple[int, ...]]] = WeakKeyDictionary()
 
 
 class LlamaProcessor(SequenceProcessor):
-    """Constrains one text of a `llama_cpp.Llama`; make one for each call, and call `check` behind it.
+    """Constrains one text of a `llama_cpp.Llama`; make one for each call, and call `check` after it.
 
     A text ends within the context of the model, also where `max_tokens` is None.
     """
@@ -104,7 +104,7 @@ class LlamaProcessor(SequenceProcessor):
         return scores
 
     def _read(self, tokens: IntArray) -> IntArray:
-        """Return the tokens without the drafts behind them."""
+        """Return the tokens without the drafts after them."""
         if self._length is None:
             self._length = len(tokens)
             # llama.cpp rounds its context up; the tokens that processors are given end where the array of them ends.

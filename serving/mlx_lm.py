@@ -7,7 +7,7 @@
 
 Each sequence has a processor of its own: `BatchGenerator` takes a list of lists. The tokens of the first call are the
 prompt, or the part of it that is not in a prompt cache; in speculative generation, its last token. A prompt of
-embeddings alone is not supported, since MLX-LM calls no processor for the first token behind it.
+embeddings alone is not supported, since MLX-LM calls no processor for the first token after it.
 
 MLX-LM computes a token while it hands over the one before. A processor reads the tokens so far, and so waits for them.
 

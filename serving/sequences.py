@@ -53,7 +53,7 @@ class SequenceTracker:
         self._tokens: list[int] = []
 
     def follow(self, tokens: Sequence[int]) -> None:
-        """Stand behind tokens, which are the whole text.
+        """Stand after tokens, which are the whole text.
 
         Raises:
             TokenNotAllowed: the text may not continue with one of them; what comes before it is kept.
@@ -184,7 +184,7 @@ class SequenceProcessor:
         return tokens
 
     def _following(self, tokens: IntArray) -> SequenceTracker:
-        """Return the tracker, behind what was written; the first call makes it."""
+        """Return the tracker, after what was written; the first call makes it."""
         if self._tracker is None or self._prompt is None:
             automaton = resolved(self._constraint, self.vocabulary, self.max_tokens)
             assert automaton is not None
@@ -195,7 +195,7 @@ class SequenceProcessor:
         return self._tracker
 
     def check(self) -> None:
-        """Raise what ended the text early, if anything did; call it behind the text.
+        """Raise what ended the text early, if anything did; call it after the text.
 
         Raises:
             LimitExceeded: the automaton, or compiling it, exceeded the limits.

@@ -2,7 +2,7 @@
 
 Pictures are for small examples. More than `MAX_STATES` states are refused, because the picture would be unreadable, and
 an arc names only some of its tokens and their number. The text of a token is in quotes, the name of a special token in
-angle brackets; a legend explains what else a picture shows. What a token costs stands behind it, `"ab"/0.5`.
+angle brackets; a legend explains what else a picture shows. What a token costs stands after it, `"ab"/0.5`.
 
 An arc of an automaton with a stack has one line per move: the tokens, the symbols popped from the top down, each
 followed by `)`, and the symbols pushed, each after `(`. A move is the effect of a whole token; symbols that one of its

@@ -104,7 +104,7 @@ class _Characters:
         return self.known[state, length]
 
     def place(self, found: _Numbers, low: int, high: int, target: int, length: int) -> None:
-        """Add to `found` the numbers whose digits in base 64 begin with one from `low` to `high` and go on as
+        """Add to `found` the numbers whose digits in base 64 begin with one from `low` to `high` and continue as
         `length` continuation bytes from `target`."""
         block = 64**length
         for end, numbers in self.continued(target, length).items():

@@ -18,7 +18,7 @@ from automata.expressions import Expr
 
 # What a frame says is to be done.
 EXPR: Final = 0  # read an expression
-READ: Final = 1  # go on in a leaf's automaton, from state `number`
+READ: Final = 1  # continue in a leaf's automaton, from state `number`
 PARTS: Final = 2  # read the parts of a concatenation from part `number` on
 LOOP: Final = 3  # one more time of a repetition has been read: the `number`-th
 SPAN: Final = 4  # a part of a pattern has been read

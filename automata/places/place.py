@@ -1,4 +1,4 @@
-"""Place: a part of an expression or a grammar at which a text goes on."""
+"""Place: a part of an expression or a grammar at which a text continues."""
 
 from __future__ import annotations
 

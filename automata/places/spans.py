@@ -61,7 +61,7 @@ class _SpanningParser(Parser):
     def read_plain(self, flags: Flags) -> None:
         begin, known = self.position, len(self.groups[-1].items)
         super().read_plain(flags)
-        # A quantifier behind a run of characters belongs to the last of them, which is an item of its own.
+        # A quantifier after a run of characters belongs to the last of them, which is an item of its own.
         last = self.position - 1 if len(self.groups[-1].items) > known + 1 else begin
         if last > begin:
             self.mark(begin, last, -2)

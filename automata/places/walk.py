@@ -101,7 +101,7 @@ class Walk:
         self._close()
 
     def read(self, byte: int) -> bool:
-        """Read a byte; return whether some way goes on."""
+        """Read a byte; return whether some way continues."""
         moved: list[tuple[Frame, int]] = []
         for frame in self._reading:
             assert frame.automaton is not None
@@ -117,7 +117,7 @@ class Walk:
         return bool(moved)
 
     def read_label(self, names: frozenset[str]) -> bool:
-        """Read a symbol that stands for some labels; return whether some way goes on."""
+        """Read a symbol that stands for some labels; return whether some way continues."""
         after = [frame for name in names for frame in self.labels.get(name, ())]
         self.position += 1
         self._begin()
@@ -253,7 +253,7 @@ class Walk:
         self._push(self._frame(EXPR, after, frame.opened, frame.expr.inner))
 
     def _again(self, frame: Frame) -> None:
-        """Go on after one time of a repetition. Where it read nothing, those that are missing read nothing either."""
+        """Continue after one time of a repetition. Where it read nothing, the missing ones read nothing either."""
         assert isinstance(frame.expr, Repetition)
         assert frame.next is not None
         is_empty = frame.since == self.position
@@ -277,7 +277,7 @@ class Walk:
             self._arrive(frame)
 
     def _enter(self, frame: Frame, state: int) -> None:
-        """Go on in a leaf from a state."""
+        """Continue in a leaf from a state."""
         after = self._frame(READ, frame.next, frame.opened, frame.expr, state)
         after.automaton, after.since = frame.automaton, frame.since
         self._arrive(after)
@@ -308,7 +308,7 @@ class Walk:
                 self._push(after)
 
     def _return(self, frame: Frame) -> None:
-        """Go on after a rule; words wait until it is known which of them ends here. No word is empty."""
+        """Continue after a rule; words wait until it is known which of them ends here. No word is empty."""
         opened = frame.opened
         assert opened is not None
         if not opened.is_word:

@@ -167,7 +167,7 @@ class Program:
 
 
 def _tried(move: Again, began: frozenset[int]) -> list[tuple[int, frozenset[int]]]:
-    """Return what a loop goes on with, what is tried first last."""
+    """Return what a loop continues with, what is tried first last."""
     left = move.following, began - {move.loop}
     if move.body is None or move.loop in began:
         return [left]

@@ -135,8 +135,8 @@ class PushdownAutomaton(StepTable):
 
     def _too_many(self, length: int) -> TooManyConfigurations:
         return TooManyConfigurations(
-            f"more derivations of the first {length} bytes go on side by side than the {self.max_configurations} that "
-            "may be carried (`max_configurations`)"
+            f"more derivations of the first {length} bytes continue side by side than the {self.max_configurations} "
+            "that may be carried (`max_configurations`)"
         )
 
     def accepts(self, text: str | bytes) -> bool:

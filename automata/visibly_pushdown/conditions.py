@@ -1,6 +1,6 @@
 """Conditions: when a guarded arc is open, as decision diagrams over the flags of a rule.
 
-A condition is a number: `FALSE`, `TRUE`, or that of a decision, which asks for one flag and goes on to one of two
+A condition is a number: `FALSE`, `TRUE`, or that of a decision, which asks for one flag and leads to one of two
 conditions. Decisions are reduced and ordered by flag (Bryant, "Graph-based algorithms for Boolean function
 manipulation", IEEE Transactions on Computers, 1986), so that equal conditions have equal numbers: that all of n flags
 are set is n decisions, and so is that some are not.
@@ -18,7 +18,7 @@ _NO_FLAG: Final = 1 << 30
 
 
 class Decision(NamedTuple):
-    """Goes on to the condition `high` where a flag is set, and to `low` where it is not."""
+    """Leads to the condition `high` where a flag is set, and to `low` where it is not."""
 
     flag: int
     low: int

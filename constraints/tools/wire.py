@@ -20,8 +20,8 @@ Sources:
     pythonic            Meta, llama-models, `prompt_format.md` of Llama 3.2 and 3.3, zero shot function calling
     openai              OpenAI, "Chat Completions" reference, `message.tool_calls`; identifiers are the server's
 
-A wire format is what stands before all calls, before the name, between name and arguments, behind the arguments,
-between calls, and behind all. Blanks in what is JSON are one or none behind colons and commas. Markers are text of the
+A wire format is what stands before all calls, before the name, between name and arguments, after the arguments,
+between calls, and after all. Blanks in what is JSON are one or none after colons and commas. Markers are text of the
 format that models have tokens of their own for.
 """
 
@@ -58,7 +58,7 @@ class Wire:
         before, behind: around all calls.
         name: before the name.
         arguments: between the name and its arguments.
-        end: behind the arguments.
+        end: after the arguments.
         between: between two calls.
         in_string: whether the arguments are JSON in a JSON string.
     """

@@ -77,7 +77,7 @@ class Machine:
         token_class, num_classes: `[V]` and K.
         rows: the classes that each row allows, and what they do.
         outcomes: `[O, T]`, the moves of each outcome; the last two outcomes are none, and what the end token does
-            behind the end.
+            after the end.
         moves: `[M, 6]`, likewise (`layout.POPS` ... `layout.ADDS`).
         pushes: `[..]`, symbols from the bottom up.
         nodes: `[N, 4]` (`layout.WALK_AT` ... `layout.NUM_CUTS`).

@@ -32,7 +32,7 @@ Strings strings_of(Values<int32_t> codes, Values<int32_t> offsets) {
   const Strings strings{codes, offsets};
   for (size_t at = 1; at < strings.size(); ++at) {
     require(std::ranges::lexicographical_compare(strings[at - 1], strings[at]),
-            [&] { return "string " + std::to_string(at) + " does not come behind the one before it"; });
+            [&] { return "string " + std::to_string(at) + " does not come after the one before it"; });
   }
   return strings;
 }

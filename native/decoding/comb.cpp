@@ -60,7 +60,7 @@ class FirstFit {
   }
 
   const int64_t num_classes_;
-  int64_t first_free_ = 0, top_ = 0;  // the first entry that is free, and the first behind all that are taken
+  int64_t first_free_ = 0, top_ = 0;  // the first entry that is free, and the first after all that are taken
   Vector<uint64_t> taken_;            // bits
   Budget& budget_;
 };

@@ -59,7 +59,7 @@ class Families {
     if (is_new) first_.push_back(first_.back() + num_rows);
     return first_[number];
   }
-  // `after_end` is the outcome of the end token behind the end.
+  // `after_end` is the outcome of the end token after the end.
   void finish(int32_t after_end, PushdownRows& found, Budget& budget) const {
     const auto size = static_cast<size_t>(families_.num_values());
     budget.charge(sizeof(RowEdge) * size + 2 * sizeof(int32_t) * first_.size());

@@ -1,4 +1,4 @@
-// prefetch: begins to fetch what will be read soon, so that other work goes on meanwhile.
+// prefetch: begins to fetch what will be read soon, so that other work continues meanwhile.
 #pragma once
 
 #if defined(_MSC_VER)

@@ -3,7 +3,7 @@
 SGLang loads plugins (entry points `sglang.srt.plugins`) in the launcher and in each of its processes, before any
 argument is read. It has a registry of grammar backends, so nothing of it is replaced, and where another backend is
 chosen nothing changes. The name is registered only after the classes and functions that the backend builds on were
-found to be as expected. SGLang logs what a plugin raises and goes on, and then does not know the name.
+found to be as expected. SGLang logs what a plugin raises and continues, and then does not know the name.
 """
 
 from __future__ import annotations

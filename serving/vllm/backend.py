@@ -140,7 +140,7 @@ class Grammar(StructuredOutputGrammar):
     def is_terminated(self) -> bool:
         """Return False: after the end, too, the mask says what may come, which is the end token again.
 
-        Where this is True, vLLM allows every token. A request that ignores end tokens would then go on without its
+        Where this is True, vLLM allows every token. A request that ignores end tokens would then continue without its
         constraint.
         """
         return False

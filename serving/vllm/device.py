@@ -15,14 +15,14 @@ What vLLM's interface decides:
                                                      thread and is given no tokenizer: so it reads constraints and
                                                      compiles none
     each worker          `add_request`               not refuse: an exception ends the engine. A request cannot wait
-                                                     while others go on. So constraints are compiled in threads, and
+                                                     while others continue. So constraints are compiled in threads, and
     each worker          `apply_staged_writes`       wait for them before the step; `TOKENFST_STEP_SECONDS` bounds that
     each worker          `apply`                     write logits: after biases, penalties and the tokens that others
                                                      have masked, before temperature
 
 A constraint that cannot be compiled in a worker comes too late to be refused. Then only the end is allowed: the text
 is empty, and the reason is in the log. So it is where an automaton finds no room beside the others of its step: the
-text ends where it stands. To go on without a constraint would break it in silence, and to raise would end the engine.
+text ends where it stands. To continue without a constraint would break it silently; to raise would end the engine.
 
 What others have masked is allowed again where the constraint allows nothing else. Drafts are not checked before they
 are verified, as those of structured outputs are; what is not allowed is refused then, since its probability is 0. vLLM

@@ -200,7 +200,7 @@ def test_empty_and_labelled_automata_are_refused() -> None:
             listed(["a"], wrong)
         with pytest.raises(ValueError, match=r"labels|no state"):
             _native.between_characters(wrong, EVERY, budget())
-    with pytest.raises(ValueError, match="does not come behind"):
+    with pytest.raises(ValueError, match="does not come after"):
         listed(["b", "a"])
     with pytest.raises(ValueError, match="no string"):
         listed([])

@@ -40,7 +40,7 @@ class Explanation:
         token: the id of the token that was asked about, None for none.
         written: what the token writes.
         is_end: whether it is an end token.
-        reason: why it is refused: "byte": the constraint has no text that goes on with a byte; "end": no text that
+        reason: why it is refused: "byte": the constraint has no text that continues with a byte; "end": no text that
             ends here; "ended": it has ended already; "silent": the token writes nothing, and has no name in the
             constraint; "label": it has one, which may not come here; "vocabulary": its bytes may come, but no tokens
             lead on from there; "tokenization": the same for the encoder's tokens. None where it is allowed.
@@ -54,7 +54,7 @@ class Explanation:
         keywords: the keywords of a schema, as JSON pointers, each of which alone forbids the byte or the end.
         together: keywords that only together forbid it, where none does alone.
         settings: the same as `keywords` for the options of `json_schema`, as they are written in a call.
-        is_syntax: whether no JSON text goes on so, whatever the schema is.
+        is_syntax: whether no JSON text continues so, whatever the schema is.
         num_allowed: the number of tokens that may come after the prefix (after the token, if it is allowed), the end
             token included.
         nearest: of these, the nearest to the refused token (`tokenfst.explanation.nearest`), or to `completion`, where
@@ -163,7 +163,7 @@ class Explanation:
         if self.together:
             yield "forbidden by", [f"{' and '.join(self.together)} together; without all of them, this is allowed"]
         if self.is_syntax:
-            how = "ends here" if self.reason == "end" else "goes on like this"
+            how = "ends here" if self.reason == "end" else "continues like this"
             yield "forbidden by", [f"JSON itself: no JSON text {how}"]
 
     def _refused(self) -> str:

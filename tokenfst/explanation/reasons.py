@@ -1,7 +1,7 @@
 """What a constraint that is neither a pattern nor a grammar says about a text: where it stands, and what forbids it.
 
 SchemaPlace        a place in a JSON text, and the part of the schema that speaks of it
-Reasons            the places, and what by itself forbids that the text goes on
+Reasons            the places, and what by itself forbids that the text continues
 SupportsReasons    a constraint that knows them
 SupportsPlaces     a constraint that finds the places alone, of one text after each of its tokens
 SupportsWalk       a constraint whose texts are those of an expression or a grammar with parts of its own
@@ -28,7 +28,7 @@ class SchemaPlace:
         path: the value, as a JSONPath: `$` is the whole.
         pointer: a schema that the value has to satisfy, as a JSON pointer; "" is the whole. Where no schema says
             anything of the value itself, it is one of a value around it.
-        what: what is being written there: a "value"; the "name" of a member; the "colon" behind a name; or what comes
+        what: what is being written there: a "value"; the "name" of a member; the "colon" after a name; or what comes
             "after" an item, a member or the whole.
     """
 
@@ -43,14 +43,14 @@ PlaceFinder: TypeAlias = Callable[[bytes, frozenset[int]], tuple[SchemaPlace, ..
 
 
 class Reasons(NamedTuple):
-    """Where a text stands, and why it may not go on with a byte or end.
+    """Where a text stands, and why it may not continue with a byte or end.
 
     Attributes:
         places: where it stands.
         keywords: the keywords of a schema, as JSON pointers, each of which alone forbids it: without it, it is allowed.
         together: keywords that only together forbid it, where none does alone: each of them has to be left out.
         settings: the same as `keywords` for the options of a constraint, as they are written in a call.
-        is_syntax: whether no JSON text goes on like this.
+        is_syntax: whether no JSON text continues like this.
     """
 
     places: tuple[Place | SchemaPlace, ...] = ()
@@ -65,7 +65,7 @@ class SupportsReasons(Protocol):
     """A constraint that knows where a text stands in it."""
 
     def reasons(self, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
-        """Return where a text stands, and why it may not go on.
+        """Return where a text stands, and why it may not continue.
 
         Args:
             text: the beginning of some text of the constraint.

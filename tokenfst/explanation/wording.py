@@ -15,7 +15,7 @@ _DIGITS, _LOWER, _UPPER = (frozenset(range(ord(first), ord(last) + 1)) for first
 _CLASSES = ((_DIGITS, "a digit"), (_LOWER, "a letter from a to z"), (_UPPER, "a letter from A to Z"))
 _PRINTABLE = frozenset(range(0x20, 0x7F))
 _CONTROLS = frozenset(range(0x20)) | {0x7F}
-# The bytes that begin a character beyond ASCII (RFC 3629), and those that go on with one.
+# The bytes that begin a character beyond ASCII (RFC 3629), and those that continue with one.
 _LEADS, _TRAILS = frozenset(range(0xC2, 0xF5)), frozenset(range(0x80, 0xC0))
 # With more of the printable characters than this, those that are missing are named.
 _MANY = 60

@@ -12,9 +12,9 @@ An array may be one whose items must differ in one reading of the text, and anot
 them apart. Where an item ends that was there, `rules` read a mark, which drops the readings of the first kind.
 
 A budget counts the ways that are known: where there are no rivals, the number of `rules`; else the shortest way, token
-by token or byte by byte, to where there are none, and that number there. If an array must go on after an item, so that
-the way of `rules` may be one with equal items, one way is followed to its end for each of a few tokens, and the others
-are not allowed. So texts end in time, but a mask with a budget may lack tokens after which they could, too.
+by token or byte by byte, to where there are none, and that number there. If an array must continue after an item, so
+that the way of `rules` may be one with equal items, one way is followed to its end for each of a few tokens, and the
+others are not allowed. So texts end in time, but a mask with a budget may lack tokens after which they could, too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Words: TypeAlias = npt.NDArray[np.int32]
 
 # The most positions that are looked at to tell whether an item can still differ.
 MAX_POSITIONS: Final = 20_000
-# The most tokens whose ways are followed for one mask, in arrays that must go on after an item.
+# The most tokens whose ways are followed for one mask, in arrays that must continue after an item.
 MAX_FOLLOWED: Final = 64
 
 

@@ -38,8 +38,8 @@ class UniqueArrays(NamedTuple):
         rules: those that read what follows the `[` of an array whose items must differ.
         others: those that read what follows the `[` of another array, if it may be the same one in another reading of
             the text; none where it never is.
-        needs_more: whether such an array may have to go on after an item, or an object within one after a member; then
-            the shortest way to the end that the rules know may not be one.
+        needs_more: whether such an array may have to continue after an item, or an object within one after a member;
+            then the shortest way to the end that the rules know may not be one.
     """
 
     grammar: VisiblyPushdownGrammar

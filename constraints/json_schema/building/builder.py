@@ -64,7 +64,7 @@ class SchemaGrammarBuilder:
         empty: values of members in any order that are known to be empty; None where no object may have flags.
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
-        needs_more: whether such an array may have to go on after an item, or an object after a member.
+        needs_more: whether such an array may have to continue after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
         variants_of: by the number of a rule that is not built, those that are called in its place, each with its exit.

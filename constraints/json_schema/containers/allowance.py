@@ -9,7 +9,7 @@ from typing import Final
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 
-# The most ways to go on from all states of an object whose states are made beforehand.
+# The most ways to continue from all states of an object whose states are made beforehand.
 MOST_WAYS: Final = 10_000
 # The most of a schema, with those that were looked at in vain.
 ALL_WAYS: Final = 60_000
@@ -25,7 +25,7 @@ class Allowance:
     """What may still be spent.
 
     Attributes:
-        ways: the ways to go on from the states of all objects whose states are made beforehand.
+        ways: the ways to continue from the states of all objects whose states are made beforehand.
         work: see `ShannonExpansion`.
     """
 
@@ -43,7 +43,7 @@ class Allowance:
                 self.work -= min(self.work, expansion.work - before)
 
     def is_cheap(self, automaton: InAnyOrder, most: int) -> bool:
-        """Return whether an automaton has few ways to go on, and takes little work; then its states are known."""
+        """Return whether an automaton has few ways to continue, and takes little work; then its states are known."""
         with self.trial(automaton.members.expansion, most):
             counted, is_all = automaton.counted(min(MOST_WAYS, self.ways))
         self.ways = max(0, self.ways - counted)

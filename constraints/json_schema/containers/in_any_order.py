@@ -25,7 +25,7 @@ from constraints.json_schema.containers.automaton import (
 from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
 from constraints.json_schema.formulas.connectives import Formula, Never
 
-# The most names, and ways to go on, where any order was asked for.
+# The most names, and ways to continue, where any order was asked for.
 MOST_NAMES = 10
 _MOST_WAYS = 1_000_000
 
@@ -55,7 +55,7 @@ class InAnyOrder(ByMoves):
         self._made: AllStates | None = None
 
     def counted(self, most: int) -> tuple[int, bool]:
-        """Return how many ways to go on there are from all states, and whether they are all: no more are looked at
+        """Return how many ways to continue there are from all states, and whether they are all: no more are looked at
         than `most`, nor where that takes too much work."""
         if self.num_names > MOST_LISTED:
             return 0, False
@@ -82,7 +82,7 @@ class InAnyOrder(ByMoves):
                 "'any-if-cheap' takes what is cheap"
             )
         if self._made is None and not self.counted(_MOST_WAYS)[1]:
-            raise LimitExceeded(f"an object in any order has more than {_MOST_WAYS:,} ways to go on")
+            raise LimitExceeded(f"an object in any order has more than {_MOST_WAYS:,} ways to continue")
         assert self._made is not None
         count(2 * self._made.states.num_states)
         return self._made
@@ -142,7 +142,7 @@ class VectorDerivatives:
 
     def described(self, number: int) -> tuple[list[int], list[int], int, list[tuple[int, list[tuple[int, int]]]]]:
         """Return the names that the parts of a vector say something of, those that they require, those of which it
-        matters whether they have come, and the numbers of other names with the ways to go on after each."""
+        matters whether they have come, and the numbers of other names with the ways to continue after each."""
         vector = self.vectors[number]
         matter = self.matter
         if matter is None:

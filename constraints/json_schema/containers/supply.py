@@ -1,7 +1,7 @@
 """Supply: whether an array whose items must all differ can always be completed, whatever its items have been so far.
 
     Supply.runs_out(A)      whether items of an array may leave no way to its end, as far as is known
-    Supply.needs_more(A)    whether an array may have to go on after an item
+    Supply.needs_more(A)    whether an array may have to continue after an item
     Supply.names_run_out(O) the same of the names of an object
 
 Where items have to differ, a value that has been used is gone. An array that may end after every item is never in
@@ -81,7 +81,7 @@ class Supply:
         self._known: dict[Formula, float] = {}
 
     def needs_more(self, automaton: ArrayAutomaton) -> bool:
-        """Return whether an array may have to go on after an item."""
+        """Return whether an array may have to continue after an item."""
         steps = self._steps(automaton)
         if steps is None:
             return True

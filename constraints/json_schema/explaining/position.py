@@ -28,7 +28,7 @@ class JsonPosition:
     Attributes:
         path: the names and indices that lead to the value; () for the whole.
         begins: where the whole, each value around this one, and this one begin, as far as they have begun.
-        what: a value, which may have begun; the name of a member of the object; the colon behind a name, whose value
+        what: a value, which may have begun; the name of a member of the object; the colon after a name, whose value
             has not begun; or what comes after an item, a member or the whole.
         members: the names of the object's members so far.
     """
@@ -53,7 +53,7 @@ class _Container:
 def position(text: bytes) -> JsonPosition:
     """Return where the beginning of a JSON text stops.
 
-    A number at the end may go on, so it is the value that is being written; a word or a string that is whole is not.
+    A number at the end may continue, so it is the value that is being written; a word or a string that is whole is not.
     """
     return _Reader(text).read()
 
@@ -91,14 +91,14 @@ class _Reader:
                     return self.found(begin)
 
     def punctuate(self, char: bytes) -> None:
-        """Go on behind a comma or a colon."""
+        """Continue after a comma or a colon."""
         inner = self.open[-1]
         inner.what = "value" if char == b":" or not inner.is_object else "name"
         if char == b"," and isinstance(inner.step, int):
             inner.step += 1
 
     def scalar(self, begin: int) -> int:
-        """Read a name, a string, a number or a word; return its end, -1 where it may go on."""
+        """Read a name, a string, a number or a word; return its end, -1 where it may continue."""
         string = _STRING.match(self.text, begin)
         match = string or _SCALAR.match(self.text, begin)
         end = match.end() if match else len(self.text)
@@ -123,7 +123,7 @@ class _Reader:
             self.is_over = True
 
     def found(self, begin: int | None = None) -> JsonPosition:
-        """Return where the text stops; `begin` is where the scalar begins that may go on."""
+        """Return where the text stops; `begin` is where the scalar begins that may continue."""
         begins = [container.begin for container in self.open]
         steps = tuple(container.step for container in self.open)
         if not self.open:

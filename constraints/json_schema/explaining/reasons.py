@@ -1,4 +1,4 @@
-"""Why a JSON text may not go on with a byte, or end: which part of the schema speaks of the place, and which keyword
+"""Why a JSON text may not continue with a byte, or end: which part of the schema speaks of the place, and which keyword
 forbids it.
 
     schema_reasons     a schema, a text and what is refused -> Reasons
@@ -193,7 +193,7 @@ class _Trial:
         )
 
     def is_json(self) -> bool:
-        """Return whether some JSON text goes on so. JSON allows blanks around it, though they are never written."""
+        """Return whether some JSON text continues so. JSON allows blanks around it, though they are never written."""
         stop = position(self.text)
         is_around = not self.text or (stop.what == "after" and not stop.path and not stop.begins)
         if is_around and self.refused and self.refused in _BLANK_BYTES:

@@ -58,7 +58,7 @@ struct CountedState {
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
-// Goes on to the condition `high` where a flag is set, and to `low` where it is not.
+// Leads to the condition `high` where a flag is set, and to `low` where it is not.
 struct Decision {
   int32_t flag, low, high;
 };
@@ -91,7 +91,7 @@ struct VisiblyPushdownLayout {
   std::vector<Counter> counters;
   std::vector<CountedState> numbers;
   std::vector<GuardedArc> guarded;
-  std::vector<Decision> decisions;  // those that a decision goes on to come before it
+  std::vector<Decision> decisions;  // those that a decision leads to come before it
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }

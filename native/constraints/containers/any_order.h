@@ -45,7 +45,7 @@ class Derivatives {
   virtual Described described(int32_t vector) = 0;
   // The values that a member with a listed name may have, if these names may come after it.
   virtual std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) = 0;
-  // The exit in which an object ends here, kNone if it must go on.
+  // The exit in which an object ends here, kNone if it must continue.
   virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
 };
 

@@ -202,7 +202,7 @@ void bind_states(nb::module_& m) {
       .def(
           "add", &add_state, "moves"_a, "skips"_a, "exit"_a,
           "Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be "
-          "made as well, and the exit in which the array or object ends there, -1 if it must go on.")
+          "made as well, and the exit in which the array or object ends there, -1 if it must continue.")
       .def("moves", &moves_of, nb::sig("def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]"),
            "Return the moves of a state, each as the number of a name and the outcomes.")
       .def(

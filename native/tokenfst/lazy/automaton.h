@@ -81,7 +81,7 @@ class LazyAutomaton : public Automaton {
   bool is_final(int64_t state);
   // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
-  // The state after more bytes, which tokens need not write; kNotAllowed if the text cannot go on with them.
+  // The state after more bytes, which tokens need not write; kNotAllowed if the text cannot continue with them.
   int64_t read(std::span<const uint8_t> text, int64_t state);
   // The bytes that may come next; some others may be among them.
   support::ByteSet bytes_after(int64_t state);

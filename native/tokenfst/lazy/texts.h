@@ -25,8 +25,8 @@
 // seen the search ends.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
-// tokens, a state that loops on quoted text allows the tokens that go on with nothing else, plus what a walk over the
-// rests of the others finds.
+// tokens, a state that loops on quoted text allows the tokens that continue with nothing else, plus what a walk over
+// the rests of the others finds.
 //
 // All automata of a vocabulary share its TextLibrary, from any thread. A text is published once it is made, and of two
 // equal ones one is dropped; a lock is held only while rests are made.

@@ -163,7 +163,7 @@ void bind_unique_items(nb::module_& m) {
             for (const int32_t rank : tokens.opening()) ids.push_back(tokens.id(rank));
             return array(std::move(ids));
           },
-          nb::rv_policy::move, "The tokens that open an array and go on to a second item in it.");
+          nb::rv_policy::move, "The tokens that open an array and continue to a second item in it.");
   nb::class_<Position>(m, "ItemPosition",
                        "Where a text stands: a state of the marked automaton, and the memory of items.")
       .def_prop_ro(

@@ -1,6 +1,6 @@
-// Endless: where a string may go on without end, so that no token need be read with the memory.
+// Endless: where a string may continue without end, so that no token need be read with the memory.
 //
-// After a comma all earlier items are rivals, so each token that ends a string and goes on to another item would have
+// After a comma all earlier items are rivals, so each token that ends a string and continues to another item would have
 // to be read with the memory: some hundred in a vocabulary of 128,000. Most of them only begin the next item. Where the
 // grammar lets a string of any length follow, one of its continuations is none of the rivals, which are finitely many.
 // That is a question about the state of the marked automaton alone, so it is answered once for each.

@@ -92,7 +92,7 @@ class Memory {
 
   // End the number or word under way if a byte ends it, which is to be read next.
   Step end_before(uint8_t byte);
-  // Read one more byte with which the text may go on. Throw TooLong if an exponent is too long to be remembered.
+  // Read one more byte with which the text may continue. Throw TooLong if an exponent is too long to be remembered.
   Step read(uint8_t byte, bool begins_unique);
   // Read more of a string that is under way, without quotation marks and backslashes.
   void read_text(std::string_view text);

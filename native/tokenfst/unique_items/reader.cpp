@@ -57,7 +57,7 @@ bool Reader::read(Position& position, std::span<const uint8_t> text, std::vector
   return true;
 }
 
-// Go on with the readings that allow what a byte does; return false if there is none.
+// Continue with the readings that allow what a byte does; return false if there is none.
 bool Reader::follow(Position& position, Step step) {
   if (step == Step::kRepeats) {
     position.marked = marked_->read({&marks_.repeat, 1}, position.marked);
@@ -108,7 +108,7 @@ void Reader::keep(Position position, std::string_view way) {
   }
 }
 
-// Return whether a number is under way whose value is settled: its fraction goes on with zeros, and no
+// Return whether a number is under way whose value is settled: its fraction continues with zeros, and no
 // other digits. However many there are, an exponent then does the same.
 bool Reader::repeats_zeros(const Position& position) {
   const Scalar& scalar = position.memory.scalar();

@@ -1,4 +1,4 @@
-// Reader: follows texts through the marked grammar, with a memory, and tells whether they can still go on.
+// Reader: follows texts through the marked grammar, with a memory, and tells whether they can still continue.
 //
 //     Position       where a text stands: a state of the marked automaton, and the memory
 //     Reader         reads bytes; searches for a way to where nothing under way has rivals
@@ -6,14 +6,14 @@
 // The marked automaton reads bytes, and marks that are no bytes of texts (`Marks`). After each `[` the first mark tells
 // whether the items of the array must differ in some reading of the text. There may be several readings, side by side,
 // until the text tells them apart. So where an item ends that was there, the automaton reads the second mark: readings
-// go on in which items of the array need not differ.
+// continue in which items of the array need not differ.
 //
-// A text can go on where nothing has rivals: then the shortest way to the end of the item is one, and what comes after
-// an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way leads to
-// where there are none. Rivals are finitely many values, so the search is short: one more character makes another
-// string. Only zeros at the end of a number could go on without end. Take numbers that differ in how many zeros they
-// end in so far: whatever text follows, it makes either one value of all of them, or as many values as there are
-// numbers. So it is enough to look at one more of them than there are rivals, and at one where no other digit can
+// A text can continue where nothing has rivals: then the shortest way to the end of the item is one, and what comes
+// after an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way
+// leads to where there are none. Rivals are finitely many values, so the search is short: one more character makes
+// another string. Only zeros at the end of a number could continue without end. Take numbers that differ in how many
+// zeros they end in so far: whatever text follows, it makes either one value of all of them, or as many values as there
+// are numbers. So it is enough to look at one more of them than there are rivals, and at one where no other digit can
 // follow in the fraction.
 #pragma once
 

@@ -26,12 +26,12 @@ class SeparatingTokens {
   int32_t id(int32_t rank) const { return vocabulary_->token_of_rank()[rank]; }
   std::span<const uint8_t> text(int32_t rank) const { return vocabulary_->token(id(rank)); }
 
-  // The ranks, ascending, of the tokens that open an array and go on to a second item in it; of those that end a string
-  // and go on to another item or member; and of those that go on to another item or member.
+  // The ranks, ascending, of the tokens that open an array and continue to a second item in it; of those that end a
+  // string and continue to another item or member; and of those that continue to another item or member.
   std::span<const int32_t> opening() const { return opening_; }
   std::span<const int32_t> closing() const { return closing_; }
   std::span<const int32_t> separating() const { return separating_; }
-  // Those that end a string and go on, by stem; and the others of them.
+  // Those that end a string and continue, by stem; and the others of them.
   std::span<const Stem> stems() const { return stems_; }
   std::span<const int32_t> without_stem() const { return without_stem_; }
 

@@ -70,8 +70,8 @@ void TokenReader::visit_run(const Walk& walk, int32_t first_rank, int32_t end_ra
   }
 }
 
-// Visit the tokens below a node that go on to another item, if nothing has rivals before it; but for those whose next
-// byte is read apart.
+// Visit the tokens below a node that continue to another item, if nothing has rivals before it; but for those whose
+// next byte is read apart.
 void TokenReader::visit_separating(const Walk& walk, const Position& position, const TrieNode& node, size_t depth,
                                    const support::ByteSet& read_apart) {
   auto kind = position.memory.is_open() ? tokens_->separating() : tokens_->opening();

@@ -1,9 +1,9 @@
 // TokenReader: reads the tokens of a mask with the memory, and takes out those that it does not allow.
 //
 // A mask is the one of the rules without the tokens in which an item ends that was there, or after which the text
-// cannot go on. Nearly all tokens need not be read. Along the sorted vocabulary, where bytes have settled that the item
-// differs, only tokens that go on to another item can be wrong, and of these not the ones after which a string may go
-// on without end (`Endless`).
+// cannot continue. Nearly all tokens need not be read. Along the sorted vocabulary, where bytes have settled that the
+// item differs, only tokens that continue to another item can be wrong, and of these not the ones after which a string
+// may go on without end (`Endless`).
 //
 // Rejected: an automaton of the next item's language less the items so far, made anew for each array (one such
 // difference is as large as all spellings of an object); marking tokens by what they may write as an item (most is
@@ -39,7 +39,7 @@ class TokenReader {
   // Both require that the caller holds the marked automaton, and that `words` are the tokens that the rules allow at a
   // position. Throw TooLong as the reader does.
 
-  // Take out of a mask the tokens after which the text cannot go on.
+  // Take out of a mask the tokens after which the text cannot continue.
   void clear(const Position& position, std::span<uint32_t> words);
   // Visit the tokens after which something under way has rivals, or in which an item ends that was there.
   void visit_doubtful(const Position& position, std::span<const uint32_t> words, const VisitDoubtful& visit);
@@ -51,7 +51,7 @@ class TokenReader {
     const VisitDoubtful& visit;
     // How many items have ended that were there before the token.
     int64_t num_repeats;
-    // The state that it begins in, if tokens after which a string may go on without end are left out.
+    // The state that it begins in, if tokens after which a string may continue without end are left out.
     int64_t start = LazyAutomaton::kNotAllowed;
 
     // Whether it visits the tokens that lead to a position.
