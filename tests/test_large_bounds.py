@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,16 +15,45 @@ from counted_cases import (
 )
 from kinds import complete
 
-from automata import (
-    compile_expr,
-    parse,
-)
+from automata import compile_expr, equivalent, parse
+from automata.compile import nfa
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
-from automata.limits import Cancellation, Limits
+from automata.limits import Cancellation, Limits, Work
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.counted.automaton import NO_END, CountedTokenAutomaton
 from tokenfst.finite.compile import from_bytes
+
+
+def counted_pattern(random: Random, depth: int) -> str:
+    inner = [counted_pattern(random, depth - 1) for _ in range(2)] if depth else ["a", "bc"]
+    low = random.choice([0, 1, 2, 15, 16, 17, 20])
+    high = random.choice([str(low + 2), str(low + 5), ""])
+    found = [
+        random.choice(["a", "[ab]", r"\d", "é", r"\w"]),
+        f"(?:{inner[0]}|{inner[1]})",
+        inner[0] + inner[1],
+        f"(?:{inner[0]}){random.choice('*+?')}",
+        f"(?:{inner[0]}){{{low},{high}}}",
+        f"(?:{inner[0]}){{{low},{high}}}",
+    ]
+    return random.choice(found)
+
+
+def test_copies_of_arcs_are_what_is_laid_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, num_counted = Random(1), 0
+    while num_counted < 150:
+        pattern = counted_pattern(random, 3)
+        automata = []
+        try:
+            for least in (4, 1 << 30):
+                monkeypatch.setattr(nfa, "_MANY_COPIES", least)
+                automata.append(compile_expr(parse(pattern), Work(Limits(states=20_000))))
+        except LimitExceeded:
+            continue
+        assert automata[0].num_states == automata[1].num_states
+        assert equivalent(*automata), pattern
+        num_counted += "{" in pattern
 
 
 def test_large_bounds_are_exact_for_every_token() -> None:

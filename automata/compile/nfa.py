@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,6 +54,8 @@ _LONG = 1024
 _ARC_BYTES, _TASK_BYTES = 64, 100
 # Smaller expressions are laid out again, which is cheaper than a minimal automaton.
 SHARED_SIZE = 64
+# From this many on, copies of such an expression are made of the arcs of one.
+_MANY_COPIES = 16
 
 
 class AssertionMet(Exception):
@@ -144,6 +147,23 @@ class NfaBuilder:
         self.num_copied_arcs += len(arcs)
         self.copied_arcs.append(arcs)
         self.copied_epsilon.append(epsilon)
+
+    def copies(self, one: NfaBuilder, between: IntArray) -> None:
+        """Add copies of an NFA without labels, one after the other.
+
+        Args:
+            one: the NFA.
+            between: `[K + 1]`, the states before each copy and after the last.
+        """
+        inner, num_copies = one.num_states - 2, len(between) - 1
+        names = np.empty((num_copies, one.num_states), np.int32)
+        names[:, 0], names[:, 1] = between[:-1], between[1:]
+        names[:, 2:] = np.arange(self.num_states, self.num_states + num_copies * inner).reshape(num_copies, inner)
+        arcs, epsilon = one.tables()
+        rows = np.repeat(arcs[None], num_copies, axis=0)
+        rows[:, :, 0], rows[:, :, 3] = names[:, arcs[:, 0]], names[:, arcs[:, 3]]
+        pairs = np.ascontiguousarray(names[:, epsilon]).reshape(-1, 2)
+        self.copy_arcs(num_copies * inner, rows.reshape(-1, 4), pairs)
 
     def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
         """Add the arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
@@ -288,20 +308,33 @@ class ThompsonConstruction:
             self.tasks.append((expr, start, end))
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        """Lay a repetition: copies, and a loop or arcs to the end from where none of those to come need be read."""
         fragment, inner = self.fragment, expr.inner
         if expr.high is None:
-            for _ in self.work.watched(range(expr.low - 1)):
-                middle = fragment.state()
-                self.put(inner, start, middle)
-                start = middle
-            self.loop(inner, start, end, at_least_once=expr.low > 0)
-            return
-        for count in self.work.watched(range(expr.high)):
-            if count >= expr.low:
-                fragment.epsilon += (start, end)
-            middle = fragment.state() if count + 1 < expr.high else end
-            self.put(inner, start, middle)
-            start = middle
+            between = [start, *self.states(expr.low - 1)]
+            self.loop(inner, between[-1], end, at_least_once=expr.low > 0)
+        else:
+            between = [start, *self.states(expr.high - 1), end]
+            for state in between[expr.low : -1]:
+                fragment.epsilon += (state, end)
+        self.sequence(inner, between)
+
+    def states(self, count: int) -> range:
+        """Add states, none for a count below 0."""
+        first = self.fragment.num_states
+        self.fragment.num_states += max(count, 0)
+        return range(first, self.fragment.num_states)
+
+    def sequence(self, inner: Expr, between: list[int]) -> None:
+        """Lay copies of an expression, one after the other, between these states."""
+        if len(between) > _MANY_COPIES and inner.size < SHARED_SIZE:
+            one = ThompsonConstruction(self.compiled, self.work).lay(inner)
+            num_arcs = (len(one.arcs) // 4 + one.num_copied_arcs) * len(between)
+            if not one.labels and num_arcs <= self.work.limits.arcs:
+                self.fragment.copies(one, np.array(between, np.int32))
+                return
+        for start, end in pairwise(self.work.watched(between)):
+            self.put(inner, start, end)
 
     def loop(self, inner: Expr, start: int, end: int, *, at_least_once: bool) -> None:
         fragment = self.fragment

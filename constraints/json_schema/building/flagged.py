@@ -110,7 +110,7 @@ class FlaggedBuilder(RuleBuilder):
         """Add members. Names that begin alike are read together."""
         spelled = list[_Spelled]()
         for choice in choices:
-            text = _plain_name(choice.name) if isinstance(choice.name, str) else None
+            text = plain_name(choice.name) if isinstance(choice.name, str) else None
             if type(text) is Literal:
                 spelled.append(_Spelled(text.value, choice))
             else:
@@ -184,9 +184,6 @@ class FlaggedBuilder(RuleBuilder):
                 rule.arcs.append((found, opening, source))
                 rule.calls.append(VisiblyPushdownCall(source, called, tuple([targets[way] for way in ways])))
         return found
-
-
-_plain_name = lru_cache(65_536)(plain_name)
 
 
 @lru_cache(65_536)

@@ -23,7 +23,8 @@ Types made;
 
 Formula* memory_of(PyObject* self) { return reinterpret_cast<Formula*>(self); }
 
-// Give a new formula its fields; return whether they can be hashed.
+// Give a new formula its fields; return whether they can be hashed. A formula is made of what was there before and
+// never changes, so it is part of no cycle, and the cyclic garbage collector need not look at it: there are thousands.
 bool fill(PyObject* self, PyObject* fields) {
   const Py_hash_t of_fields = PyObject_Hash(fields);
   if (of_fields == -1) return false;
@@ -32,6 +33,8 @@ bool fill(PyObject* self, PyObject* fields) {
   memory_of(self)->hash = hash == -1 ? -2 : hash;
   Py_INCREF(fields);
   memory_of(self)->fields = fields;
+  if (PyObject_IS_GC(self)) PyObject_GC_UnTrack(self);
+  PyObject_GC_UnTrack(fields);
   return true;
 }
 
