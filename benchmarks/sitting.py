@@ -59,7 +59,10 @@ BENCHMARKS: Final = {
         "maskbench",
         "SCHEMAS --vocab VOCAB --engines tokenfst,llguidance,glrmask,xgrammar,outlines-core --limit 10 --every 12",
     ),
-    "grammars": Benchmark("grammars", "--vocab VOCAB --rounds 3 --output OUT"),
+    "grammars": Benchmark("grammars", "--vocab VOCAB --rounds 3 --grammars json --output OUT"),
+    "grammars_domino": Benchmark(
+        "grammars", "--vocab VOCAB --rounds 3 --grammars domino_xml,domino_c --batches , --output OUT/domino"
+    ),
     "large": Benchmark("large", "--vocab VOCAB --seconds 20 --output OUT"),
     "exactness": Benchmark(
         "exactness",
