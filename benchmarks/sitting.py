@@ -5,7 +5,7 @@
 OUT gets `machine.txt`, with the date, the processor and the versions of all packages, and NAME.txt for each benchmark,
 which ends in its exit status and the time that it took. What draws or writes tables as files leaves them in OUT too.
 MaskBench and the league of exactness are left out without `--schemas`, and hard schemas without `--hard`. One benchmark
-at a time, so that none disturbs another; all of them take two hours, most of it for engines that are stopped at their
+at a time, so that none disturbs another; all of them take a morning, most of it for engines that are stopped at their
 limits. `servers.py` has an environment of its own and is not among them.
 """
 
@@ -63,7 +63,7 @@ BENCHMARKS: Final = {
     "grammars_domino": Benchmark(
         "grammars", "--vocab VOCAB --rounds 3 --grammars domino_xml,domino_c --batches , --output OUT/domino"
     ),
-    "large": Benchmark("large", "--vocab VOCAB --seconds 20 --output OUT"),
+    "large": Benchmark("large", "--vocab VOCAB --seconds 40 --output OUT"),
     "exactness": Benchmark(
         "exactness",
         "--schemas SCHEMAS --vocab VOCAB --every 24 --witnesses OUT/witnesses.jsonl --report OUT/exactness.md",
