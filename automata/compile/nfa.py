@@ -327,7 +327,8 @@ class ThompsonConstruction:
 
     def sequence(self, inner: Expr, between: list[int]) -> None:
         """Lay copies of an expression, one after the other, between these states."""
-        if len(between) > _MANY_COPIES and inner.size < SHARED_SIZE:
+        # Constructions that add more than arcs, such as weights, lay each copy.
+        if type(self) is ThompsonConstruction and len(between) > _MANY_COPIES and inner.size < SHARED_SIZE:
             one = ThompsonConstruction(self.compiled, self.work).lay(inner)
             num_arcs = (len(one.arcs) // 4 + one.num_copied_arcs) * len(between)
             if not one.labels and num_arcs <= self.work.limits.arcs:
