@@ -68,7 +68,7 @@ BENCHMARKS: Final = {
         "exactness",
         "--schemas SCHEMAS --vocab VOCAB --every 24 --witnesses OUT/witnesses.jsonl --report OUT/exactness.md",
     ),
-    "hostile": Benchmark("hostile", "--vocab VOCAB --seconds 5 --results OUT/hostile.jsonl"),
+    "hostile": Benchmark("hostile", "--vocab VOCAB --results OUT/hostile.jsonl"),
 }
 
 
