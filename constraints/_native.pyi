@@ -144,7 +144,7 @@ class ContainerStates:
 
     def add(self, moves: Sequence[tuple[int, Sequence[tuple[int, int]]]], skips: Sequence[int], exit: int) -> None:
         """
-        Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be made as well, and the exit in which the array or object ends there, -1 if it must go on.
+        Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be made as well, and the exit in which the array or object ends there, -1 if it must continue.
         """
 
     def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]:

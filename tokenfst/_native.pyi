@@ -690,7 +690,7 @@ class SeparatingTokens:
 
     @property
     def opening(self) -> NDArray[numpy.int32]:
-        """The tokens that open an array and go on to a second item in it."""
+        """The tokens that open an array and continue to a second item in it."""
 
 class ItemPosition:
     """
