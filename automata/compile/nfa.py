@@ -80,6 +80,12 @@ class NfaBuilder:
         self.num_states += 1
         return self.num_states - 1
 
+    def states(self, count: int) -> range:
+        """Add states, none for a count below 0."""
+        first = self.num_states
+        self.num_states += max(count, 0)
+        return range(first, self.num_states)
+
     def chain(self, value: bytes, start: int, end: int) -> None:
         """Add one arc for each byte, from `start` to `end`."""
         if not value:
@@ -308,22 +314,16 @@ class ThompsonConstruction:
             self.tasks.append((expr, start, end))
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
-        """Lay a repetition: copies, and a loop or arcs to the end from where none of those to come need be read."""
+        """Lay the copies of a repetition, and a loop, or arcs to the end from before copies that may be left out."""
         fragment, inner = self.fragment, expr.inner
         if expr.high is None:
-            between = [start, *self.states(expr.low - 1)]
+            between = [start, *fragment.states(expr.low - 1)]
             self.loop(inner, between[-1], end, at_least_once=expr.low > 0)
         else:
-            between = [start, *self.states(expr.high - 1), end]
+            between = [start, *fragment.states(expr.high - 1), end]
             for state in between[expr.low : -1]:
                 fragment.epsilon += (state, end)
         self.sequence(inner, between)
-
-    def states(self, count: int) -> range:
-        """Add states, none for a count below 0."""
-        first = self.fragment.num_states
-        self.fragment.num_states += max(count, 0)
-        return range(first, self.fragment.num_states)
 
     def sequence(self, inner: Expr, between: list[int]) -> None:
         """Lay copies of an expression, one after the other, between these states."""

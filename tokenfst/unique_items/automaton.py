@@ -8,8 +8,8 @@ No automaton of bounded size tells whether items differ, so a state is a value: 
 the reader. A token is allowed if `rules` allow it, no item ends in it that was there, and the text can be completed
 after it. A mask is the one of `rules` without what the reader takes away.
 
-An array may be one whose items must differ in one reading of the text, and another one in another, until the text tells
-them apart. Where an item ends that was there, `rules` read a mark, which drops the readings of the first kind.
+A text may have several readings side by side: by one the items of an array must differ, by another they need not. Where
+an item equals an earlier one, `rules` read a mark, which ends the readings by which items must differ.
 
 A budget counts the ways that are known: where there are no rivals, the number of `rules`; else the shortest way, token
 by token or byte by byte, to where there are none, and that number there. If an array must continue after an item, so
@@ -121,20 +121,26 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         position = self.reader.after(state.position, self._bytes(state, token))
         if position is None or not self.reader.goes_on(position):
             return None
-        return self._reached(state, token, position)
+        return UniqueItemsState(self._marked_rules(state, token, rules, position), position)
 
-    def _reached(self, state: UniqueItemsState, token: int, position: _native.ItemPosition) -> UniqueItemsState:
-        """Return the state after a token that is allowed and leads to a position."""
+    def _marked_rules(self, state: UniqueItemsState, token: int, rules: State, position: _native.ItemPosition) -> State:
+        """Return the state of the rules after an allowed token, with a mark after each item that equals an earlier one.
+
+        Args:
+            state: the state before the token.
+            token: the token.
+            rules: the state of the rules after it, without marks.
+            position: where the token leads.
+        """
         assert state.position is not None
         if position.num_repeats == state.position.num_repeats:
-            return UniqueItemsState(self.rules.step(state.rules, token), position)
+            return rules
         text = self._bytes(state, token)
-        repeats = self.reader.repeats(state.position, text)
-        places = [0, *repeats, len(text)]
+        places = [0, *self.reader.repeats(state.position, text), len(text)]
         rules = state.rules
         for byte in bytes([REPEAT]).join(text[begin:end] for begin, end in pairwise(places)):
             rules = self.rules.step(rules, self.ways.byte_tokens[byte])
-        return UniqueItemsState(rules, position)
+        return rules
 
     def _bytes(self, state: UniqueItemsState, token: int) -> bytes:
         if self._begins(state):
@@ -161,8 +167,8 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         return position is not None and self.reader.goes_on(position)
 
     def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
-        """Return the tokens after which something under way has rivals, or in which an item ends that was there; and
-        where they lead, None where they are not allowed.
+        """Return the tokens after which something under way has rivals, or in which an item ends that equals an earlier
+        one; and where they lead, None where they are not allowed.
 
         Args:
             state: the state, which is no end.
@@ -200,7 +206,8 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         """Return whether the text can be completed within a budget after a token, which leads to a position."""
         if position is None or not self.reader.goes_on(position):
             return False
-        return self.ways.is_within(self._reached(state, token, position), remaining - 1)
+        rules = self._marked_rules(state, token, self.rules.step(state.rules, token), position)
+        return self.ways.is_within(UniqueItemsState(rules, position), remaining - 1)
 
     def _keep_followed(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
         """Keep of the tokens in a mask some after which a way is known to end within a budget."""

@@ -1,15 +1,18 @@
 """Languages of JSON texts in which all items of some arrays must differ, and how these arrays are known.
 
-    UniqueArrays            a visibly pushdown grammar, the rules that read the inside of such an array, and others that
-                            may read it side by side with those
+    UniqueArrays            a visibly pushdown grammar; its rules for such arrays, and for arrays that may be read side
+                            by side with them
     SupportsUniqueItems     a constraint that may be one
     marked(arrays)          the grammar with marks, by which a text is read with a memory
-    repeating(arrays)       the grammar of the texts, with the mark of an item that was there
+    repeating(arrays)       the grammar with the mark after an item that equals an earlier one
 
-The grammar by itself accepts arrays with equal items as well. Whoever reads a text by the marked grammar sees after
-each `[` whether the items of this array must differ in some reading: if the mark `UNIQUE` may come next. Then `REPEAT`
-is read in its place, which other arrays at this place of the text read as well, and so the array is remembered in all
-readings. Where an item ends that was there, `REPEAT` is read: only the others can.
+The grammar by itself accepts arrays with equal items as well. Where variants of an array or object are read side by
+side, the items of one array must differ by some readings of the text and need not by others. The marked grammar tells:
+
+- If `UNIQUE` can be read after a `[`, the items must differ by some reading. Then the array is remembered, and `REPEAT`
+  is read, which all arrays can read there.
+- After an item that equals an earlier one `REPEAT` is read. Only arrays whose items need not differ can read it, so
+  the other readings end.
 """
 
 from __future__ import annotations
