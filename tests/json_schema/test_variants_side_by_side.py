@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from objects_with_variants import Variants, split_objects, texts
 import tokenfst
 from automata.errors import LimitExceeded, UnsatisfiableSchema
 from constraints import JsonSchema, json_schema
+from constraints.json_schema.containers import allowance
 from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
 from constraints.json_schema.formulas.connectives import (
     Formula,
@@ -137,3 +139,58 @@ def test_a_formula_holds_where_one_of_its_variants_does(seed: int) -> None:
     for numbers in range(1 << len(statements)):
         true = {statement for place, statement in enumerate(statements) if numbers >> place & 1}
         assert truth(formula, true.__contains__) == any(truth(part, true.__contains__) for part in found)
+
+
+def nested(seed: int, depth: int) -> dict[str, Any]:
+    """Return a schema of objects with variants that have such objects in their members."""
+    found = Variants(seed).schema()
+    for number in range(depth):
+        outer = Variants(seed + 1000 * number).schema()
+        inside = [{"properties": {"a": found}}, outer, {"properties": {"a": {"required": ["b"]}, "b": found}}]
+        found = {"type": "object", "anyOf": inside}
+    return found
+
+
+def shuffled(random: Random, objects: Variants, depth: int) -> dict[str, Any]:
+    """Return an object whose members may be objects, in any order."""
+    found: dict[str, Any] = objects.object()
+    for name in ("a", "b"):
+        if depth and name in found and random.random() < 0.7:
+            found[name] = shuffled(random, objects, depth - 1)
+    return dict(random.sample(list(found.items()), len(found)))
+
+
+@pytest.mark.parametrize("order", ["any-if-cheap", "schema"])
+def test_objects_keep_any_order_in_a_second_attempt(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With little work allowed, objects would lose it to the combinations of the variants around them; if they lose it
+    in a second attempt as well, all objects do."""
+    attempts: list[bool] = []
+    started = allowance.Allowance.__init__
+
+    def start(self: allowance.Allowance, *, is_second: bool) -> None:
+        attempts.append(is_second)
+        started(self, is_second=is_second)
+
+    monkeypatch.setattr(allowance.Allowance, "__init__", start)
+    limits = {"EARLY_WORK": 60, "ALL_WORK": 1_500, "COMBINED_WORK": 200, "FEW_WORK": 100}
+    if order == "schema":
+        limits |= {"ALL_EARLY_WORK": 0, "FEW_WORK": 90}
+    for name, most in limits.items():
+        monkeypatch.setattr(allowance, name, most)
+    random, objects, outcomes, num_valid = Random(0), Variants(0), Counter[str](), 0
+    for seed in range(150):
+        schema = nested(seed, 2)
+        attempts.clear()
+        try:
+            constraint = json_schema(schema, property_order="any-if-cheap")
+        except UnsatisfiableSchema:
+            continue
+        outcomes[constraint.layout.order] += max(attempts)
+        automaton, is_valid = tokenfst.compile(constraint, ALL_BYTES), Draft202012Validator(schema).is_valid
+        for _ in range(40 if max(attempts) else 0):
+            value = shuffled(random, objects, 2)
+            accepts = automaton.accepts(json.dumps(value).encode())
+            assert accepts == is_valid(value) or (is_valid(value) and order == "schema"), (schema, value)
+            num_valid += is_valid(value)
+    assert outcomes[order] > 3
+    assert num_valid > 50

@@ -27,7 +27,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
-from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
+from constraints.json_schema.containers.allowance import MOST_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
@@ -79,6 +79,8 @@ class SchemaGrammarBuilder:
         max_digits: int | None,
         empty: frozenset[Formula] | None = frozenset(),
         expansion: ShannonExpansion | None = None,
+        *,
+        is_second: bool = False,
     ) -> None:
         self.restriction = restriction
         is_cheap = order == "any-if-cheap"
@@ -104,7 +106,7 @@ class SchemaGrammarBuilder:
         self._variant_rules = set[int]()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
-        self._allowance = Allowance()
+        self._allowance = Allowance(is_second=is_second)
 
     @property
     def plain(self) -> bool:
@@ -116,6 +118,7 @@ class SchemaGrammarBuilder:
 
         Raises:
             LimitExceeded: the container automata have more states than allowed.
+            CombinationsError: see `Allowance.note`.
             UnsupportedSchema: a statement cannot be expressed exactly.
             SchemaError: a reference leads back to itself.
         """
@@ -254,13 +257,18 @@ class SchemaGrammarBuilder:
 
         def most() -> int:
             split.extend(self._split(number, vector) if self.order == "any-if-cheap" else ())
-            return VARIANTS_WORK if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
+            return self._allowance.variants_work if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
 
         is_empty = None if self.empty is None else self.is_empty
         given = vector, self.restriction, self.expansion, self.order, self._allowance, is_empty, most
+        before = self._allowance.work
         found = object_in_any_order(*given)
         if found is None and split:
             self._add_variants(number, Kind.OBJECT, split)
+            return None
+        work = self._allowance.work - before
+        if work:
+            self._allowance.note(work, len(vector), 0 < len(split) <= FEW_VARIANTS, found is not None)
         return found
 
     def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:

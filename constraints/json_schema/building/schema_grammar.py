@@ -8,6 +8,7 @@ from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchem
 from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.allowance import CombinationsError
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.conflicts import conflict
 from constraints.json_schema.explaining.limits import too_large
@@ -72,15 +73,20 @@ def schema_grammar(
     """
     restriction = Restriction(document.definitions)
     builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
+    is_second = False
 
     def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
         nonlocal builder
-        before = builder
-        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, empty, before.expansion)
+        given = restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
+        builder = SchemaGrammarBuilder(*given, is_second=is_second)
         return builder.grammar(document.root)
 
     try:
-        grammar = builder.grammar(document.root)
+        try:
+            grammar = builder.grammar(document.root)
+        except CombinationsError:
+            is_second = True
+            grammar = again(frozenset())
         empty = builder.values.empty_values()
         if empty:
             grammar = again(empty)

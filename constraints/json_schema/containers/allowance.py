@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from automata.errors import LimitExceeded
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 
@@ -19,6 +20,15 @@ MOST_WORK: Final = 280_000
 VARIANTS_WORK: Final = 30_000
 ALL_WORK: Final = 450_000
 FEW_WORK: Final = 3_000
+# In a second attempt: the most work on the variants of one object that can have rules of their own, and on all objects.
+EARLY_WORK: Final = 1_000
+ALL_EARLY_WORK: Final = 100_000
+# The work on combinations of variants after which there is a second attempt.
+COMBINED_WORK: Final = 100_000
+
+
+class CombinationsError(Exception):
+    """Variants of objects that were told apart left too many combinations to the objects within them."""
 
 
 class Allowance:
@@ -26,21 +36,55 @@ class Allowance:
 
     Attributes:
         ways: the ways to continue from the states of all objects whose states are made beforehand.
-        work: see `ShannonExpansion`.
+        work: what was done (see `ShannonExpansion`).
+        variants_work: the most on the variants of one object, where they can have rules of their own instead.
     """
 
-    def __init__(self) -> None:
-        self.ways, self.work = ALL_WAYS, ALL_WORK
+    def __init__(self, *, is_second: bool) -> None:
+        """Start with nothing spent.
+
+        Args:
+            is_second: whether this is a second attempt, in which variants have rules of their own early.
+        """
+        self.ways, self.work = ALL_WAYS, 0
+        self.is_second = is_second
+        self.variants_work = EARLY_WORK if is_second else VARIANTS_WORK
+        self._all_work = ALL_EARLY_WORK if is_second else ALL_WORK
+        self._combined_work = 0
+        self._could_be_early = False
+
+    def note(self, work: int, num_formulas: int, has_few_variants: bool, is_found: bool) -> None:
+        """Note the work on an object.
+
+        Args:
+            work: how much it was.
+            num_formulas: the formulas that it was read for: more than one where variants around it were told apart.
+            has_few_variants: whether its variants can have rules of their own.
+            is_found: whether it may have any order.
+
+        Raises:
+            CombinationsError: it may not, since combinations took most of the work, and variants that lead to them can
+                have rules of their own.
+            LimitExceeded: it may not in a second attempt either.
+        """
+        if num_formulas > 1:
+            self._combined_work += work
+        elif is_found and has_few_variants and work > EARLY_WORK:
+            self._could_be_early = True
+        if not is_found and self.is_second:
+            raise LimitExceeded("telling apart what variants say of members takes too much work")
+        if not is_found and self._could_be_early and self._combined_work > COMBINED_WORK:
+            raise CombinationsError
 
     @contextmanager
     def trial(self, expansion: ShannonExpansion, most: int) -> Iterator[None]:
-        """Expand vectors with what is left of the work, or so much at most; it does not count as that of the schema."""
+        """Expand vectors with what is left of the work, or this much; it does not count as that of the schema."""
         before = expansion.work
-        with expansion.trial(min(max(self.work, FEW_WORK), most)):
+        with expansion.trial(min(max(self._all_work - self.work, FEW_WORK), most)):
             try:
                 yield
             finally:
-                self.work -= min(self.work, expansion.work - before)
+                self.work += expansion.work - before
 
     def is_cheap(self, automaton: InAnyOrder, most: int) -> bool:
         """Return whether an automaton has few ways to continue, and takes little work; then its states are known."""
