@@ -7,6 +7,7 @@ InOrders      parts of the schema list names in different orders: a state has a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, State, Vector, holding
 from constraints.json_schema.containers.members import MemberDerivatives, is_dead
@@ -82,8 +83,8 @@ class InOrders(ByMoves):
         # By name: its place in each order, and the moves by what is required once it has been read.
         self._targets = {name: [track.place[name] for track in found] for name in self.members.bit}
         self._moves: dict[str, dict[Vector, Move | None]] = {name: {} for name in self.members.bit}
-        # By order, by what is required in it and its place: what is required after each name, by the name's place.
-        self._after: list[dict[tuple[Vector, int], dict[int, Vector]]] = [{} for _ in found]
+        # By order, what is required in it, and its place: what is required after each name.
+        self._rows: dict[tuple[int, Vector, int], list[Vector]] = {}
 
     def _masks(self, track: Track) -> list[int]:
         masks = [0]
@@ -94,36 +95,34 @@ class InOrders(ByMoves):
     def moves(self, state: State) -> Sequence[Move]:
         """Return any name that is ahead in some order, and other names."""
         vector, places = _in_orders(state)
-        rows = []
-        for number, place in enumerate(places):
-            own = self._own(vector, number)
-            rows.append((number, own, place, self._after[number].setdefault((own, place), {})))
-        moves = []
-        for name, targets in self._targets.items():
-            read: Vector = ()
-            for (number, own, place, row), target in zip(rows, targets, strict=True):
-                if target < place:
-                    read += self._dead
-                    continue
-                after = row.get(target)
-                if after is None:
-                    after = row[target] = self._read(number, own, place, name)
-                read += after
-            move = self._move(name, read)
-            if move is not None:
-                moves.append(move)
+        own = [self._own(vector, number) for number in range(len(places))]
+        rows = [self._row(number, own[number], place) for number, place in enumerate(places)]
+        found = (
+            self._move(name, tuple(chain(*read)))
+            for name, read in zip(self._targets, zip(*rows, strict=True), strict=True)
+        )
+        moves = [move for move in found if move is not None]
         ends = [len(track.names) for track in self.tracks]
         passed = tuple(
             formula
-            for number, own, place, _ in rows
-            for formula in self._passed(number, own, place, len(self.tracks[number].names))
+            for number, place in enumerate(places)
+            for formula in self._passed(number, own[number], place, ends[number])
         )
         others = self.members.others(passed, lambda residual: self._state(residual, ends))
         return [*moves, *others]
 
+    def _row(self, number: int, own: Vector, place: int) -> list[Vector]:
+        """Return what is required in an order, still about the next value, once each of the names has come."""
+        key = number, own, place
+        found = self._rows.get(key)
+        if found is None:
+            found = self._rows[key] = [self._read(number, own, place, name) for name in self._targets]
+        return found
+
     def _read(self, number: int, own: Vector, place: int, name: str) -> Vector:
-        """Return what is required in an order, still about the next value, once a name that is ahead has come."""
-        target = self.tracks[number].place[name]
+        target = self._targets[name][number]
+        if target < place:
+            return self._dead
         passed = self._passed(number, own, place, target)
         return self.members.read(passed, name, self.from_place[number][target + 1])
 

@@ -18,7 +18,7 @@ from constraints.json_schema.containers.flagged import FlaggedObject, IsEmpty, f
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.in_order import InOrder, InOrders
 from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
-from constraints.json_schema.containers.orders import tracks
+from constraints.json_schema.containers.orders import names_in, tracks
 from constraints.json_schema.containers.plain import PlainInOrder, plain_members
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.restriction import Restriction
@@ -90,7 +90,7 @@ def _flagged(given: AnyOrderMembers, is_empty: IsEmpty, allowance: Allowance, mo
 def _prepared(
     vector: Vector, restriction: Restriction, expansion: ShannonExpansion, order: PropertyOrder
 ) -> AnyOrderMembers:
-    names = tracks(vector)[0].names
+    names = names_in(vector)
     members = MemberDerivatives(names, restriction, expansion)
     prepared = members.prepared(vector)
     once, needed = members.remembered(prepared)

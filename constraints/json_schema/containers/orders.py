@@ -1,6 +1,7 @@
 """Orders: the order in which the listed names of an object come.
 
-    tracks(vector)    one order for all formulas, or several where parts of the schema disagree
+    tracks(vector)       one order for all formulas, or several where parts of the schema disagree
+    names_in(vector)     the names alone
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
@@ -46,7 +47,7 @@ def tracks(vector: Vector) -> list[Track]:
     """Return the orders of the names that the formulas list."""
     variants = [run(_variants(formula)) for formula in vector]
     listed = dict.fromkeys(name for found in variants for names, _ in found for name in names)
-    others = dict.fromkeys(name for formula in vector for name in _mentioned(formula) if name not in listed)
+    others = [name for name in names_in(vector) if name not in listed]
     lists = list(dict.fromkeys(names for found in variants for names, _ in found if names))
     order = lists[0] if len(lists) == 1 else _merged(lists, listed)
     if order is not None:
@@ -68,6 +69,12 @@ def tracks(vector: Vector) -> list[Track]:
         parts = tuple(disjunction(part for names, part in found if names in meant) for found in variants)
         found_tracks.append(Track((*own, *rest), parts))
     return found_tracks
+
+
+def names_in(vector: Vector) -> tuple[str, ...]:
+    """Return the names that the formulas mention: those of members first, then those that other members are told apart
+    from."""
+    return tuple(dict.fromkeys(name for formula in vector for name in _mentioned(formula)))
 
 
 def _variants(formula: Formula) -> Task[list[_Variant]]:
@@ -119,7 +126,7 @@ def _product(choices: list[list[_Variant]]) -> Iterator[list[_Variant]]:
 
 
 def _mentioned(formula: Formula) -> Iterator[str]:
-    """Yield all names in a formula: those of members first, then those that other members are told apart from."""
+    """Yield all names in a formula, those of members first."""
     members = [part.names for part in statements(formula) if isinstance(part, Members)]
     for names in sorted(members, key=lambda names: not isinstance(names, StringIn)):
         for texts in texts_in(names):
