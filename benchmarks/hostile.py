@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=1 << 30, help="how many of its tokens, from the first")
     parser.add_argument("--engines", default=",".join([*PEERS, "tokenfst@1"]))
     parser.add_argument("--only", default="", help="only inputs with this in their names")
-    parser.add_argument("--seconds", type=float, default=10.0, help="by the clock, for each input")
+    parser.add_argument("--seconds", type=float, default=5.0, help="by the clock, for each input")
     parser.add_argument("--memory", type=int, default=2 << 30, help="bytes, for each input")
     parser.add_argument("--results", type=Path, help="where to write each result, as a line of JSON")
     options = parser.parse_args()
