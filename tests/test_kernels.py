@@ -1,4 +1,4 @@
-"""The kernels for a GPU, by Triton's interpreter on the CPU, beside the native core."""
+"""The kernels for a GPU: interpreted by Triton, beside the native core and tensor operations; and compiled."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ import pytest
 pytest.importorskip("triton")
 
 
-@pytest.mark.parametrize("kinds", ["finite counted weighted stacked", "finite ambiguous"])
-def test_masks_and_steps_are_those_of_the_native_core(kinds: str) -> None:
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        ("interpreted_kernels.py", ["finite", "counted", "weighted", "stacked"]),
+        ("interpreted_kernels.py", ["finite", "ambiguous"]),
+        ("interpreted_sampling.py", []),
+        ("compiled_sampling.py", []),
+    ],
+)
+def test_kernels_do_what_the_cpu_does(script: str, arguments: list[str]) -> None:
     # Triton is interpreted or compiled as it was when it was imported, so in a process of its own.
-    script = Path(__file__).with_name("interpreted_kernels.py")
+    is_interpreted = script.startswith("interpreted")
     done = subprocess.run(
-        [sys.executable, str(script), *kinds.split()],
-        env=os.environ | {"TRITON_INTERPRET": "1"},
+        [sys.executable, str(Path(__file__).with_name(script)), *arguments],
+        env=os.environ | ({"TRITON_INTERPRET": "1"} if is_interpreted else {}),
         capture_output=True,
         text=True,
         check=False,

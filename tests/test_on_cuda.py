@@ -88,6 +88,52 @@ def test_a_whole_loop_never_waits_and_writes_what_the_cpu_does(is_ambiguous: boo
     assert texts[0] == texts[1]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("temperatures", [[1.0], [0.6], [0.0, 1.3, 1.0, 1e-20]])
+def test_distributions_are_those_of_the_cpu(temperatures: list[float], masked: bool, dtype: torch.dtype) -> None:
+    torch.manual_seed(3)
+    logits, mask = (4 * torch.randn(4, 50_001)).to(dtype), None
+    logits[1, ::3], logits[1, 1::3], logits[2, :40_000] = -torch.inf, torch.nan, -torch.inf
+    if masked:
+        mask = torch.rand(4, 50_001) < 0.01
+        mask[3] = False
+    samplings = [Samplings.of([Sampling(one) for one in temperatures], device) for device in ("cpu", "cuda")]
+    expected = probabilities(logits, mask, samplings[0], end_token=7)
+    own, allowed = logits.cuda(), None if mask is None else mask.cuda()
+    probabilities(own, allowed, samplings[1], end_token=7)  # compiles the kernels
+    with never_waiting():
+        found = probabilities(own, allowed, samplings[1], end_token=7)
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-4, atol=1e-9)
+    assert torch.equal(found.cpu() > 0, expected > 0)
+
+
+@pytest.mark.parametrize("width", [1, 100, 50_001, 262_144])
+def test_draws_are_those_of_the_cpu(width: int) -> None:
+    torch.manual_seed(width)
+    chances = torch.randn(64, width).softmax(1) * (torch.rand(64, width) < 0.5)
+    chances[5] = 0
+    noise, steps = Noise.of([*range(60), None, -1, 1 << 63, 99]), torch.arange(64)
+    own = Noise(noise.seeds.cuda())
+    for stream in (0, 3):
+        found = choose(chances.cuda(), own, 7, stream), choose(chances.cuda(), own, steps.cuda(), stream)
+        assert torch.equal(found[0].cpu(), choose(chances, noise, 7, stream))
+        assert torch.equal(found[1].cpu(), choose(chances, noise, steps, stream))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_sampling_can_be_compiled(sampling: Sampling) -> None:
+    def drawn(logits: torch.Tensor, noise: Noise, step: torch.Tensor) -> torch.Tensor:
+        return choose(probabilities(logits, None, settings), noise, step)
+
+    settings = sampling.on("cuda")
+    noise, step = Noise.of(range(8), "cuda"), torch.full((8,), 5, device="cuda")
+    torch._dynamo.reset()
+    compiled: Any = torch.compile(drawn, fullgraph=True, dynamic=False)
+    logits = torch.randn(8, WIDTH, device="cuda")
+    assert torch.equal(compiled(logits, noise, step), drawn(logits, noise, step))
+
+
 def test_programs_can_be_compiled() -> None:
     arena = arena_of("cuda", is_ambiguous=False, width=WIDTH)
     at, tokens = arena.starts([1, 2, 3, FREE_SLOT]), torch.tensor([0, 2, 0, 1], device="cuda")

@@ -11,9 +11,6 @@ for a GPU, and are compiled when they are first called; where it does not work `
 
 from __future__ import annotations
 
-import warnings
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +20,7 @@ from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.program import Program
 from decoding.arena.sequences import Sequences
+from decoding.on_triton import on_device, power_of_two, triton_works
 
 # The classes that one program of a kernel looks at.
 _CLASSES_AT_ONCE = 128
@@ -51,7 +49,7 @@ class OnGpu:
 
     def mask_logits(self, logits: Tensor, at: Sequences, limit: Tensor | int | None) -> Tensor:
         """Write minus infinity over forbidden tokens; see `Arena.apply_`. Each row of the logits is contiguous."""
-        with self._on_device():
+        with on_device(self._program.device):
             arguments, options = self._masks(at, limit)
             grid = len(at.slot), num_chunks(self._end - self._begin)
             self._kernels.mask_logits[grid](logits, logits.stride(0), *arguments, **options)
@@ -61,7 +59,7 @@ class OnGpu:
         """Return packed masks, `[B, C * CHUNK_WORDS]` int32 for C chunks; see `Arena.bitmask`."""
         grid = len(at.slot), num_chunks(self._end - self._begin)
         found = torch.empty((grid[0], grid[1] * CHUNK_WORDS), dtype=torch.int32, device=self._program.device)
-        with self._on_device():
+        with on_device(self._program.device):
             arguments, options = self._masks(at, limit)
             self._kernels.mask_words[grid](found, *arguments, **options)
         return found
@@ -75,11 +73,11 @@ class OnGpu:
         counter, height = torch.empty_like(before[2]), torch.empty_like(before[3])
         stack = torch.empty_like(before[4]) if has_stack else at.stack
         size = program.depth + 1
-        with self._on_device():
+        with on_device(self._program.device):
             self._kernels.advance[(len(at.slot),)](
                 program.words, program.places, *before, tokens.contiguous(), row, counter, height, stack,
                 at.row.shape[2], shape.parts, self._width, shape.reads, size, HAS_STACK=has_stack,
-                LANES=_power_of_two(shape.parts), ENTRIES=_power_of_two(3 * size), num_warps=1,
+                LANES=power_of_two(shape.parts), ENTRIES=power_of_two(3 * size), num_warps=1,
             )  # fmt: skip
         return Sequences(at.slot, row, counter, height, stack, at.overflowed)
 
@@ -91,7 +89,7 @@ class OnGpu:
         numbers = rows.shape[1], self._begin, self._end - self._begin, classes, binds.shape[1]
         return (*tables, *numbers), {
             "LIMITED": limit is not None,
-            "PARTS": _power_of_two(binds.shape[1]),
+            "PARTS": power_of_two(binds.shape[1]),
             "num_warps": 1,
         }
 
@@ -109,34 +107,11 @@ class OnGpu:
         )  # fmt: skip
         return _Fitting(fits, binds)
 
-    def _on_device(self) -> AbstractContextManager[None]:
-        """Kernels are launched on the current device."""
-        device = self._program.device
-        return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
-
 
 def on_gpu(program: Program, begin: int, end: int, width: int) -> OnGpu | None:
     """Return the steps on a GPU, or None where the arena is not on one, or Triton does not work."""
-    if program.device.type != "cuda":
+    if not triton_works(program.device):
         return None
-    kernels = _kernels(program.device)
-    return None if kernels is None else OnGpu(kernels, program, begin, end, width)
+    from decoding.arena import kernels
 
-
-@cache
-def _kernels(device: torch.device) -> Any:
-    """Return the kernels if they can be compiled for a device and launched there, else None."""
-    try:
-        from decoding.arena import kernels
-
-        with torch.cuda.device(device):
-            kernels.probe[(1,)](torch.zeros(1, dtype=torch.int32, device=device))
-    except Exception as error:  # whatever compilers and drivers raise
-        warnings.warn(f"tensor operations make the steps of arenas, since Triton does not work: {error}", stacklevel=4)
-        return None
-    return kernels
-
-
-def _power_of_two(number: int) -> int:
-    """Return the least power of two that is no less."""
-    return 1 << (number - 1).bit_length()
+    return OnGpu(kernels, program, begin, end, width)

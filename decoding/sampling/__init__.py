@@ -7,6 +7,8 @@
     Noise               each sequence's own random numbers               noise
     choose(...)         probabilities and noise to a token each          noise
 
+On a GPU, kernels make the draw, and the distribution unless it is truncated (`on_gpu`, `kernels`).
+
     logits -> penalties -> mask -> temperature -> top-k -> top-p -> min-p -> typical -> choose
 
 The order is what keeps a constraint exact. The mask comes before everything that truncates (handbook, "Combining Top-k

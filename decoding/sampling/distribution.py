@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from decoding.on_triton import triton_works
+from decoding.sampling.on_gpu import chances
 from decoding.sampling.parameters import Sampling, Samplings
 from decoding.sampling.penalties import History, penalized
 from decoding.sampling.truncation import truncated
@@ -40,9 +42,13 @@ def probabilities(
     if mask is not None and mask.shape != logits.shape:
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the logits have {tuple(logits.shape)}")
     samplings = sampling.on(logits.device) if isinstance(sampling, Sampling) else sampling
-    scores = logits.float()
-    if history is not None:
-        scores = penalized(scores, samplings, history)
+    scores = logits if history is None else penalized(logits.float(), samplings, history)
+    if logits.is_cuda and not samplings.truncates and triton_works(logits.device):
+        from decoding.sampling import kernels
+
+        temperature = samplings.temperature
+        given = scores.new_ones(1, 1) if temperature is None else temperature
+        return chances(kernels, scores, mask, given, end_token)
     scores, impossible = _masked(scores, mask)
     best = scores.argmax(1, keepdim=True)
     if samplings.temperature is not None:
@@ -66,7 +72,7 @@ def _masked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """
     largest = torch.finfo(torch.float32).max
     least = -torch.inf if mask is None else -largest
-    scores = scores.nan_to_num(nan=least, posinf=largest, neginf=least)
+    scores = scores.float().nan_to_num(nan=least, posinf=largest, neginf=least)
     if mask is not None:
         scores.masked_fill_(~mask, -torch.inf)
     top = scores.amax(1, keepdim=True)

@@ -33,7 +33,7 @@ bool fill(PyObject* self, PyObject* fields) {
   memory_of(self)->hash = hash == -1 ? -2 : hash;
   Py_INCREF(fields);
   memory_of(self)->fields = fields;
-  if (PyObject_IS_GC(self)) PyObject_GC_UnTrack(self);
+  if (PyObject_GC_IsTracked(self)) PyObject_GC_UnTrack(self);
   PyObject_GC_UnTrack(fields);
   return true;
 }

@@ -1,0 +1,44 @@
+"""The kernels of `decoding.sampling`, compiled for a GPU, which needs none; `test_kernels.py` runs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from decoding.sampling import kernels
+
+HOPPER = GPUTarget("cuda", 90, 32)
+
+
+def compiled(kernel: Any, constants: dict[str, Any], **types: str) -> None:
+    """Compile a kernel with these constants and types; other arguments are integers."""
+    names = [name for name in kernel.arg_names if name not in constants]
+    signature = {name: types.get(name, "i32") for name in names} | dict.fromkeys(constants, "constexpr")
+    source = ASTSource(
+        fn=kernel,
+        signature={name: signature[name] for name in kernel.arg_names},
+        constexprs={(kernel.arg_names.index(name),): value for name, value in constants.items()},
+    )
+    assert "ld.global" in triton.compile(source, target=HOPPER).asm["ptx"]
+
+
+def main() -> None:
+    numbers = dict.fromkeys(("tops", "sums", "temperatures", "chances", "speeds"), "*fp32")
+    pointers = numbers | {"best": "*i32", "fastest": "*i32", "seeds": "*i64", "steps": "*i64", "tokens": "*i64"}
+    for dtype, mask in [("*fp32", "*u8"), ("*bf16", "*u8"), ("*fp16", "*fp16")]:
+        types = pointers | {"logits": dtype, "mask": mask}
+        constants = {"MASKED": mask == "*u8", "TOKENS": 2048, "CHUNKS": 64}
+        compiled(kernels.find_tops, {name: constants[name] for name in ("MASKED", "TOKENS")}, **types)
+        compiled(kernels.add_weights, constants, **types)
+        compiled(kernels.write_chances, constants, **types)
+    # `torch.compile` knows some numbers beforehand.
+    for has_steps, known in [(True, {"step": 0}), (False, {}), (True, {"step": 0, "stream_number": 2})]:
+        compiled(kernels.race, {"HAS_STEPS": has_steps, "TOKENS": 2048, **known}, **pointers | {"step": "i64"})
+    compiled(kernels.find_winners, {"CHUNKS": 64}, **pointers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""What `test_kernels.py` runs with TRITON_INTERPRET=1: distributions and draws by kernels beside tensor operations."""
+
+from __future__ import annotations
+
+from itertools import cycle, product
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from decoding.sampling import NOTHING, Noise, Sampling, Samplings, choose, kernels, on_gpu, probabilities
+
+INF, NAN = float("inf"), float("nan")
+WIDTHS = [1, 16, 37]
+TEMPERATURES = [[1.0], [0.3], [0.0], [1.0, 0.0, 1e-30, 2.5, 0.7, 1.0, 0.0, 3.0]]
+
+
+@triton.jit
+def log1p(x):
+    """The interpreter has none of a GPU's own functions (the sum: Goldberg 1991, theorem 4)."""
+    near = 1.0 + x
+    return tl.where(near == 1.0, x, tl.log(near) * x / tl.where(near == 1.0, 1.0, near - 1.0))
+
+
+def logits_of(width: int, dtype: torch.dtype) -> torch.Tensor:
+    logits = 3 * torch.randn(8, width)
+    logits[1, ::2] = -INF
+    logits[2, 1::3], logits[2, 0] = NAN, INF
+    logits[3] = -INF
+    logits[4] = NAN
+    logits[5] = 0.5  # all are equally likely
+    return logits.to(dtype)
+
+
+def check_distributions() -> None:
+    dtypes, ends = cycle([torch.float32, torch.bfloat16, torch.float16]), cycle([None, 0])
+    for width, numbers, masked in product(WIDTHS, TEMPERATURES, [False, True]):
+        dtype, end = next(dtypes), next(ends)
+        logits, mask = logits_of(width, dtype), torch.rand(8, width) < 0.6 if masked else None
+        if mask is not None:
+            mask[6] = False
+        samplings = Samplings.of([Sampling(temperature=number) for number in numbers], every=True)
+        temperature = samplings.temperature
+        assert temperature is not None
+        found = on_gpu.chances(kernels, logits, mask, temperature, end)
+        expected = probabilities(logits, mask, Samplings(temperature=temperature), end_token=end)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-7)
+        assert torch.equal(found > 0, expected > 0), (width, dtype, numbers, masked)
+
+
+def check_draws() -> None:
+    noise = Noise.of([0, 1, -5, 2**63, None, 12345678901234567, 7, 8])
+    for width, step, stream in product(WIDTHS, [0, 10**12, torch.tensor(4), torch.arange(8) * 10**11], [0, 10**6]):
+        chances = torch.rand(8, width).softmax(1) * (torch.rand(8, width) < 0.7)
+        chances[2] = 0
+        for own in (chances, chances[:1], torch.ones(width, 8).t()[:8]):
+            found = on_gpu.winners(kernels, own, noise.seeds, step, stream)
+            assert torch.equal(found, choose(own, noise, step, stream)), (width, step, stream)
+        assert choose(chances, noise, step, stream)[2] == NOTHING
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    interpreted: Any = SimpleNamespace(log1p=log1p)
+    kernels.libdevice, on_gpu._TOKENS = interpreted, 16
+    check_distributions()
+    check_draws()
