@@ -43,7 +43,8 @@ def probabilities(
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the logits have {tuple(logits.shape)}")
     samplings = sampling.on(logits.device) if isinstance(sampling, Sampling) else sampling
     scores = logits if history is None else penalized(logits.float(), samplings, history)
-    if logits.is_cuda and not samplings.truncates and triton_works(logits.device):
+    is_plain = not (samplings.truncates or scores.requires_grad)
+    if is_plain and scores.is_cuda and triton_works(scores.device):
         from decoding.sampling import kernels
 
         temperature = samplings.temperature

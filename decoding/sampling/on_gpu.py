@@ -63,7 +63,7 @@ def winners(kernels: Any, probabilities: Tensor, seeds: Tensor, step: Tensor | i
     grid = batch, -(-width // _TOKENS)
     speeds = probabilities.new_empty(grid)
     fastest, tokens = seeds.new_empty(grid, dtype=torch.int32), seeds.new_empty(batch)
-    steps, number = (step, 0) if isinstance(step, Tensor) else (seeds, step)
+    steps, number = (step.to(seeds.device), 0) if isinstance(step, Tensor) else (seeds, step)
     with on_device(seeds.device):
         kernels.race[grid](
             speeds, fastest, probabilities, _row_stride(probabilities), seeds, steps, _row_stride(steps), stream,
