@@ -21,10 +21,10 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from decoding.sampling import noise
+from decoding.sampling import split_mix
 
-GAMMA = tl.constexpr(noise.GAMMA & noise.WORD)
-FIRST, SECOND = tl.constexpr(noise.FIRST & noise.WORD), tl.constexpr(noise.SECOND & noise.WORD)
+GAMMA = tl.constexpr(split_mix.GAMMA)
+FIRST, SECOND = tl.constexpr(split_mix.FIRST), tl.constexpr(split_mix.SECOND)
 LARGEST = tl.constexpr(3.4028234663852886e38)
 TINY = tl.constexpr(1.1754943508222875e-38)
 

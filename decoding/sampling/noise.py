@@ -29,16 +29,17 @@ import torch
 from torch import Tensor
 
 from decoding.on_triton import triton_works
+from decoding.sampling import split_mix
 from decoding.sampling.on_gpu import winners
 
 # What `choose` says where nothing is allowed.
 NOTHING: Final = -1
 
 # SplitMix64's constants, as signed numbers.
-GAMMA: Final = 0x9E3779B97F4A7C15 - (1 << 64)
-FIRST: Final = 0xBF58476D1CE4E5B9 - (1 << 64)
-SECOND: Final = 0x94D049BB133111EB - (1 << 64)
-WORD: Final = (1 << 64) - 1
+_GAMMA: Final = split_mix.GAMMA - (1 << 64)
+_FIRST: Final = split_mix.FIRST - (1 << 64)
+_SECOND: Final = split_mix.SECOND - (1 << 64)
+_WORD: Final = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ class Noise:
 
     def _keys(self, step: Tensor | int, stream: int) -> Tensor:
         # Each part is mixed before the next is added, so that no two of them add up to the same.
-        stream_keys = _mixed(self.seeds + GAMMA) + _signed(GAMMA * (stream + 1))
-        shift = (step + 1) * GAMMA
+        stream_keys = _mixed(self.seeds + _GAMMA) + _signed(_GAMMA * (stream + 1))
+        shift = (step + 1) * _GAMMA
         return _mixed(_mixed(stream_keys) + (_signed(shift) if isinstance(shift, int) else shift))
 
 
@@ -108,8 +109,8 @@ def choose(probabilities: Tensor, noise: Noise, step: Tensor | int, stream: int 
 
 def derived_seed(seed: int, number: int) -> int:
     """Return the seed of one of several sequences that share a seed, told apart by `number`: 0, 1, ..."""
-    mixed = _mixed(torch.tensor(_signed(seed)) + GAMMA)
-    return int(_mixed(mixed + _signed(GAMMA * (number + 1))))
+    mixed = _mixed(torch.tensor(_signed(seed)) + _GAMMA)
+    return int(_mixed(mixed + _signed(_GAMMA * (number + 1))))
 
 
 def _drawn_seed() -> int:
@@ -118,7 +119,7 @@ def _drawn_seed() -> int:
 
 def _signed(number: int) -> int:
     """Return the number modulo 2^64, from -2^63 to 2^63 - 1."""
-    number &= WORD
+    number &= _WORD
     return number - (1 << 64) if number >> 63 else number
 
 
@@ -126,13 +127,13 @@ def _words(keys: Tensor, width: int) -> Tensor:
     """SplitMix64's output for each key, two numbers of 32 bits from each word, `[B, width]` int32."""
     # ~i is -(i + 1). As a plain multiple of arange, torch.compile would take it for an index and round it on the CPU.
     below = torch.arange((width + 1) // 2, device=keys.device).bitwise_not()
-    return _mixed(keys[:, None] - below * GAMMA).view(torch.int32)[:, :width]
+    return _mixed(keys[:, None] - below * _GAMMA).view(torch.int32)[:, :width]
 
 
 def _mixed(word: Tensor) -> Tensor:
     """SplitMix64's finalizer (variant 13 of Stafford's), one to one on 64 bits."""
-    word = _folded(word, 30).mul_(FIRST)
-    word = _folded(word, 27).mul_(SECOND)
+    word = _folded(word, 30).mul_(_FIRST)
+    word = _folded(word, 27).mul_(_SECOND)
     return _folded(word, 31)
 
 
