@@ -44,7 +44,7 @@ def check_distributions() -> None:
         samplings = Samplings.of([Sampling(temperature=number) for number in numbers], every=True)
         temperature = samplings.temperature
         assert temperature is not None
-        found = on_gpu.chances(kernels, logits, mask, temperature, end)
+        found = on_gpu.chances(logits, mask, temperature, end)
         expected = probabilities(logits, mask, Samplings(temperature=temperature), end_token=end)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-7)
         assert torch.equal(found > 0, expected > 0), (width, dtype, numbers, masked)
@@ -56,7 +56,7 @@ def check_draws() -> None:
         chances = torch.rand(8, width).softmax(1) * (torch.rand(8, width) < 0.7)
         chances[2] = 0
         for own in (chances, chances[:1], torch.ones(width, 8).t()[:8]):
-            found = on_gpu.winners(kernels, own, noise.seeds, step, stream)
+            found = on_gpu.winners(own, noise.seeds, step, stream)
             assert torch.equal(found, choose(own, noise, step, stream)), (width, step, stream)
         assert choose(chances, noise, step, stream)[2] == NOTHING
 

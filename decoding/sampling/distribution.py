@@ -45,11 +45,9 @@ def probabilities(
     scores = logits if history is None else penalized(logits.float(), samplings, history)
     is_plain = not (samplings.truncates or scores.requires_grad)
     if is_plain and scores.is_cuda and triton_works(scores.device):
-        from decoding.sampling import kernels
-
         temperature = samplings.temperature
         given = scores.new_ones(1, 1) if temperature is None else temperature
-        return chances(kernels, scores, mask, given, end_token)
+        return chances(scores, mask, given, end_token)
     scores, impossible = _masked(scores, mask)
     best = scores.argmax(1, keepdim=True)
     if samplings.temperature is not None:

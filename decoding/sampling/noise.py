@@ -99,9 +99,7 @@ def choose(probabilities: Tensor, noise: Noise, step: Tensor | int, stream: int 
         A token whose probability is above 0, or `NOTHING` (-1) for a row of zeros.
     """
     if probabilities.is_cuda and triton_works(probabilities.device):
-        from decoding.sampling import kernels
-
-        return winners(kernels, probabilities, noise.seeds, step, stream)
+        return winners(probabilities, noise.seeds, step, stream)
     speed = noise.exponential(probabilities.shape[1], step, stream).reciprocal_().mul_(probabilities)
     fastest, tokens = speed.max(1)
     return torch.where(fastest > 0, tokens, NOTHING)

@@ -4,12 +4,10 @@
     winners(...)     the tokens that win the race
 
 Nothing is read on the host and no shape depends on values, so both can be captured in a CUDA graph, and `torch.compile`
-takes them into its graph.
+takes them into its graph. Triton is imported when it is first used: where there is no GPU, it may not be there.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,16 +18,17 @@ from decoding.on_triton import on_device, power_of_two
 _TOKENS = 2048
 
 
-def chances(kernels: Any, logits: Tensor, mask: Tensor | None, temperature: Tensor, end_token: int | None) -> Tensor:
+def chances(logits: Tensor, mask: Tensor | None, temperature: Tensor, end_token: int | None) -> Tensor:
     """Return probabilities, `[B, V]` float32, as `decoding.sampling.distribution.probabilities` defines them.
 
     Args:
-        kernels: `decoding.sampling.kernels`.
         logits: `[B, V]`.
         mask: `[B, V]` bool.
         temperature: `[B, 1]` or `[1, 1]` float32.
         end_token: what a row is given that allows nothing.
     """
+    from decoding.sampling import kernels
+
     logits = _in_rows(logits)
     batch, width = logits.shape
     grid = batch, -(-width // _TOKENS)
@@ -49,15 +48,16 @@ def chances(kernels: Any, logits: Tensor, mask: Tensor | None, temperature: Tens
     return result
 
 
-def winners(kernels: Any, probabilities: Tensor, seeds: Tensor, step: Tensor | int, stream: int) -> Tensor:
+def winners(probabilities: Tensor, seeds: Tensor, step: Tensor | int, stream: int) -> Tensor:
     """Return the token that wins the race in each row, `[B]` int64, or -1.
 
     Args:
-        kernels: `decoding.sampling.kernels`.
         probabilities: `[B, V]` float32, or `[1, V]` for all rows.
         seeds: `[B]` int64.
         step, stream: as for `decoding.sampling.noise.choose`.
     """
+    from decoding.sampling import kernels
+
     probabilities, seeds = _in_rows(probabilities), seeds.contiguous()
     batch, width = len(seeds), probabilities.shape[1]
     grid = batch, -(-width // _TOKENS)

@@ -118,7 +118,7 @@ class SchemaGrammarBuilder:
 
         Raises:
             LimitExceeded: the container automata have more states than allowed.
-            CombinationsError: see `Allowance.note`.
+            CombinationsError: see `Allowance.record`.
             UnsupportedSchema: a statement cannot be expressed exactly.
             SchemaError: a reference leads back to itself.
         """
@@ -268,7 +268,7 @@ class SchemaGrammarBuilder:
             return None
         work = self._allowance.work - before
         if work:
-            self._allowance.note(work, len(vector), 0 < len(split) <= FEW_VARIANTS, found is not None)
+            self._allowance.record(work, len(vector), 0 < len(split) <= FEW_VARIANTS, found is not None)
         return found
 
     def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:

@@ -38,23 +38,20 @@ class Allowance:
         ways: the ways to continue from the states of all objects whose states are made beforehand.
         work: what was done (see `ShannonExpansion`).
         variants_work: the most on the variants of one object, where they can have rules of their own instead.
+        is_second: whether this is a second attempt, in which variants have rules of their own early.
     """
 
     def __init__(self, *, is_second: bool) -> None:
-        """Start with nothing spent.
-
-        Args:
-            is_second: whether this is a second attempt, in which variants have rules of their own early.
-        """
+        """Start with nothing spent."""
         self.ways, self.work = ALL_WAYS, 0
         self.is_second = is_second
         self.variants_work = EARLY_WORK if is_second else VARIANTS_WORK
         self._all_work = ALL_EARLY_WORK if is_second else ALL_WORK
-        self._combined_work = 0
-        self._could_be_early = False
+        self._combined_work = 0  # on objects that are read for several formulas
+        self._could_be_early = False  # whether a second attempt would give any variants rules of their own
 
-    def note(self, work: int, num_formulas: int, has_few_variants: bool, is_found: bool) -> None:
-        """Note the work on an object.
+    def record(self, work: int, num_formulas: int, has_few_variants: bool, is_found: bool) -> None:
+        """Record the work on an object.
 
         Args:
             work: how much it was.
