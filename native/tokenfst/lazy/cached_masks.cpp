@@ -15,6 +15,8 @@ constexpr int32_t kManyLost = 1 << 10;
 constexpr int32_t kLongCover = 16;
 // A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
+// Tokens that begin apart are walked over if they are fewer than all, by this factor.
+constexpr int64_t kShareApart = 2;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
 constexpr size_t kMostHot = 1 << 11;
 
@@ -112,7 +114,8 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const int32_t loop = loop_behind(text, at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
-  const bool loops = text.target == at.state, may_be_covered = !leads_to_quoted && !(text.set == kQuoted);
+  const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDotted;
+  const bool may_be_covered = !leads_to_quoted && !is_prepared;
   if (may_be_covered) {
     // Mostly fewer tokens leave a loop than are beyond a short cover.
     if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
@@ -120,7 +123,8 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
   if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
   const Text* known = texts_.find(text.set);
   MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
-  return !found && loops && may_be_covered ? covered(at, 0) : found;
+  if (!found && (loops || is_prepared)) found = covered(at, 0);
+  return found || loops ? found : beginning_apart(text, at);
 }
 
 // The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
@@ -182,21 +186,58 @@ MaskPointer MaskFinder::near_bounds(const Configuration& at,
   return nullptr;
 }
 
-// The mask of a state after which quoted text of some length or more may continue in any way, null if the state is not
-// of that kind.
-MaskPointer MaskFinder::covered(const Configuration& at, int32_t least) {
-  const Text& quoted = texts_.quoted();
-  const Cover cover = context_.characters.cover(at.state);
+// The mask of a state that only the first characters of a text keep from being chained or covered, null if it is not
+// of that kind or if many tokens begin with those that lead elsewhere than the others.
+MaskPointer MaskFinder::beginning_apart(const TextLike& text, const Configuration& at) {
+  const support::ByteSet own = text.set.ascii_bytes();
+  const auto apart_in = [&](const CharacterSet& set) -> support::ByteSet {
+    const support::ByteSet apart = set.ascii_bytes() & ~own;
+    support::ByteSet differing = own & ~set.ascii_bytes();
+    differing |= apart;
+    const bool are_few = kShareApart * texts_.num_beginning(differing) < vocabulary_.num_ranks();
+    return are_few && !(set.beyond & ~text.set.beyond) ? apart : support::ByteSet{};
+  };
+  if (const support::ByteSet apart = apart_in(kDotted); !apart.is_empty()) {
+    if (MaskPointer mask = covered(at, 0, apart)) return mask;
+  }
+  const CharacterSet next = context_.characters.text(text.target).set;
+  const support::ByteSet apart = apart_in(next);
+  const Text* known = apart.is_empty() ? nullptr : texts_.find(next);
+  return known ? chained(*known, at, apart) : nullptr;
+}
+
+// The mask of some words of a text, and of what has been collected; all tokens that do not begin like that text are
+// walked over, and so are those that begin with a byte that is apart.
+MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& apart,
+                                  const Configuration& at) {
+  if (apart.is_empty()) {
+    walk_all(set, at);
+    return mask(shared(words), at);
+  }
+  std::erase_if(tokens_, [&](int32_t token) { return apart[vocabulary_.token(token)[0]]; });
+  CharacterSet skipped = set;
+  for (int word = 0; word < 4; ++word) skipped.ascii[word] &= ~apart.words[word];
+  walk_all(skipped, at);
+  Words own = words;
+  texts_.clear_beginning(apart, own);
+  return mask(std::make_shared<const Words>(std::move(own)), at);
+}
+
+// The mask of a state after which text of kDotted of some length or more may continue in any way, but for bytes that are
+// apart; null if the state is not of that kind.
+MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& apart) {
+  const Text& dotted = texts_.dotted();
+  Cover cover = context_.characters.cover(apart.is_empty() ? at.state : context_.characters.text(at.state).target);
+  cover.length += !apart.is_empty();
   const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
   if (free == std::end(kCovers) || *free < least) return nullptr;
   begin(at);
   const bool found =
-      for_each_rest(quoted, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
+      for_each_rest(dotted, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
   if (!found) return nullptr;
   ++counts_.covered;
-  walk_all(quoted.set(), at);
-  walk(quoted.beyond(*free), at);
-  return mask(shared(quoted.words(*free)), at);
+  walk(dotted.beyond(*free), at);
+  return completed(dotted.words(*free), kDotted, apart, at);
 }
 
 // The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
@@ -209,9 +250,10 @@ MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
   return mask(shared(text.words(text.longest())), at);
 }
 
-// The mask of a state from which each character of a text leads to another state; null if tokens longer than this chain
-// of states may be allowed, or if a walk over all tokens takes no longer.
-MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
+// The mask of a state from which each character of a text leads to another state, but for bytes that are apart at the
+// beginning; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
+// longer.
+MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const support::ByteSet& apart) {
   begin(at);
   int32_t length = 0;
   for (int32_t before = kDead, state = at.state;; ++length) {
@@ -224,14 +266,14 @@ MaskPointer MaskFinder::chained(const Text& text, const Configuration& at) {
     if (!found) return nullptr;
     if (loop != kDead) length = text.longest();
     if (length == text.longest()) break;
-    const int32_t next = after_character(text, before, state);
+    const bool begins_apart = length == 0 && !apart.is_empty();
+    const int32_t next = begins_apart ? context_.characters.text(state).target : after_character(text, before, state);
     if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
     if (next == kDead) break;
     before = std::exchange(state, next);
   }
   ++counts_.chained;
-  walk_all(text.set(), at);
-  return mask(shared(text.words(length)), at);
+  return completed(text.words(length), text.set(), apart, at);
 }
 
 // A state that allows the same tokens as a state and loops on a text; kDead if none is known.

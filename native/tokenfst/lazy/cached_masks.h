@@ -4,7 +4,9 @@
 //                        how many symbols of the stack were looked at
 //     MaskFinder         finds the mask of a configuration. For a text-like state it does not walk over all tokens: the
 //                        mask is the words of a text (`lazy/texts.h`), plus a walk over the rests of other tokens; or
-//                        the mask of another state, plus the differences. A state that counts differs from one whose
+//                        the mask of another state, plus the differences. Where some bytes may not begin a text,
+//                        `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A state that counts
+//                        differs from one whose
 //                        bounds are far away in the tokens that are long enough to reach them; these are few, and the
 //                        other state is that of many counts
 //     MaskWriter         writes masks as words, and keeps the words of those that are written often
@@ -85,9 +87,12 @@ class MaskFinder {
   MaskPointer differing(const Configuration& at, int32_t other, const MaskPointer& mask);
   MaskPointer near_bounds(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
   MaskPointer with_changes(const MaskPointer& known, const Configuration& at);
-  MaskPointer covered(const Configuration& at, int32_t least);
+  MaskPointer covered(const Configuration& at, int32_t least, const support::ByteSet& apart = {});
   MaskPointer looping(const Text& text, const Configuration& at);
-  MaskPointer chained(const Text& text, const Configuration& at);
+  MaskPointer chained(const Text& text, const Configuration& at, const support::ByteSet& apart = {});
+  MaskPointer beginning_apart(const TextLike& text, const Configuration& at);
+  MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& apart,
+                        const Configuration& at);
   int32_t loop_behind(const TextLike& text, int32_t state);
   int32_t loop_alike(const Text& text, int32_t state);
   int32_t after_character(const Text& text, int32_t before, int32_t state);

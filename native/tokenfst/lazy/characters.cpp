@@ -27,6 +27,9 @@ bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
          (bytes.words[3] & set.ascii[3]);
 }
 
+// The two bytes with which line separators begin.
+constexpr uint8_t kSeparatorLead = 0xE2, kSeparatorNext = 0x80;
+
 // The bytes that begin characters of different kinds.
 constexpr uint8_t kLeadsOfKinds[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
 
@@ -271,12 +274,32 @@ bool Characters::add_rest(int32_t state, Pending pending) {
   });
 }
 
+bool Characters::add_rest_but_separators(int32_t state) {
+  if (state < 0) return false;
+  const ByteClasses& byte_class = machine_.byte_class();
+  budget_.spend(64);
+  return std::ranges::all_of(bytes_.after(kAfterLead[kSeparatorLead]), [&](uint8_t byte) {
+    const int32_t reached = machine_.row(state)[byte_class[byte]];
+    // A class may have more bytes than the one with which separators continue.
+    if (byte != kSeparatorNext || byte_class[byte] == byte_class[byte + 1]) return add_rest(reached, support::kOne);
+    int32_t seen = -1;
+    for (int next = kNextLow[support::kOne]; next <= kNextHigh[support::kOne]; ++next) {
+      if (support::kind_of(kSeparatorLead, byte, static_cast<uint8_t>(next)) == support::kSeparator) continue;
+      if (byte_class[next] == seen) continue;
+      seen = byte_class[next];
+      if (reached < 0 || !add(machine_.row(reached)[seen])) return false;
+    }
+    return true;
+  });
+}
+
 bool Characters::add_behind(int32_t state) {
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (overlap(machine_.bytes(column).all, kQuoted) && !add(machine_.row(state)[column])) return false;
+    if (overlap(machine_.bytes(column).all, kDotted) && !add(machine_.row(state)[column])) return false;
   }
   return std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
-    return add_rest(machine_.row(state)[machine_.byte_class()[lead]], kAfterLead[lead]);
+    const int32_t reached = machine_.row(state)[machine_.byte_class()[lead]];
+    return lead == kSeparatorLead ? add_rest_but_separators(reached) : add_rest(reached, kAfterLead[lead]);
   });
 }
 
@@ -287,7 +310,7 @@ Characters::Behind Characters::behind(int32_t state) {
   queue_.clear();
   Behind found;
   found.is_free = add_behind(state);
-  found.leaving = leaving(state, kQuoted);
+  found.leaving = leaving(state, kDotted);
   if (found.is_free) {
     found.begin = static_cast<int32_t>(reached_.size());
     reached_.insert(reached_.end(), queue_.begin(), queue_.end());

@@ -7,7 +7,7 @@
 //              and where they lead
 //     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
 //              not in a loop, as in names but for those that are listed
-//     cover    of a state: how many characters of quoted text may follow in any way. A pattern that some place of a
+//     cover    of a state: how many characters of quoted text, but for line separators, may follow in any way. A pattern that some place of a
 //              text has to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue;
 //              but its states are many, and none loops on everything that quoted text contains. What matters for a mask
 //              is not where a token leads but whether it leads anywhere. So a search visits the states that all texts
@@ -50,7 +50,7 @@ struct CharacterBytes {
   Continuations continuations[support::kNumPending];
 };
 
-// Quoted text that may follow in any way.
+// Text of kDotted that may follow in any way.
 struct Cover {
   int32_t length = 0;        // in characters
   support::ByteSet leaving;  // bytes with which anything else may follow the text, and perhaps more
@@ -91,7 +91,7 @@ class Characters {
           (node.ascii_below[2] & ~kQuoted.ascii[2]) | (node.ascii_below[3] & ~kQuoted.ascii[3]));
     return is_plain && is_free(state);
   }
-  // The quoted text that is free after a state, of up to `kMostCover` characters.
+  // The text that is free after a state, of up to `kMostCover` characters.
   Cover cover(int32_t state);
   // The bytes that lead anywhere from a state, other than ASCII of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
@@ -118,7 +118,7 @@ class Characters {
     TextLike text;
     bool has_loops = false, has_text = false;
   };
-  // Where single characters of quoted text lead from a state.
+  // Where single characters of kDotted lead from a state.
   struct Behind {
     bool is_free = false;        // whether all of them lead somewhere
     int32_t begin = 0, end = 0;  // these states, in `reached_`
@@ -139,11 +139,13 @@ class Characters {
   // Whether the rest of every character does; what was asked in this search before is taken to be true, since a search
   // ends where it is not.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Finds where single characters of quoted text lead from a state.
+  // Finds where single characters of kDotted lead from a state.
   Behind behind(int32_t state);
   // Adds the states that they lead to to the queue; returns whether all of them lead somewhere.
   bool add_behind(int32_t state);
   bool add_rest(int32_t state, Pending pending);
+  // The same after the byte with which line separators begin, without these.
+  bool add_rest_but_separators(int32_t state);
   bool add(int32_t state);
   void begin_search();
   // Returns whether a state has not been met in this search with this pending rest of a character.

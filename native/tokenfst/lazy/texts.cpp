@@ -282,19 +282,28 @@ const TextBelow* Text::below(const TrieNode& node) const {
 TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
       characters_(*vocabulary_),
-      quoted_(kQuoted, *vocabulary_, characters_, characters_.split_by(kQuoted)) {
-  for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
+      quoted_(kQuoted, *vocabulary_, characters_, characters_.split_by(kQuoted)),
+      dotted_(kDotted, *vocabulary_, characters_, characters_.split_by(kDotted)) {
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
-  const Text::RestTable* const table = quoted_.rests(ends);
-  const auto prepare = [&](uint8_t first) {
-    const Rests& rests = *table->by_first[first];
+  ByteSet beyond = ends;
+  for (int word = 4; word < 8; ++word) beyond.words[word] = ~0u;
+  ByteSet spaced = beyond;
+  spaced.add(' ');
+  const auto prepare_rests = [](const Text& text, const ByteSet& bytes, auto prepare) {
+    const Text::RestTable* const table = text.rests(bytes);
+    if (table) table->some.for_each([&](uint8_t first) { prepare(*table->by_first[first]); });
+  };
+  for (int32_t length = 0; length <= quoted_.longest(); ++length) quoted_.words(length);
+  prepare_rests(quoted_, ends, [](const Rests& rests) {
     for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
     for (int32_t length = 0; length <= std::min(rests.longest(), 1); ++length) rests.from(length);
+  });
+  for (const int32_t length : kCovers) dotted_.words(length), dotted_.beyond(length);
+  prepare_rests(dotted_, beyond, [](const Rests& rests) {
     for (const int32_t length : kCovers) rests.tokens_up_to(length);
-  };
-  if (table) table->some.for_each(prepare);
-  for (const int32_t length : kCovers) quoted_.beyond(length);
+  });
+  prepare_rests(*find(kUnspaced), spaced, [](const Rests& rests) { rests.from(0); });
   quoted_.prepare_below('"');
   for (size_t number = 0; number < std::size(kNearBounds); ++number) {
     std::vector<int32_t> tokens;
@@ -333,6 +342,7 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
 
 const Text* TextLibrary::find(const CharacterSet& set) {
   if (set == kQuoted) return &quoted_;
+  if (set == kDotted) return &dotted_;
   Entry* const own = entry(set);
   if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;

@@ -17,8 +17,8 @@
 // before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
 // for all that come later.
 //
-// Quoted text is prepared along with the vocabulary, any other set when it is first met, which delays that mask. So
-// it has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters
+// Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary, any other set when it is first
+// met, which delays that mask. So it has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters
 // that they consist of (`lazy/token_characters.h`). Rests are found for the first bytes that states ask for, so that
 // after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many
 // of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no longer, and as soon as that is
@@ -52,6 +52,9 @@ namespace tokenfst {
 // The characters that JSON strings contain unescaped: printable ASCII without quotes and backslashes, and all beyond
 // ASCII.
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
+// Those that patterns match with `.`, and those that they match with `\S`.
+constexpr CharacterSet kDotted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
+constexpr CharacterSet kUnspaced{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
 
 // The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
 constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
@@ -169,6 +172,7 @@ class TextLibrary {
   // The text for a set; null if too much is kept for others.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
+  const Text& dotted() const { return dotted_; }
   // The tokens of more than `kNearBounds[number]` bytes.
   const TokenTrie& longer(size_t number) const { return *longer_[number]; }
   // Takes the tokens that begin with some bytes away from a mask.
@@ -189,7 +193,7 @@ class TextLibrary {
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
-  Text quoted_;
+  Text quoted_, dotted_;
   std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
   mutable std::array<Made<Words>, 256> beginning_;     // the tokens that begin with each byte with which many do
   std::array<std::atomic<Entry*>, 1 << 9> entries_{};  // by hash, each in the first free place from there on

@@ -27,6 +27,7 @@ struct CharacterSet {
   bool is_empty() const { return !(ascii[0] | ascii[1] | ascii[2] | ascii[3] | beyond); }
   // Whether characters that begin with a byte are in the set, all of them or most.
   bool begins(uint8_t byte) const { return byte < 0x80 ? support::has_bit(ascii, byte) : beyond != 0; }
+  support::ByteSet ascii_bytes() const { return {{ascii[0], ascii[1], ascii[2], ascii[3]}}; }
   bool holds(const CharacterSet& other) const {
     return !((other.ascii[0] & ~ascii[0]) | (other.ascii[1] & ~ascii[1]) | (other.ascii[2] & ~ascii[2]) |
              (other.ascii[3] & ~ascii[3]) | (other.beyond & ~beyond));
