@@ -8,7 +8,7 @@ for one. The sequences and constraints are those of `decode.py`, four tokens aft
     floor           one `masked_fill_` of the logits by a ready mask
     mask            minus infinity into the logits; `budget`: within one that does not bind; `bitmask`: as words
     step            the states after a token
-    probabilities   at temperature 0.8
+    probabilities   at temperature 0.8; `top-k`: of the 50 likeliest tokens; `top-p`: of nine tenths
     choose          a token for each sequence
     loop            all of a step: a copy of the logits, mask, both of these, and step
     (compiled)      the same through `torch.compile`
@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from decode import Floor, TokenFst, texts, vocabulary_of
@@ -30,6 +31,7 @@ from decoding.arena import Sequences
 from decoding.sampling import Noise, Sampling, choose, probabilities
 
 SAMPLING = Sampling(temperature=0.8)
+TRUNCATIONS = {"top-k": replace(SAMPLING, top_k=50), "top-p": replace(SAMPLING, top_p=0.9)}
 IN_A_GRAPH, REPLAYS = 10, 20
 
 
@@ -85,8 +87,8 @@ def main() -> None:
             chances = probabilities(arena.apply_(logits.clone(), at), None, SAMPLING)
             return arena.advance(at, choose(chances, noise, number))
 
-        def chances_of(logits: Tensor) -> Tensor:
-            return probabilities(logits, None, SAMPLING)
+        def chances_of(logits: Tensor, sampling: Sampling = SAMPLING) -> Tensor:
+            return probabilities(logits, None, sampling)
 
         programs: dict[str, tuple[Callable[..., object], tuple[object, ...]]] = {
             "floor": (floor.mask, ()),
@@ -95,6 +97,7 @@ def main() -> None:
             "bitmask": (arena.bitmask, (at,)),
             "step": (arena.advance, (at, tokens)),
             "probabilities": (chances_of, (logits,)),
+            **{name: (chances_of, (logits, sampling)) for name, sampling in TRUNCATIONS.items()},
             "choose": (choose, (chances, noise, number)),
             "loop": (loop, (logits, at, noise, number)),
         }

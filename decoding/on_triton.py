@@ -3,6 +3,7 @@
 triton_works(device)    whether kernels can be used
 on_device(device)       where they are launched
 power_of_two(n)         the sizes of what they compute with
+row_stride(column)      how far the numbers of a column are apart
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ def triton_works(device: torch.device) -> bool:
     return device.type == "cuda" and _is_launched(device)
 
 
-# Inside `torch.compile` it is called once, when the program is traced.
-torch.compiler.assume_constant_result(triton_works)
+# Inside `torch.compile` it is called once, when the program is traced. `torch.compiler.assume_constant_result` does no
+# more, but imports the compiler, which takes seconds and leaves a folder.
+triton_works._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def on_device(device: torch.device) -> AbstractContextManager[None]:
@@ -31,6 +33,11 @@ def on_device(device: torch.device) -> AbstractContextManager[None]:
 def power_of_two(number: int) -> int:
     """Return the least power of two that is no less."""
     return 1 << (number - 1).bit_length()
+
+
+def row_stride(column: torch.Tensor) -> int:
+    """Return the distance of rows; 0 where one holds for all."""
+    return column.stride(0) if column.ndim and len(column) > 1 else 0
 
 
 @cache

@@ -44,10 +44,30 @@ def check_distributions() -> None:
         samplings = Samplings.of([Sampling(temperature=number) for number in numbers], every=True)
         temperature = samplings.temperature
         assert temperature is not None
-        found = on_gpu.chances(logits, mask, temperature, end)
-        expected = probabilities(logits, mask, Samplings(temperature=temperature), end_token=end)
+        own = Samplings(temperature=temperature)
+        found = on_gpu.chances(logits, mask, own, end)
+        expected = probabilities(logits, mask, own, end_token=end)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-7)
         assert torch.equal(found > 0, expected > 0), (width, dtype, numbers, masked)
+
+
+def check_truncation() -> None:
+    settings: list[dict[str, Any]] = [{"top_k": 3}, {"top_p": 0.7}, {"min_p": 0.2}, {"top_k": 9, "top_p": 0.83}]
+    settings += [{"top_k": 5, "min_p": 0.3}, {"top_p": 1e-6}, {"top_k": 1000, "top_p": 0.999, "min_p": 1.0}]
+    mixed = [Sampling(), *(Sampling(temperature=0.7, **one) for one in settings)]
+    dtypes = cycle([torch.float32, torch.bfloat16])
+    runs = [(37, mixed, True), (17, mixed, False), (1, mixed, True)]
+    runs += [(17, [Sampling(temperature=1.3, **one)], False) for one in settings[:4]]
+    for width, samplings, masked in runs:
+        # Few different numbers, so that many are equal where rows are cut.
+        logits = logits_of(width, next(dtypes))
+        logits[6:] = logits[6:].float().round().to(logits.dtype)
+        mask = torch.rand(8, width) < 0.6 if masked else None
+        columns = Samplings.of(samplings)
+        found = on_gpu.chances(logits, mask, columns, 0)
+        expected = probabilities(logits, mask, columns, end_token=0)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-7)
+        assert torch.equal(found > 0, expected > 0), (width, samplings, masked)
 
 
 def check_draws() -> None:
@@ -66,4 +86,5 @@ if __name__ == "__main__":
     interpreted: Any = SimpleNamespace(log1p=log1p)
     kernels.libdevice, on_gpu._TOKENS = interpreted, 16
     check_distributions()
+    check_truncation()
     check_draws()

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from decoding.on_triton import triton_works
 
 pytest.importorskip("triton")
 
@@ -32,3 +35,18 @@ def test_kernels_do_what_the_cpu_does(script: str, arguments: list[str]) -> None
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_programs_for_a_gpu_do_not_import_the_compiler() -> None:
+    # It takes seconds, and leaves a folder.
+    code = "import sys, decoding, decoding.arena, decoding.sampling.on_gpu; assert 'torch._dynamo' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+
+
+def test_the_compiler_asks_once_whether_kernels_work() -> None:
+    def asked_once() -> bool:
+        return True
+
+    torch.compiler.assume_constant_result(asked_once)
+    assert vars(asked_once)
+    assert vars(triton_works) == vars(asked_once)

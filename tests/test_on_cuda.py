@@ -108,6 +108,44 @@ def test_distributions_are_those_of_the_cpu(temperatures: list[float], masked: b
     assert torch.equal(found.cpu() > 0, expected > 0)
 
 
+TRUNCATIONS: list[dict[str, Any]] = [
+    {"top_k": 50},
+    {"top_p": 0.9},
+    {"min_p": 0.05},
+    {"top_k": 400, "top_p": 0.95, "min_p": 0.001},
+    {"top_p": 1e-9},
+    {"top_k": 10**6, "top_p": 0.9999},
+    {"temperature": 0, "top_k": 3},
+    {},
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("ones", [*([one] for one in TRUNCATIONS), TRUNCATIONS], ids=str)
+def test_truncations_are_those_of_the_cpu(ones: list[dict[str, Any]], masked: bool, dtype: torch.dtype) -> None:
+    dice = torch.Generator().manual_seed(5)
+    logits = (4 * torch.randn(8, 50_001, generator=dice)).to(dtype)
+    # Many are equal where rows are cut.
+    logits[1:3] = logits[1:3].float().round().to(dtype)
+    logits[4, 10:], logits[5] = -torch.inf, 1.5
+    mask = torch.rand(8, 50_001, generator=dice) < 0.01 if masked else None
+    if mask is not None:
+        mask[6] = False
+    settings = [Sampling(**({"temperature": 0.8} | one)) for one in ones]
+    found: list[torch.Tensor] = []
+    for device in ("cpu", "cuda"):
+        columns = Samplings.of(settings, device)
+        given, allowed = logits.to(device), None if mask is None else mask.to(device)
+        with never_waiting():
+            chances = probabilities(given, allowed, columns, end_token=7)
+        found.append(chances.cpu())
+    torch.testing.assert_close(found[1], found[0], rtol=2e-4, atol=1e-5)
+    # Sums are rounded otherwise, so the last token of a nucleus may be another one.
+    kept = [chances > 0 for chances in found]
+    assert torch.where(kept[0] != kept[1], found[0] + found[1], 0.0).sum(1).max() < 1e-5
+
+
 @pytest.mark.parametrize("width", [1, 100, 50_001, 262_144])
 def test_draws_are_those_of_the_cpu(width: int) -> None:
     torch.manual_seed(width)

@@ -7,7 +7,7 @@
     Noise               each sequence's own random numbers               noise
     choose(...)         probabilities and noise to a token each          noise
 
-On a GPU, kernels make the draw, and the distribution unless it is truncated (`on_gpu`, `kernels`).
+On a GPU, kernels make the draw, and the distribution but for typical sampling (`on_gpu`, `cuts`).
 
     logits -> penalties -> mask -> temperature -> top-k -> top-p -> min-p -> typical -> choose
 

@@ -43,11 +43,9 @@ def probabilities(
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the logits have {tuple(logits.shape)}")
     samplings = sampling.on(logits.device) if isinstance(sampling, Sampling) else sampling
     scores = logits if history is None else penalized(logits.float(), samplings, history)
-    is_plain = not (samplings.truncates or scores.requires_grad)
-    if is_plain and scores.is_cuda and triton_works(scores.device):
-        temperature = samplings.temperature
-        given = scores.new_ones(1, 1) if temperature is None else temperature
-        return chances(scores, mask, given, end_token)
+    has_kernels = samplings.typical_p is None and not scores.requires_grad
+    if has_kernels and scores.is_cuda and triton_works(scores.device):
+        return chances(scores, mask, samplings, end_token)
     scores, impossible = _masked(scores, mask)
     best = scores.argmax(1, keepdim=True)
     if samplings.temperature is not None:

@@ -53,9 +53,16 @@ def top_of(tops, row, num_chunks, CHUNKS: tl.constexpr):
 
 
 @triton.jit
-def weights_of(scores, top, temperature):
-    """Return weights, of which the largest is 1."""
-    return tl.exp(tl.div_rn(scores - top, tl.maximum(temperature, TINY)))
+def distances_of(scores, top, temperature):
+    """Return how far scores are below the largest, in units of the temperature. Their weights are `exp(-distance)`."""
+    return tl.div_rn(top - scores, tl.maximum(temperature, TINY))
+
+
+@triton.jit
+def sum_of_chunks(numbers, row, num_chunks, CHUNKS: tl.constexpr):
+    """Return what the chunks of a row have together."""
+    chunk = tl.arange(0, CHUNKS)
+    return tl.sum(tl.load(numbers + row * num_chunks + chunk, mask=chunk < num_chunks, other=0), 0)
 
 
 @triton.jit(do_not_specialize=["stride", "mask_stride", "width"])
@@ -81,7 +88,7 @@ def add_weights(
     if tl.load(tops + row * tl.num_programs(1) + chunk) > float("-inf"):
         token = chunk * TOKENS + tl.arange(0, TOKENS)
         scores = scores_of(logits, stride, mask, mask_stride, row, token, width, MASKED)
-        found = tl.sum(weights_of(scores, top, tl.load(temperatures + row * temperature_stride)), 0)
+        found = tl.sum(tl.exp(-distances_of(scores, top, tl.load(temperatures + row * temperature_stride))), 0)
     tl.store(sums + row * tl.num_programs(1) + chunk, found)
 
 
@@ -102,10 +109,9 @@ def write_chances(
     elif temperature == 0:
         found = (token == tl.load(best + row * num_chunks + first)).to(tl.float32)
     elif tl.load(tops + row * num_chunks + chunk) > float("-inf"):
-        part = tl.arange(0, CHUNKS)
-        total = tl.sum(tl.load(sums + row * num_chunks + part, mask=part < num_chunks, other=0.0), 0)
+        total = sum_of_chunks(sums, row, num_chunks, CHUNKS)
         scores = scores_of(logits, stride, mask, mask_stride, row, token, width, MASKED)
-        found = weights_of(scores, top, temperature) / total
+        found = tl.exp(-distances_of(scores, top, temperature)) / total
     tl.store(chances + row * width + token, found, mask=token < width)
 
 

@@ -1,6 +1,6 @@
 """The distribution and the draw on a GPU, by kernels of their own (`decoding.sampling.kernels`).
 
-    chances(...)     probabilities at a temperature, without truncation
+    chances(...)     probabilities, but for typical sampling
     winners(...)     the tokens that win the race
 
 Nothing is read on the host and no shape depends on values, so both can be captured in a CUDA graph, and `torch.compile`
@@ -12,19 +12,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from decoding.on_triton import on_device, power_of_two
+from decoding.on_triton import on_device, power_of_two, row_stride
+from decoding.sampling.parameters import Samplings
 
 # The tokens of a chunk.
 _TOKENS = 2048
 
 
-def chances(logits: Tensor, mask: Tensor | None, temperature: Tensor, end_token: int | None) -> Tensor:
+def chances(logits: Tensor, mask: Tensor | None, samplings: Samplings, end_token: int | None) -> Tensor:
     """Return probabilities, `[B, V]` float32, as `decoding.sampling.distribution.probabilities` defines them.
 
     Args:
-        logits: `[B, V]`.
+        logits: `[B, V]`, after penalties.
         mask: `[B, V]` bool.
-        temperature: `[B, 1]` or `[1, 1]` float32.
+        samplings: the settings, of which none is `typical_p`.
         end_token: what a row is given that allows nothing.
     """
     from decoding.sampling import kernels
@@ -32,19 +33,32 @@ def chances(logits: Tensor, mask: Tensor | None, temperature: Tensor, end_token:
     logits = _in_rows(logits)
     batch, width = logits.shape
     grid = batch, -(-width // _TOKENS)
-    tops, sums = logits.new_empty(grid, dtype=torch.float32), logits.new_empty(grid, dtype=torch.float32)
-    best = logits.new_empty(grid, dtype=torch.int32)
+    tops, best = logits.new_empty(grid, dtype=torch.float32), logits.new_empty(grid, dtype=torch.int32)
     result = logits.new_empty((batch, width), dtype=torch.float32)
     masked = logits if mask is None else _in_rows(mask).view(torch.uint8)
     scores = logits, logits.stride(0), masked, masked.stride(0), width
-    temperatures = temperature, _row_stride(temperature)
+    temperature = logits.new_ones(1, 1, dtype=torch.float32) if samplings.temperature is None else samplings.temperature
+    temperatures = temperature, row_stride(temperature)
     options = {"MASKED": mask is not None, "TOKENS": _TOKENS}
     chunks = power_of_two(grid[1])
     end = -1 if end_token is None else end_token
     with on_device(logits.device):
         kernels.find_tops[grid](tops, best, *scores, **options)
-        kernels.add_weights[grid](sums, tops, *temperatures, *scores, **options, CHUNKS=chunks)
-        kernels.write_chances[grid](result, tops, best, sums, end, *temperatures, *scores, **options, CHUNKS=chunks)
+        if samplings.top_k is None and samplings.top_p is None and samplings.min_p is None:
+            weights = torch.empty_like(tops)
+            kernels.add_weights[grid](weights, tops, *temperatures, *scores, **options, CHUNKS=chunks)
+            kernels.write_chances[grid](
+                result, tops, best, weights, end, *temperatures, *scores, **options, CHUNKS=chunks
+            )
+        else:
+            from decoding.sampling import cut_kernels, cuts
+
+            cut_kernels.write_distances[grid](result, tops, *temperatures, *scores, **options, CHUNKS=chunks)
+            cut = cuts.cut_of(result, samplings, _TOKENS)
+            sums = cuts.weighed(result, cut, _TOKENS)
+            cut_kernels.write_kept[grid](
+                result, *sums, *cut, tops, best, end, *temperatures, width, TOKENS=_TOKENS, CHUNKS=chunks
+            )
     return result
 
 
@@ -66,7 +80,7 @@ def winners(probabilities: Tensor, seeds: Tensor, step: Tensor | int, stream: in
     steps, number = (step.to(seeds.device), 0) if isinstance(step, Tensor) else (seeds, step)
     with on_device(seeds.device):
         kernels.race[grid](
-            speeds, fastest, probabilities, _row_stride(probabilities), seeds, steps, _row_stride(steps), stream,
+            speeds, fastest, probabilities, row_stride(probabilities), seeds, steps, row_stride(steps), stream,
             number, width, HAS_STEPS=isinstance(step, Tensor), TOKENS=_TOKENS,
         )  # fmt: skip
         kernels.find_winners[(batch,)](tokens, speeds, fastest, grid[1], CHUNKS=power_of_two(grid[1]), num_warps=1)
@@ -76,8 +90,3 @@ def winners(probabilities: Tensor, seeds: Tensor, step: Tensor | int, stream: in
 def _in_rows(numbers: Tensor) -> Tensor:
     """Return a matrix whose rows are contiguous."""
     return numbers if numbers.stride(1) == 1 else numbers.contiguous()
-
-
-def _row_stride(column: Tensor) -> int:
-    """Return the distance of rows; 0 where one holds for all."""
-    return column.stride(0) if column.ndim and len(column) > 1 else 0

@@ -110,11 +110,6 @@ class Samplings:
     frequency_penalty: Tensor | None = None
     widest: int | None = field(default=None, kw_only=True)
 
-    @property
-    def truncates(self) -> bool:
-        """Whether the likeliest tokens, or the most typical, are told from others."""
-        return not (self.top_k is None and self.top_p is None and self.min_p is None and self.typical_p is None)
-
     @staticmethod
     def of(samplings: Sequence[Sampling], device: torch.device | str = "cpu", *, every: bool = False) -> Samplings:
         """Return the columns of a batch.
