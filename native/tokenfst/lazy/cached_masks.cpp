@@ -223,8 +223,8 @@ MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, c
   return mask(std::make_shared<const Words>(std::move(own)), at);
 }
 
-// The mask of a state after which text of kDotted of some length or more may continue in any way, but for bytes that are
-// apart; null if the state is not of that kind.
+// The mask of a state after which text of kDotted of some length or more may continue in any way, but for bytes that
+// are apart; null if the state is not of that kind.
 MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& apart) {
   const Text& dotted = texts_.dotted();
   Cover cover = context_.characters.cover(apart.is_empty() ? at.state : context_.characters.text(at.state).target);

@@ -1,6 +1,7 @@
 #include "tokenfst/lazy/characters.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -25,6 +26,17 @@ constexpr int32_t kLongCover = 16;
 bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
   return (bytes.words[0] & set.ascii[0]) | (bytes.words[1] & set.ascii[1]) | (bytes.words[2] & set.ascii[2]) |
          (bytes.words[3] & set.ascii[3]);
+}
+
+// A state that loops on at least this many ASCII bytes may have others that lead aside, to at most this many states.
+constexpr int32_t kManyLooping = 32;
+constexpr size_t kMostAside = 32;
+constexpr support::ByteSet kAscii{{~0u, ~0u, ~0u, ~0u}};
+
+int32_t count(const support::ByteSet& bytes) {
+  int32_t found = 0;
+  for (const uint32_t word : bytes.words) found += std::popcount(word);
+  return found;
 }
 
 // The two bytes with which line separators begin.
@@ -127,12 +139,63 @@ Loops Characters::find_loops(int32_t state) {
   return found;
 }
 
+support::ByteSet Characters::leading_out(int32_t state, std::span<const int32_t> states) {
+  const auto row = machine_.row(state);
+  support::ByteSet found;
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (std::ranges::find(states, row[column]) == states.end()) found |= machine_.bytes(column).all;
+  }
+  return found & kAscii;
+}
+
+Loops Characters::widened(int32_t state, Loops loops) {
+  support::ByteSet read = {{loops.ascii[0], loops.ascii[1], loops.ascii[2], loops.ascii[3]}};
+  const int32_t num_looping = count(read);
+  if (num_looping < kManyLooping || (kDotted.ascii_bytes() & ~read).is_empty()) return loops;
+  Vector<int32_t> inside(1, state, budget_);
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    const int32_t target = machine_.row(state)[column];
+    if (target < 0 || !overlap(machine_.bytes(column).all, kDotted)) continue;
+    if (std::ranges::find(inside, target) == inside.end()) inside.push_back(target);
+    if (inside.size() > kMostAside) return loops;
+    read |= machine_.bytes(column).all & kAscii;
+  }
+  // Leave out states from which most of these bytes lead elsewhere, and otherwise the bytes that do.
+  while (inside.size() > 1) {
+    budget_.spend(static_cast<int64_t>(inside.size()) * machine_.num_classes());
+    support::ByteSet failing;
+    int32_t most = 0;
+    size_t worst = 0;
+    for (size_t at = 1; at < inside.size(); ++at) {
+      const support::ByteSet own = leading_out(inside[at], inside) & read;
+      failing |= own;
+      if (count(own) > most) most = count(own), worst = at;
+    }
+    if (most == 0) break;
+    if (2 * most > count(read)) {
+      inside.erase(inside.begin() + static_cast<ptrdiff_t>(worst));
+      read = read & ~leading_out(state, inside);
+    } else {
+      read = read & ~failing;
+    }
+  }
+  const auto loses = [&](int32_t aside) {
+    return loops.characters & ~(kinds_that_lead_to(aside, state) | kinds_that_lead_to(aside, aside));
+  };
+  if (count(read) <= num_looping || std::ranges::any_of(std::span(inside).subspan(1), loses)) return loops;
+  for (int word = 0; word < 4; ++word) loops.ascii[word] = read.words[word];
+  return loops;
+}
+
 const Loops& Characters::loops(int32_t state) {
   if (!note(state).has_loops) {
     const int32_t twin = machine_.twin(state);
-    const Loops found = twin == state ? find_loops(state) : loops(twin);
+    if (twin != state) loops(twin);
+    const Loops looping = twin == state ? find_loops(state) : note(twin).looping;
+    // What leads aside may leave what twins have in common.
+    const Loops found = widened(state, looping);
     Note& own = note(state);
-    own.loops = found, own.has_loops = true;
+    own.looping = looping, own.loops = found, own.has_loops = true;
   }
   return note(state).loops;
 }

@@ -2,17 +2,20 @@
 // tokens.
 //
 //     loops    of a state: the ASCII bytes that lead back to it whatever the stack is, and which kinds of characters
-//              beyond ASCII do
+//              beyond ASCII do. Some bytes may lead aside, to states from which the others lead back: in a set of a
+//              regular expression, `[a`, the `a` may begin a range, and whatever else may come does in any case. All
+//              text of such characters can be read
 //     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
 //              and where they lead
 //     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
 //              not in a loop, as in names but for those that are listed
-//     cover    of a state: how many characters of quoted text, but for line separators, may follow in any way. A pattern that some place of a
-//              text has to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue;
-//              but its states are many, and none loops on everything that quoted text contains. What matters for a mask
-//              is not where a token leads but whether it leads anywhere. So a search visits the states that all texts
-//              of one character lead to, then of two, and so on; none of them may be dead or touch the stack. Where
-//              single characters lead to is kept by state, since the searches of neighbours meet the same states
+//     cover    of a state: how many characters of quoted text, but for line separators, may follow in any way. A
+//              pattern that some place of a text has to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets
+//              nearly every text continue; but its states are many, and none loops on everything that quoted text
+//              contains. What matters for a mask is not where a token leads but whether it leads anywhere. So a search
+//              visits the states that all texts of one character lead to, then of two, and so on; none of them may be
+//              dead or touch the stack. Where single characters lead to is kept by state, since the searches of
+//              neighbours meet the same states
 //
 // Results are kept by state. In a grammar with twenty strings, twenty states behave alike (`Machine::twin`): what loops
 // there is found once.
@@ -114,7 +117,7 @@ class Characters {
 
  private:
   struct Note {
-    Loops loops;
+    Loops looping, loops;  // without and with bytes that lead aside
     TextLike text;
     bool has_loops = false, has_text = false;
   };
@@ -129,6 +132,10 @@ class Characters {
   bool is_free(int32_t state);
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
+  // The loops of a state with the bytes that lead aside, as far as all text of these characters can be read.
+  Loops widened(int32_t state, Loops loops);
+  // The ASCII bytes that lead from a state to none of some states.
+  support::ByteSet leading_out(int32_t state, std::span<const int32_t> states);
   int32_t leading_class(int32_t state);
   TextLike find_text(int32_t state);
   // The kinds of characters beyond ASCII (`support::Kind`) of which all lead from one state to another, by steps that

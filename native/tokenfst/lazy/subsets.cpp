@@ -81,15 +81,19 @@ void SubsetMachine::gather(int32_t state) {
 
 int32_t SubsetMachine::closed() {
   sets_.discard();
+  bool only_reads = true;
   for (size_t at = 0; at < gathered_.size(); ++at) {
     const int32_t state = gathered_[at];
     targets_.clear();
-    nfa_.epsilon_of(state, targets_);
+    const bool is_plain = nfa_.is_plain(state);
+    only_reads = only_reads && is_plain;
+    if (!is_plain) nfa_.epsilon_of(state, targets_);
     for (int32_t target : targets_) gather(target);
-    if (nfa_.is_kept(state)) sets_.push(state);
+    if (is_plain || nfa_.is_kept(state)) sets_.push(state);
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
   std::ranges::sort(sets_.open());
+  if (only_reads) return kept(kNone, kNone);
   check_open();
   return kept(called(), ended());
 }

@@ -17,12 +17,12 @@
 // before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
 // for all that come later.
 //
-// Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary, any other set when it is first
-// met, which delays that mask. So it has to be short: tokens over the set, and those that only begin with it, are found by the groups of characters
-// that they consist of (`lazy/token_characters.h`). Rests are found for the first bytes that states ask for, so that
-// after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte and sorted. If there are very many
-// of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no longer, and as soon as that is
-// seen the search ends.
+// Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary, any other set when it is
+// first met, which delays that mask. So it has to be short: tokens over the set, and those that only begin with it, are
+// found by the groups of characters that they consist of (`lazy/token_characters.h`). Rests are found for the first
+// bytes that states ask for, so that after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte
+// and sorted. If there are very many of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no
+// longer, and as soon as that is seen the search ends.
 //
 // Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
 // tokens, a state that loops on quoted text allows the tokens that continue with nothing else, plus what a walk over
