@@ -27,7 +27,7 @@ def compiled(kernel: Any, constants: dict[str, Any], **types: str) -> None:
 
 def main() -> None:
     reals = "tops", "sums", "temperatures", "chances", "speeds", "weights", "old_weights", "distances"
-    counts = "best", "fastest", "ties", "lows", "rooms", "new_lows", "new_rooms", "states", "counts"
+    counts = "best", "fastest", "ties", "thresholds", "kept_ties", "new_thresholds", "new_kept_ties", "states", "counts"
     counts += "old_states", "old_counts"
     pointers = dict.fromkeys(reals, "*fp32") | dict.fromkeys(counts, "*i32")
     pointers |= dict.fromkeys(("seeds", "steps", "tokens"), "*i64")

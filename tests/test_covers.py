@@ -88,7 +88,7 @@ BEGINNINGS = [
 
 
 @pytest.mark.parametrize("pattern", BEGINNINGS)
-def test_what_may_not_begin_a_text_or_leads_aside_is_told_apart(pattern: str) -> None:
+def test_bytes_that_lead_elsewhere_than_the_rest_of_a_text(pattern: str) -> None:
     pieces = [piece.encode() for piece in PIECES]
     tokens = [bytes([byte]) for byte in range(256)] + [one + two for one, two in product(pieces, pieces)]
     tokens += [one + two + three for one, two, three in product(pieces, pieces, pieces)]

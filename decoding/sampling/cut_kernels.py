@@ -2,13 +2,13 @@
 
 Each keeps the likeliest tokens of a row, so what they keep is said by a *cut*:
 
-    distance    how far the score of a token is below the largest, in units of the temperature, 0 or more
-    key         its bits, read as an integer; these have the same order
-    low         all tokens with a lesser key are kept
-    room        so many of those with this key are kept as well, the lower ids first
+    distance     how far the score of a token is below the largest, in units of the temperature, 0 or more
+    key          its bits, read as an integer; these have the same order
+    threshold    all tokens with a lesser key are kept
+    ties         the tokens whose key is the threshold; a number of them is kept as well, the lower ids first
 
-No row is sorted. A cut is searched for by its key, four bits at a time: each chunk counts its tokens, or adds up their
-weights, in 16 intervals of keys, and the next launch takes the interval that the cut is in.
+No row is sorted. A threshold is searched for by its key, four bits at a time: each chunk counts its tokens, or adds up
+their weights, in 16 intervals of keys, and the next launch takes the interval that the threshold is in.
 
     write_distances    the distances, in place of the probabilities
     narrow             what a chunk has in each interval
@@ -33,10 +33,11 @@ from decoding.sampling.kernels import distances_of, scores_of, sum_of_chunks, to
 # The intervals of keys of a launch, and the bits of a key that are open within them, from the first launch to the last.
 INTERVALS = 16
 OPEN_BITS = (28, 24, 20, 16, 12, 8, 4, 0)
-# A state of the search has the low key; the room, -1 while it is not known; the number of tokens with lesser keys, and
-# their weight.
-STATE = 4
-# The key of tokens that are not allowed, which is the largest; and one behind all keys.
+# A state of the search has the lower end of the interval; how many ties are kept, -1 while it is not known; the number
+# of tokens with lesser keys, and their weight.
+NUM_FIELDS = 4
+FIELDS = tl.constexpr(NUM_FIELDS)
+# The key of tokens that are not allowed, which is the largest; and a number beyond all keys.
 LARGEST_KEY, BEYOND_KEYS = 0x7F800000, 0x7FFFFFFF
 LARGEST, BEYOND = tl.constexpr(LARGEST_KEY), tl.constexpr(BEYOND_KEYS)
 
@@ -76,23 +77,24 @@ def in_intervals(values, row, num_chunks, CHUNKS: tl.constexpr, INTERVALS: tl.co
 
 
 @triton.jit
-def kept_weight(sums, ties, lows, rooms, row, num_chunks, CHUNKS: tl.constexpr):
+def kept_weight(sums, ties, thresholds, kept_ties, row, num_chunks, CHUNKS: tl.constexpr):
     """Return the weight that a cut keeps of a row, by what `weigh` has found."""
-    room, low = tl.load(rooms + row), tl.load(lows + row)
+    num_ties, threshold = tl.load(kept_ties + row), tl.load(thresholds + row)
     found = sum_of_chunks(sums, row, num_chunks, CHUNKS)
-    if room > 0:
-        found += tl.minimum(room, sum_of_chunks(ties, row, num_chunks, CHUNKS)) * weight_at(low)
+    if num_ties > 0:
+        found += tl.minimum(num_ties, sum_of_chunks(ties, row, num_chunks, CHUNKS)) * weight_at(threshold)
     return found
 
 
 @triton.jit
 def needed_by(
-    needs, need_stride, sums, ties, lows, rooms, row, num_chunks, width, BY_WEIGHT: tl.constexpr, CHUNKS: tl.constexpr
-):
+    needs, need_stride, sums, ties, thresholds, kept_ties, row, num_chunks, width,
+    BY_WEIGHT: tl.constexpr, CHUNKS: tl.constexpr,
+):  # fmt: skip
     """Return the number of tokens that top-k keeps of a row; or the weight that top-p keeps of what a cut has left."""
     given = tl.load(needs + row * need_stride)
     if BY_WEIGHT:
-        needed = given * kept_weight(sums, ties, lows, rooms, row, num_chunks, CHUNKS)
+        needed = given * kept_weight(sums, ties, thresholds, kept_ties, row, num_chunks, CHUNKS)
     else:
         needed = tl.minimum(given, width).to(tl.int32)
     return needed
@@ -104,10 +106,10 @@ def narrowed(
     BY_WEIGHT: tl.constexpr, CHUNKS: tl.constexpr, INTERVALS: tl.constexpr,
 ):  # fmt: skip
     """Return the state after a launch that left some bits open."""
-    low, room = tl.load(states + row * 4), tl.load(states + row * 4 + 1)
-    count = tl.load(states + row * 4 + 2)
-    weight = tl.load(states + row * 4 + 3).to(tl.float32, bitcast=True)
-    if room < 0:
+    low, num_ties = tl.load(states + row * FIELDS), tl.load(states + row * FIELDS + 1)
+    count = tl.load(states + row * FIELDS + 2)
+    weight = tl.load(states + row * FIELDS + 3).to(tl.float32, bitcast=True)
+    if num_ties < 0:
         interval = tl.arange(0, INTERVALS)
         own_counts = in_intervals(counts, row, num_chunks, CHUNKS, INTERVALS)
         if BY_WEIGHT:
@@ -127,20 +129,20 @@ def narrowed(
             is_whole = count + inside == needed
         if is_whole:
             low = tl.minimum(low.to(tl.int64) + (tl.full((), 1, tl.int64) << open_bits), BEYOND).to(tl.int32)
-            room = tl.full((), 0, tl.int32)
+            num_ties = tl.full((), 0, tl.int32)
         elif open_bits == 0:
             if BY_WEIGHT:
                 fitting = tl.ceil((needed - weight) / tl.maximum(weight_at(low), 1e-45))
-                room = tl.maximum(tl.minimum(fitting, 1e9), 1).to(tl.int32)
+                num_ties = tl.maximum(tl.minimum(fitting, 1e9), 1).to(tl.int32)
             else:
-                room = (needed - count).to(tl.int32)
-    return low, room, count, weight
+                num_ties = (needed - count).to(tl.int32)
+    return low, num_ties, count, weight
 
 
 @triton.jit(do_not_specialize=["need_stride", "width", "open_bits", "old_bits"])
 def narrow(
     states, counts, weights, old_states, old_counts, old_weights, open_bits, old_bits,
-    needs, need_stride, sums, ties, lows, rooms, distances, width,
+    needs, need_stride, sums, ties, thresholds, kept_ties, distances, width,
     FIRST: tl.constexpr, BY_WEIGHT: tl.constexpr, INTERVALS: tl.constexpr, TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
     """Write the state after the launch before, and what chunks have in each interval, `[B, C, INTERVALS]`.
@@ -148,19 +150,21 @@ def narrow(
     Counts are int32, weights, which only top-p needs, float32."""
     row, chunk, num_chunks = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     if FIRST:
-        low, room = tl.full((), 0, tl.int32), tl.full((), -1, tl.int32)
+        low, num_ties = tl.full((), 0, tl.int32), tl.full((), -1, tl.int32)
         count, weight = tl.full((), 0, tl.int32), tl.full((), 0.0, tl.float32)
     else:
-        needed = needed_by(needs, need_stride, sums, ties, lows, rooms, row, num_chunks, width, BY_WEIGHT, CHUNKS)
-        low, room, count, weight = narrowed(
+        needed = needed_by(
+            needs, need_stride, sums, ties, thresholds, kept_ties, row, num_chunks, width, BY_WEIGHT, CHUNKS
+        )
+        low, num_ties, count, weight = narrowed(
             old_states, old_counts, old_weights, old_bits, needed, row, num_chunks, BY_WEIGHT, CHUNKS, INTERVALS
         )
     if chunk == 0:
-        tl.store(states + row * 4, low)
-        tl.store(states + row * 4 + 1, room)
-        tl.store(states + row * 4 + 2, count)
-        tl.store(states + row * 4 + 3, weight.to(tl.int32, bitcast=True))
-    if room < 0:
+        tl.store(states + row * FIELDS, low)
+        tl.store(states + row * FIELDS + 1, num_ties)
+        tl.store(states + row * FIELDS + 2, count)
+        tl.store(states + row * FIELDS + 3, weight.to(tl.int32, bitcast=True))
+    if num_ties < 0:
         token = chunk * TOKENS + tl.arange(0, TOKENS)
         found = tl.load(distances + row * width + token, mask=token < width, other=float("nan"))
         key = key_of(found)
@@ -187,40 +191,40 @@ def narrow(
 
 @triton.jit(do_not_specialize=["need_stride", "width", "num_chunks"])
 def finish(
-    new_lows, new_rooms, old_states, old_counts, old_weights,
-    needs, need_stride, sums, ties, lows, rooms, width, num_chunks,
+    new_thresholds, new_kept_ties, old_states, old_counts, old_weights,
+    needs, need_stride, sums, ties, thresholds, kept_ties, width, num_chunks,
     BY_WEIGHT: tl.constexpr, INTERVALS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
     """Write the cut of each row, `[B]` int32 each. Top-p keeps no more than the cut that came before."""
     row = tl.program_id(0).to(tl.int64)
-    needed = needed_by(needs, need_stride, sums, ties, lows, rooms, row, num_chunks, width, BY_WEIGHT, CHUNKS)
-    low, room, _, _ = narrowed(
+    needed = needed_by(needs, need_stride, sums, ties, thresholds, kept_ties, row, num_chunks, width, BY_WEIGHT, CHUNKS)
+    low, num_ties, _, _ = narrowed(
         old_states, old_counts, old_weights, 0, needed, row, num_chunks, BY_WEIGHT, CHUNKS, INTERVALS
     )
     if BY_WEIGHT:
-        old_low, old_room = tl.load(lows + row), tl.load(rooms + row)
+        old_threshold, old_num_ties = tl.load(thresholds + row), tl.load(kept_ties + row)
         keeps_all = tl.load(needs + row * need_stride) >= 1
-        if keeps_all | (old_low < low) | ((old_low == low) & (old_room < room)):
-            low = old_low
-            room = old_room
-    tl.store(new_lows + row, low)
-    tl.store(new_rooms + row, tl.where(low > LARGEST, 0, room))
+        if keeps_all | (old_threshold < low) | ((old_threshold == low) & (old_num_ties < num_ties)):
+            low = old_threshold
+            num_ties = old_num_ties
+    tl.store(new_thresholds + row, low)
+    tl.store(new_kept_ties + row, tl.where(low > LARGEST, 0, num_ties))
 
 
 @triton.jit(do_not_specialize=["width"])
-def weigh(sums, ties, lows, distances, width, TOKENS: tl.constexpr):
+def weigh(sums, ties, thresholds, distances, width, TOKENS: tl.constexpr):
     """Write the weight of each chunk's tokens before a cut, `[B, C]` float32, and how many are at it, int32."""
-    row, chunk, low = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.load(lows + tl.program_id(0))
+    row, chunk, threshold = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.load(thresholds + tl.program_id(0))
     token = chunk * TOKENS + tl.arange(0, TOKENS)
     found = tl.load(distances + row * width + token, mask=token < width, other=float("nan"))
     key, place = key_of(found), row * tl.num_programs(1) + chunk
-    tl.store(sums + place, tl.sum(tl.where((key < low) & (found == found), tl.exp(-found), 0.0), 0))
-    tl.store(ties + place, tl.sum((key == low).to(tl.int32), 0))
+    tl.store(sums + place, tl.sum(tl.where((key < threshold) & (found == found), tl.exp(-found), 0.0), 0))
+    tl.store(ties + place, tl.sum((key == threshold).to(tl.int32), 0))
 
 
 @triton.jit(do_not_specialize=["width", "temperature_stride", "end_token"])
 def write_kept(
-    chances, sums, ties, lows, rooms, tops, best, end_token, temperatures, temperature_stride, width,
+    chances, sums, ties, thresholds, kept_ties, tops, best, end_token, temperatures, temperature_stride, width,
     TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
     """Write the probabilities in place of the distances; `end_token` is that of rows that allow nothing, or -1."""
@@ -233,15 +237,15 @@ def write_kept(
     elif tl.load(temperatures + row * temperature_stride) == 0:
         found = (token == tl.load(best + row * num_chunks + first)).to(tl.float32)
     else:
-        low, room = tl.load(lows + row), tl.load(rooms + row)
+        threshold, num_ties = tl.load(thresholds + row), tl.load(kept_ties + row)
         distances = tl.load(chances + row * width + token, mask=token < width, other=float("inf"))
         key = key_of(distances)
-        kept = key < low
-        if room > 0:
+        kept = key < threshold
+        if num_ties > 0:
             part = tl.arange(0, CHUNKS)
             own_ties = tl.load(ties + row * num_chunks + part, mask=part < chunk, other=0)
-            is_tie = (key == low) & (token < width)
-            kept = kept | (is_tie & (tl.sum(own_ties, 0) + tl.cumsum(is_tie.to(tl.int32), 0) <= room))
-        total = kept_weight(sums, ties, lows, rooms, row, num_chunks, CHUNKS)
+            is_tie = (key == threshold) & (token < width)
+            kept = kept | (is_tie & (tl.sum(own_ties, 0) + tl.cumsum(is_tie.to(tl.int32), 0) <= num_ties))
+        total = kept_weight(sums, ties, thresholds, kept_ties, row, num_chunks, CHUNKS)
         found = tl.where(kept, tl.exp(-distances), 0.0) / total
     tl.store(chances + row * width + token, found, mask=token < width)

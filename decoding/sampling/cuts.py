@@ -21,10 +21,10 @@ from decoding.sampling.parameters import Samplings
 
 
 class Cut(NamedTuple):
-    """What is kept of each row, `[B]` int32 each."""
+    """What is kept of each row: the tokens before a threshold, and how many of those at it, `[B]` int32 each."""
 
-    lows: Tensor
-    rooms: Tensor
+    thresholds: Tensor
+    kept_ties: Tensor
 
 
 class Sums(NamedTuple):
@@ -42,16 +42,16 @@ def cut_of(distances: Tensor, samplings: Samplings, tokens: int) -> Cut:
         samplings: the settings.
         tokens: the tokens of a chunk.
     """
-    rooms = torch.zeros(len(distances), dtype=torch.int32, device=distances.device)
-    cut = Cut(torch.full_like(rooms, cut_kernels.BEYOND_KEYS), rooms)
+    kept_ties = torch.zeros(len(distances), dtype=torch.int32, device=distances.device)
+    cut = Cut(torch.full_like(kept_ties, cut_kernels.BEYOND_KEYS), kept_ties)
     if samplings.top_k is not None:
         cut = _searched(distances, samplings.top_k, cut, tokens)
     if samplings.top_p is not None:
         cut = _searched(distances, samplings.top_p, cut, tokens)
     if samplings.min_p is not None:
-        # Behind the key of the greatest distance that is kept. Without its sign, a distance of 0 has the key 0.
+        # Beyond the key of the greatest distance that is kept. Without its sign, a distance of 0 has the key 0.
         limits = (samplings.min_p.log().abs().view(torch.int32) + 1)[:, 0]
-        cut = Cut(cut.lows.minimum(limits), cut.rooms.where(cut.lows < limits, 0))
+        cut = Cut(cut.thresholds.minimum(limits), cut.kept_ties.where(cut.thresholds < limits, 0))
     return cut
 
 
@@ -60,7 +60,7 @@ def weighed(distances: Tensor, cut: Cut, tokens: int) -> Sums:
     batch, width = distances.shape
     grid = batch, -(-width // tokens)
     sums = Sums(distances.new_empty(grid), distances.new_empty(grid, dtype=torch.int32))
-    cut_kernels.weigh[grid](*sums, cut.lows, distances, width, TOKENS=tokens)
+    cut_kernels.weigh[grid](*sums, cut.thresholds, distances, width, TOKENS=tokens)
     return sums
 
 
@@ -69,7 +69,7 @@ def _searched(distances: Tensor, needs: Tensor, before: Cut, tokens: int) -> Cut
     batch, width = distances.shape
     num_chunks = -(-width // tokens)
     by_weight = needs.is_floating_point()
-    states = distances.new_empty((2, batch, cut_kernels.STATE), dtype=torch.int32)
+    states = distances.new_empty((2, batch, cut_kernels.NUM_FIELDS), dtype=torch.int32)
     counts = distances.new_empty((2, batch, num_chunks, cut_kernels.INTERVALS), dtype=torch.int32)
     weights = torch.empty_like(counts, dtype=torch.float32) if by_weight else counts
     sums = weighed(distances, before, tokens) if by_weight else (counts, counts)

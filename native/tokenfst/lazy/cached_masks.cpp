@@ -15,8 +15,8 @@ constexpr int32_t kManyLost = 1 << 10;
 constexpr int32_t kLongCover = 16;
 // A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
-// Tokens that begin apart are walked over if they are fewer than all, by this factor.
-constexpr int64_t kShareApart = 2;
+// Tokens that begin with an excluded byte are walked over if they are fewer than all, by this factor.
+constexpr int64_t kShareExcluded = 2;
 // Masks that have words of their own; 16 KiB each with 128,000 tokens.
 constexpr size_t kMostHot = 1 << 11;
 
@@ -114,7 +114,7 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
                                   const std::function<MaskPointer(const Configuration&)>& mask_of) {
   const int32_t loop = loop_behind(text, at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
-  const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDotted;
+  const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDot;
   const bool may_be_covered = !leads_to_quoted && !is_prepared;
   if (may_be_covered) {
     // Mostly fewer tokens leave a loop than are beyond a short cover.
@@ -124,7 +124,7 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
   const Text* known = texts_.find(text.set);
   MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
   if (!found && (loops || is_prepared)) found = covered(at, 0);
-  return found || loops ? found : beginning_apart(text, at);
+  return found || loops ? found : with_excluded_bytes(text, at);
 }
 
 // The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
@@ -186,58 +186,58 @@ MaskPointer MaskFinder::near_bounds(const Configuration& at,
   return nullptr;
 }
 
-// The mask of a state that only the first characters of a text keep from being chained or covered, null if it is not
-// of that kind or if many tokens begin with those that lead elsewhere than the others.
-MaskPointer MaskFinder::beginning_apart(const TextLike& text, const Configuration& at) {
+// The mask of a state that is chained or covered but for some first bytes of a text, which lead elsewhere than the
+// others and are excluded. Null if the state is not of that kind, or if many tokens begin with these bytes.
+MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const Configuration& at) {
   const support::ByteSet own = text.set.ascii_bytes();
-  const auto apart_in = [&](const CharacterSet& set) -> support::ByteSet {
-    const support::ByteSet apart = set.ascii_bytes() & ~own;
+  const auto excluded_in = [&](const CharacterSet& set) -> support::ByteSet {
+    const support::ByteSet excluded = set.ascii_bytes() & ~own;
     support::ByteSet differing = own & ~set.ascii_bytes();
-    differing |= apart;
-    const bool are_few = kShareApart * texts_.num_beginning(differing) < vocabulary_.num_ranks();
-    return are_few && !(set.beyond & ~text.set.beyond) ? apart : support::ByteSet{};
+    differing |= excluded;
+    const bool are_few = kShareExcluded * texts_.num_beginning(differing) < vocabulary_.num_ranks();
+    return are_few && !(set.beyond & ~text.set.beyond) ? excluded : support::ByteSet{};
   };
-  if (const support::ByteSet apart = apart_in(kDotted); !apart.is_empty()) {
-    if (MaskPointer mask = covered(at, 0, apart)) return mask;
+  if (const support::ByteSet excluded = excluded_in(kDot); !excluded.is_empty()) {
+    if (MaskPointer mask = covered(at, 0, excluded)) return mask;
   }
   const CharacterSet next = context_.characters.text(text.target).set;
-  const support::ByteSet apart = apart_in(next);
-  const Text* known = apart.is_empty() ? nullptr : texts_.find(next);
-  return known ? chained(*known, at, apart) : nullptr;
+  const support::ByteSet excluded = excluded_in(next);
+  const Text* known = excluded.is_empty() ? nullptr : texts_.find(next);
+  return known ? chained(*known, at, excluded) : nullptr;
 }
 
-// The mask of some words of a text, and of what has been collected; all tokens that do not begin like that text are
-// walked over, and so are those that begin with a byte that is apart.
-MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& apart,
+// The mask of some words of a text and of what has been collected. The tokens that begin with no character of the text,
+// or with an excluded byte, are walked over.
+MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
                                   const Configuration& at) {
-  if (apart.is_empty()) {
+  if (excluded.is_empty()) {
     walk_all(set, at);
     return mask(shared(words), at);
   }
-  std::erase_if(tokens_, [&](int32_t token) { return apart[vocabulary_.token(token)[0]]; });
+  std::erase_if(tokens_, [&](int32_t token) { return excluded[vocabulary_.token(token)[0]]; });
   CharacterSet skipped = set;
-  for (int word = 0; word < 4; ++word) skipped.ascii[word] &= ~apart.words[word];
+  for (int word = 0; word < 4; ++word) skipped.ascii[word] &= ~excluded.words[word];
   walk_all(skipped, at);
   Words own = words;
-  texts_.clear_beginning(apart, own);
+  texts_.clear_beginning(excluded, own);
   return mask(std::make_shared<const Words>(std::move(own)), at);
 }
 
-// The mask of a state after which text of kDotted of some length or more may continue in any way, but for bytes that
-// are apart; null if the state is not of that kind.
-MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& apart) {
-  const Text& dotted = texts_.dotted();
-  Cover cover = context_.characters.cover(apart.is_empty() ? at.state : context_.characters.text(at.state).target);
-  cover.length += !apart.is_empty();
+// The mask of a state after which text of kDot of some length or more may continue in any way, unless it begins with an
+// excluded byte; null if the state is not of that kind.
+MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& excluded) {
+  const Text& dot = texts_.dot();
+  Cover cover = context_.characters.cover(excluded.is_empty() ? at.state : context_.characters.text(at.state).target);
+  cover.length += !excluded.is_empty();
   const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
   if (free == std::end(kCovers) || *free < least) return nullptr;
   begin(at);
   const bool found =
-      for_each_rest(dotted, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
+      for_each_rest(dot, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
   if (!found) return nullptr;
   ++counts_.covered;
-  walk(dotted.beyond(*free), at);
-  return completed(dotted.words(*free), kDotted, apart, at);
+  walk(dot.beyond(*free), at);
+  return completed(dot.words(*free), kDot, excluded, at);
 }
 
 // The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
@@ -250,10 +250,10 @@ MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
   return mask(shared(text.words(text.longest())), at);
 }
 
-// The mask of a state from which each character of a text leads to another state, but for bytes that are apart at the
-// beginning; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
+// The mask of a state from which each character of a text leads to another state, unless the text begins with an
+// excluded byte; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
 // longer.
-MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const support::ByteSet& apart) {
+MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const support::ByteSet& excluded) {
   begin(at);
   int32_t length = 0;
   for (int32_t before = kDead, state = at.state;; ++length) {
@@ -266,14 +266,14 @@ MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const
     if (!found) return nullptr;
     if (loop != kDead) length = text.longest();
     if (length == text.longest()) break;
-    const bool begins_apart = length == 0 && !apart.is_empty();
-    const int32_t next = begins_apart ? context_.characters.text(state).target : after_character(text, before, state);
+    const bool excludes = length == 0 && !excluded.is_empty();
+    const int32_t next = excludes ? context_.characters.text(state).target : after_character(text, before, state);
     if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
     if (next == kDead) break;
     before = std::exchange(state, next);
   }
   ++counts_.chained;
-  return completed(text.words(length), text.set(), apart, at);
+  return completed(text.words(length), text.set(), excluded, at);
 }
 
 // A state that allows the same tokens as a state and loops on a text; kDead if none is known.

@@ -87,11 +87,11 @@ class MaskFinder {
   MaskPointer differing(const Configuration& at, int32_t other, const MaskPointer& mask);
   MaskPointer near_bounds(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
   MaskPointer with_changes(const MaskPointer& known, const Configuration& at);
-  MaskPointer covered(const Configuration& at, int32_t least, const support::ByteSet& apart = {});
+  MaskPointer covered(const Configuration& at, int32_t least, const support::ByteSet& excluded = {});
   MaskPointer looping(const Text& text, const Configuration& at);
-  MaskPointer chained(const Text& text, const Configuration& at, const support::ByteSet& apart = {});
-  MaskPointer beginning_apart(const TextLike& text, const Configuration& at);
-  MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& apart,
+  MaskPointer chained(const Text& text, const Configuration& at, const support::ByteSet& excluded = {});
+  MaskPointer with_excluded_bytes(const TextLike& text, const Configuration& at);
+  MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
                         const Configuration& at);
   int32_t loop_behind(const TextLike& text, int32_t state);
   int32_t loop_alike(const Text& text, int32_t state);

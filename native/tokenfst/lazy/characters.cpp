@@ -28,9 +28,9 @@ bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
          (bytes.words[3] & set.ascii[3]);
 }
 
-// A state that loops on at least this many ASCII bytes may have others that lead aside, to at most this many states.
+// Loops on at least this many ASCII bytes are widened by others, which lead to at most this many states.
 constexpr int32_t kManyLooping = 32;
-constexpr size_t kMostAside = 32;
+constexpr size_t kMostOthers = 32;
 constexpr support::ByteSet kAscii{{~0u, ~0u, ~0u, ~0u}};
 
 int32_t count(const support::ByteSet& bytes) {
@@ -151,13 +151,13 @@ support::ByteSet Characters::leading_out(int32_t state, std::span<const int32_t>
 Loops Characters::widened(int32_t state, Loops loops) {
   support::ByteSet read = {{loops.ascii[0], loops.ascii[1], loops.ascii[2], loops.ascii[3]}};
   const int32_t num_looping = count(read);
-  if (num_looping < kManyLooping || (kDotted.ascii_bytes() & ~read).is_empty()) return loops;
+  if (num_looping < kManyLooping || (kDot.ascii_bytes() & ~read).is_empty()) return loops;
   Vector<int32_t> inside(1, state, budget_);
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     const int32_t target = machine_.row(state)[column];
-    if (target < 0 || !overlap(machine_.bytes(column).all, kDotted)) continue;
+    if (target < 0 || !overlap(machine_.bytes(column).all, kDot)) continue;
     if (std::ranges::find(inside, target) == inside.end()) inside.push_back(target);
-    if (inside.size() > kMostAside) return loops;
+    if (inside.size() > kMostOthers) return loops;
     read |= machine_.bytes(column).all & kAscii;
   }
   // Leave out states from which most of these bytes lead elsewhere, and otherwise the bytes that do.
@@ -179,8 +179,8 @@ Loops Characters::widened(int32_t state, Loops loops) {
       read = read & ~failing;
     }
   }
-  const auto loses = [&](int32_t aside) {
-    return loops.characters & ~(kinds_that_lead_to(aside, state) | kinds_that_lead_to(aside, aside));
+  const auto loses = [&](int32_t other) {
+    return loops.characters & ~(kinds_that_lead_to(other, state) | kinds_that_lead_to(other, other));
   };
   if (count(read) <= num_looping || std::ranges::any_of(std::span(inside).subspan(1), loses)) return loops;
   for (int word = 0; word < 4; ++word) loops.ascii[word] = read.words[word];
@@ -192,7 +192,7 @@ const Loops& Characters::loops(int32_t state) {
     const int32_t twin = machine_.twin(state);
     if (twin != state) loops(twin);
     const Loops looping = twin == state ? find_loops(state) : note(twin).looping;
-    // What leads aside may leave what twins have in common.
+    // The other states may lie outside of what twins have in common.
     const Loops found = widened(state, looping);
     Note& own = note(state);
     own.looping = looping, own.loops = found, own.has_loops = true;
@@ -358,7 +358,7 @@ bool Characters::add_rest_but_separators(int32_t state) {
 
 bool Characters::add_behind(int32_t state) {
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (overlap(machine_.bytes(column).all, kDotted) && !add(machine_.row(state)[column])) return false;
+    if (overlap(machine_.bytes(column).all, kDot) && !add(machine_.row(state)[column])) return false;
   }
   return std::ranges::all_of(bytes_.all_leads(), [&](uint8_t lead) {
     const int32_t reached = machine_.row(state)[machine_.byte_class()[lead]];
@@ -373,7 +373,7 @@ Characters::Behind Characters::behind(int32_t state) {
   queue_.clear();
   Behind found;
   found.is_free = add_behind(state);
-  found.leaving = leaving(state, kDotted);
+  found.leaving = leaving(state, kDot);
   if (found.is_free) {
     found.begin = static_cast<int32_t>(reached_.size());
     reached_.insert(reached_.end(), queue_.begin(), queue_.end());

@@ -2,9 +2,9 @@
 // tokens.
 //
 //     loops    of a state: the ASCII bytes that lead back to it whatever the stack is, and which kinds of characters
-//              beyond ASCII do. Some bytes may lead aside, to states from which the others lead back: in a set of a
-//              regular expression, `[a`, the `a` may begin a range, and whatever else may come does in any case. All
-//              text of such characters can be read
+//              beyond ASCII do; and the bytes that lead to other states from which all of these can be read again. In a
+//              set of a regular expression, `[a`, the `a` may begin a range, but whatever else may come does in any
+//              case. All text of the characters in the loops can be read
 //     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
 //              and where they lead
 //     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
@@ -53,7 +53,7 @@ struct CharacterBytes {
   Continuations continuations[support::kNumPending];
 };
 
-// Text of kDotted that may follow in any way.
+// Text of kDot that may follow in any way.
 struct Cover {
   int32_t length = 0;        // in characters
   support::ByteSet leaving;  // bytes with which anything else may follow the text, and perhaps more
@@ -117,11 +117,11 @@ class Characters {
 
  private:
   struct Note {
-    Loops looping, loops;  // without and with bytes that lead aside
+    Loops looping, loops;  // without and with the bytes that lead to other states
     TextLike text;
     bool has_loops = false, has_text = false;
   };
-  // Where single characters of kDotted lead from a state.
+  // Where single characters of kDot lead from a state.
   struct Behind {
     bool is_free = false;        // whether all of them lead somewhere
     int32_t begin = 0, end = 0;  // these states, in `reached_`
@@ -132,7 +132,7 @@ class Characters {
   bool is_free(int32_t state);
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
-  // The loops of a state with the bytes that lead aside, as far as all text of these characters can be read.
+  // The loops of a state with the bytes that lead to other states, if all text of these characters can be read.
   Loops widened(int32_t state, Loops loops);
   // The ASCII bytes that lead from a state to none of some states.
   support::ByteSet leading_out(int32_t state, std::span<const int32_t> states);
@@ -146,7 +146,7 @@ class Characters {
   // Whether the rest of every character does; what was asked in this search before is taken to be true, since a search
   // ends where it is not.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Finds where single characters of kDotted lead from a state.
+  // Finds where single characters of kDot lead from a state.
   Behind behind(int32_t state);
   // Adds the states that they lead to to the queue; returns whether all of them lead somewhere.
   bool add_behind(int32_t state);

@@ -283,7 +283,7 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
       characters_(*vocabulary_),
       quoted_(kQuoted, *vocabulary_, characters_, characters_.split_by(kQuoted)),
-      dotted_(kDotted, *vocabulary_, characters_, characters_.split_by(kDotted)) {
+      dot_(kDot, *vocabulary_, characters_, characters_.split_by(kDot)) {
   ByteSet ends;
   for (const uint8_t byte : {uint8_t{'"'}, uint8_t{'\\'}}) ends.add(byte);
   ByteSet beyond = ends;
@@ -299,11 +299,11 @@ TextLibrary::TextLibrary(std::shared_ptr<const Vocabulary> vocabulary)
     for (int32_t length = 0; length <= rests.longest(); ++length) rests.after(length);
     for (int32_t length = 0; length <= std::min(rests.longest(), 1); ++length) rests.from(length);
   });
-  for (const int32_t length : kCovers) dotted_.words(length), dotted_.beyond(length);
-  prepare_rests(dotted_, beyond, [](const Rests& rests) {
+  for (const int32_t length : kCovers) dot_.words(length), dot_.beyond(length);
+  prepare_rests(dot_, beyond, [](const Rests& rests) {
     for (const int32_t length : kCovers) rests.tokens_up_to(length);
   });
-  prepare_rests(*find(kUnspaced), spaced, [](const Rests& rests) { rests.from(0); });
+  prepare_rests(*find(kNonSpace), spaced, [](const Rests& rests) { rests.from(0); });
   quoted_.prepare_below('"');
   for (size_t number = 0; number < std::size(kNearBounds); ++number) {
     std::vector<int32_t> tokens;
@@ -342,7 +342,7 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
 
 const Text* TextLibrary::find(const CharacterSet& set) {
   if (set == kQuoted) return &quoted_;
-  if (set == kDotted) return &dotted_;
+  if (set == kDot) return &dot_;
   Entry* const own = entry(set);
   if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;

@@ -53,8 +53,8 @@ namespace tokenfst {
 // ASCII.
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
 // Those that patterns match with `.`, and those that they match with `\S`.
-constexpr CharacterSet kDotted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
-constexpr CharacterSet kUnspaced{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
+constexpr CharacterSet kDot{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
+constexpr CharacterSet kNonSpace{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
 
 // The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
 constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
@@ -172,7 +172,7 @@ class TextLibrary {
   // The text for a set; null if too much is kept for others.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
-  const Text& dotted() const { return dotted_; }
+  const Text& dot() const { return dot_; }
   // The tokens of more than `kNearBounds[number]` bytes.
   const TokenTrie& longer(size_t number) const { return *longer_[number]; }
   // Takes the tokens that begin with some bytes away from a mask.
@@ -193,7 +193,7 @@ class TextLibrary {
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenCharacters characters_;
-  Text quoted_, dotted_;
+  Text quoted_, dot_;
   std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
   mutable std::array<Made<Words>, 256> beginning_;     // the tokens that begin with each byte with which many do
   std::array<std::atomic<Entry*>, 1 << 9> entries_{};  // by hash, each in the first free place from there on
