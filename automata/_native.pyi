@@ -111,6 +111,11 @@ def minimal(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon:
 def product(left: ByteTables, left_labels: numpy.typing.NDArray[numpy.int32], right: ByteTables, right_labels: numpy.typing.NDArray[numpy.int32], difference: bool, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
     """Return the minimal automaton of an intersection or a difference."""
 
+def combinations(texts: ByteTables, languages: Sequence[ByteTables], max_states: int, budget: Budget) -> NDArray[numpy.uint8]:
+    """
+    Return which combinations of languages have any of the texts, `[N, K]` of 0 and 1, the greatest row first.
+    """
+
 def word_list(strings: tuple[bytes, ...], dense_bytes: int, budget: Budget) -> ByteTables:
     """Return the minimal automaton of strings in ascending order."""
 

@@ -7,6 +7,7 @@
 #include "automata/bindings.h"
 #include "automata/byte_tables.h"
 #include "automata/canonical.h"
+#include "automata/combinations.h"
 #include "automata/determinize.h"
 #include "automata/intervals.h"
 #include "automata/minimize.h"
@@ -80,6 +81,18 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
   require_within(state, 0, tables.num_states(), "state");
   require(tables.num_labels == 0, "the automaton has labels");
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
+}
+
+// Return rows of what `texts` may belong to, `[N, K]`.
+auto combinations_of(const ByteTables& texts, const nb::typed<nb::sequence, ByteTables>& languages, int64_t max_states,
+                     Budget& budget) {
+  std::vector<const ByteTables*> found;
+  for (nb::handle language : languages) found.push_back(&nb::cast<const ByteTables&>(language));
+  require(!found.empty() && texts.num_labels == 0, "there is no language, or the automaton has labels");
+  require(std::ranges::all_of(found, [](const ByteTables* language) { return language->num_labels == 0; }),
+          "a language has labels");
+  const Vector<uint8_t> rows = unlocked([&] { return combinations(texts, found, max_states, budget); });
+  return grid(rows, rows.size() / found.size(), found.size());
 }
 
 auto substrings_of(const nb::bytes& text, Records<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
@@ -226,6 +239,8 @@ void bind_byte_tables(nb::module_& m) {
         "dense_bytes"_a, "budget"_a, "Return the minimal automaton of a fragment from state 0 to state 1.");
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
         "dense_bytes"_a, "budget"_a, "Return the minimal automaton of an intersection or a difference.");
+  m.def("combinations", &combinations_of, "texts"_a, "languages"_a, "max_states"_a, "budget"_a,
+        "Return which combinations of languages have any of the texts, `[N, K]` of 0 and 1, the greatest row first.");
   m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
         "Return the minimal automaton of strings in ascending order.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,

@@ -14,13 +14,24 @@ from hypothesis import strategies as st
 
 from automata import PatternError, SchemaError, compile_expr, equivalent
 from automata import expressions as ex
+from automata.algebra.elimination import to_expr
 from automata.algebra.operations import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.visibly_pushdown import CountedPaths, CountedUnits
 from constraints import json_schema
-from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or, truth
-from constraints.json_schema.formulas.statements import Format, IsInteger, Pattern, StringIn, TextLength
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    TRUE,
+    And,
+    Formula,
+    Not,
+    Or,
+    conjunction,
+    negation,
+    truth,
+)
+from constraints.json_schema.formulas.statements import Format, IsInteger, Matches, Pattern, StringIn, TextLength
 from constraints.json_schema.strings import (
     counted_language,
     plain_spellings,
@@ -28,7 +39,7 @@ from constraints.json_schema.strings import (
     string_language,
     string_matches,
 )
-from constraints.json_schema.strings.content import content, split, with_one_length
+from constraints.json_schema.strings.content import combinations, content, with_one_length
 from constraints.json_schema.strings.formats import INEXACT_FORMATS
 from constraints.json_schema.strings.lengths import counted_texts, length_automaton, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
@@ -175,23 +186,40 @@ def test_lists_side_by_side() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(_ANY_FORMULA, _ANY_FORMULA, st.lists(_STRINGS, max_size=20))
-def test_strings_are_split_by_a_formula(whole: Formula, formula: Formula, texts: list[str]) -> None:
-    held, others = split(content(whole), formula)
+@given(_ANY_FORMULA, st.lists(_ANY_FORMULA, min_size=1, max_size=3), st.lists(_STRINGS, max_size=20))
+def test_combinations_are_those_that_strings_have(whole: Formula, formulas: list[Formula], texts: list[str]) -> None:
+    found = combinations(whole, formulas, 100_000)
+    assert found == sorted(found, reverse=True)
+    assert len(set(map(tuple, found))) == len(found)
     for text in [*texts, *(chars + more for chars in ("", "a", "é", "ab", '"') for more in ("", "😀", "b"))]:
-        assert held.accepts(text) == (_brute(whole, text) and _brute(formula, text))
-        assert others.accepts(text) == (_brute(whole, text) and not _brute(formula, text))
+        assert not _brute(whole, text) or [_brute(formula, text) for formula in formulas] in found
+    for way in found:
+        assert not content(conjunction([whole, *map(_signed, formulas, way)])).is_empty
 
 
-def test_what_may_lack_an_inexact_format_is_in_neither_part() -> None:
+def _signed(formula: Formula, holds: bool) -> Formula:
+    return formula if holds else negation(formula)
+
+
+def test_what_may_lack_an_inexact_format_is_in_no_combination() -> None:
     name = min(INEXACT_FORMATS)
-    held, others = split(content(TRUE), Format(name))
-    assert equivalent(held, content(Format(name)))
-    assert equivalent(others, content(Not(Format(name))))
-    held, others = split(difference(content(TRUE), held), Format(name))
-    assert held.is_empty
-    assert equivalent(others, content(Not(Format(name))))
-    assert not equivalent(others, difference(content(TRUE), content(Format(name))))
+    certain, lacking = Format(name), Not(Format(name))
+    assert combinations(TRUE, [certain], 10_000) == [[True], [False]]
+    assert combinations(certain, [certain], 10_000) == [[True]]
+    assert combinations(lacking, [certain], 10_000) == [[False]]
+    unknown = difference(difference(content(TRUE), content(certain)), content(lacking))
+    assert not unknown.is_empty
+    assert combinations(Matches(to_expr(unknown)), [certain], 10_000) == []
+
+
+def test_combinations_of_many_large_patterns_are_refused_early() -> None:
+    patterns = [Pattern(f"a.{{{number}}}b") for number in range(200)]
+    with pytest.raises(LimitExceeded, match="which patterns match a string takes more than 1,000 states"):
+        combinations(TRUE, patterns, 1_000)
+    few = [Pattern(f"a{letter}") for letter in "bcdefghijklm"]
+    with pytest.raises(LimitExceeded, match="takes more than 1,000 states"):
+        combinations(TRUE, few, 1_000)
+    assert len(combinations(TRUE, few, 100_000)) == 1 << len(few)
 
 
 def _same(left: ByteAutomaton, right: ByteAutomaton) -> bool:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.connectives import (
     FALSE,
@@ -25,9 +24,11 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import string_matches
-from constraints.json_schema.strings.content import content, split
+from constraints.json_schema.strings.content import combinations
 
 MAX_CLASSES = 1_000
+# The most states of all patterns of names side by side.
+_MOST_STATES: Final = 50_000
 
 # A formula about names, and the statements' formulas that are true of these names; all others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
@@ -74,37 +75,25 @@ class Names:
         """Yield all ways in which formulas about names, as `view` gives them, can be true or false of an unlisted name.
 
         Raises:
-            LimitExceeded: there are more than `MAX_CLASSES`.
+            LimitExceeded: there are more than `MAX_CLASSES`, or finding them takes too many states.
         """
         views = dict.fromkeys(map(self.view, formulas))
         told_by = tuple([view for view in views if not isinstance(view, Always | Never)])
         return iter(_classes(self.unlisted, told_by) if told_by else _ONE_CLASS)
 
 
-class _Class(NamedTuple):
-    """Some names: which patterns or negations of patterns hold for them, and those of these that are patterns."""
-
-    chosen: list[Formula]
-    true: list[Formula]
-    names: ByteAutomaton
-
-
 @lru_cache(256)
 def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
     """Return all ways in which some formulas can be true or false of a name that is not listed."""
-    classes = [_Class([], [], content(unlisted))]
-    for view in views:
-        found = []
-        for chosen, true, names in classes:
-            held, others = split(names, view)
-            if not held.is_empty:
-                found.append(_Class([*chosen, view], [*true, view], held))
-            if not others.is_empty:
-                found.append(_Class([*chosen, negation(view)], true, others))
-        classes = found
-        if len(classes) > MAX_CLASSES:
-            raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
-    return [(conjunction(chosen), frozenset([*true, TRUE])) for chosen, true, _ in classes]
+    ways = combinations(unlisted, views, _MOST_STATES)
+    if len(ways) > MAX_CLASSES:
+        raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
+    found = []
+    for way in ways:
+        told = list(zip(views, way, strict=True))
+        chosen = conjunction([view if holds else negation(view) for view, holds in told])
+        found.append((chosen, frozenset([TRUE, *(view for view, holds in told if holds)])))
+    return found
 
 
 def _without_lists(names: Formula) -> Formula:

@@ -7,17 +7,21 @@ combinations are operations on these. A list of strings is filtered by the other
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 from typing import TypeAlias
 
+from automata import _native
 from automata import expressions as ex
+from automata._native import ByteTables
 from automata.algebra import operations as algebra
 from automata.assertions import simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
-from automata.errors import PatternError
+from automata.errors import LimitExceeded, PatternError
 from automata.expressions import CharSet, Expr, Repetition
 from automata.expressions.ranges import Ranges
+from automata.limits import current_work
 from automata.pattern import parse
 from constraints.json_schema.formulas.connectives import (
     FALSE,
@@ -100,16 +104,45 @@ def content(formula: Formula) -> ByteAutomaton:
     return _content(normalized(formula))
 
 
-def split(strings: ByteAutomaton, formula: Formula) -> tuple[ByteAutomaton, ByteAutomaton]:
-    """Return the strings of an automaton for which a formula holds, and those for which its negation does.
+def combinations(strings: Formula, formulas: Sequence[Formula], most: int) -> list[list[bool]]:
+    """Return in which ways formulas can be true or false of the strings for which another one holds, each as the truth
+    of every formula. The ways in which the first formula is true come first.
 
-    Raises: as `content`.
+    A string that neither certainly has a format nor certainly lacks it belongs to no way.
+
+    Args:
+        strings: the other formula.
+        formulas: formulas that are neither TRUE nor FALSE.
+        most: how many states of the automata of all formulas side by side are looked at.
+
+    Raises:
+        LimitExceeded: there are more, or an automaton is too large.
+        PatternError, TypeError: as `content`.
     """
-    positive, negative = normalized(formula), normalized(negation(formula))
-    held = algebra.intersection(strings, _content(positive))
-    if not isinstance(negative, Not):
-        return held, algebra.intersection(strings, _content(negative))
-    return held, strings if held.is_empty else algebra.difference(strings, _content(negative.part))
+    languages: list[ByteTables] = []
+    columns: list[tuple[int, int | None]] = []  # for each formula, its language and that of its negation, if it has one
+    for formula in formulas:
+        own = len(languages)
+        languages.append(content(formula).tables)
+        negative = normalized(negation(formula))
+        if type(negative) is not Not:
+            languages.append(_content(negative).tables)
+        columns.append((own, None if len(languages) == own + 1 else own + 1))
+        if languages[own].num_states > most:  # so others, which may be larger still, need not be made
+            raise _side_by_side(most)
+    try:
+        rows = _native.combinations(content(strings).tables, languages, most, current_work().budget)
+    except LimitExceeded as error:
+        raise (_side_by_side(most) if error.limit == "states" else error) from None
+    return [
+        [row[own] for own, _ in columns]
+        for row in rows.astype(bool).tolist()
+        if all(denied is None or row[own] != row[denied] for own, denied in columns)
+    ]
+
+
+def _side_by_side(most: int) -> LimitExceeded:
+    return LimitExceeded(f"telling apart which patterns match a string takes more than {most:,} states")
 
 
 @lru_cache(maxsize=1024)
