@@ -184,3 +184,39 @@ def between_characters(language: automata._native.ByteTables, every: automata._n
     """
     Return whether each state of an automaton over spellings is between two characters.
     """
+
+class KleeneFormula:
+    """
+    A formula in Kleene's logic, as steps; each method that adds one returns its number.
+    """
+
+    def __init__(self) -> None: ...
+
+    def constant(self, value: bool) -> int:
+        """Add a constant."""
+
+    def place(self, cut: int, places: int) -> int:
+        """Add whether the place at a cut is one of some, as bits."""
+
+    def integer(self) -> int:
+        """Add whether the number is an integer."""
+
+    def plain(self) -> int:
+        """Add whether it is written without fraction and exponent."""
+
+    def multiple(self, step: int) -> int:
+        """Add whether it is a multiple of a step."""
+
+    def negation(self, part: int) -> int:
+        """Add the negation of a step."""
+
+    def every(self, parts: Sequence[int]) -> int:
+        """Add the conjunction of some steps."""
+
+    def some(self, parts: Sequence[int]) -> int:
+        """Add the disjunction of some steps."""
+
+    def __call__(self, known: tuple[tuple[int, ...], bool | None, bool | None, tuple[bool | None, ...]]) -> bool | None:
+        """
+        Return the truth of the last step, None if it is not known. `known` has the places at the cuts, whether the number is an integer and plain, and whether it is a multiple of each step.
+        """

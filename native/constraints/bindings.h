@@ -14,5 +14,6 @@ void bind_restriction(nb::module_& m);
 void bind_plain(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_strings(nb::module_& m);
+void bind_numbers(nb::module_& m);
 
 }  // namespace constraints

@@ -12,4 +12,5 @@ NB_MODULE(_native, m) {
   constraints::bind_plain(m);
   constraints::bind_containers(m);
   constraints::bind_strings(m);
+  constraints::bind_numbers(m);
 }

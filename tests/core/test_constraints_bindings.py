@@ -219,3 +219,63 @@ def test_budgets_bound_what_is_made() -> None:
             _native.listed_spellings(codes, offsets, EVERY, besides, Budget(1 << 30, 0.0))
     with pytest.raises(LimitExceeded):
         _native.spelled(word_list(words), False, Budget(10_000, 60.0))
+
+
+_TRUTHS = st.sampled_from([True, False, None])
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["constant", "place", "integer", "plain", "multiple", "negation", "every", "some"]),
+        st.integers(-1, 3),
+        st.lists(st.integers(0, 7), max_size=3),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def _three_valued(kind: str, parts: list[bool | None]) -> bool | None:
+    decisive = kind == "some"
+    return decisive if decisive in parts else None if None in parts else not decisive
+
+
+@given(_STEPS, st.tuples(st.integers(1, 7), st.integers(1, 7)), _TRUTHS, _TRUTHS, st.tuples(_TRUTHS, _TRUTHS))
+def test_formulas_in_kleenes_logic(
+    steps: list[tuple[str, int, list[int]]],
+    places: tuple[int, int],
+    integer: bool | None,
+    plain: bool | None,
+    multiples: tuple[bool | None, bool | None],
+) -> None:
+    formula = _native.KleeneFormula()
+    values: list[bool | None] = []
+    asked_too_much = False
+    for kind, number, parts in steps:
+        try:
+            if kind == "constant":
+                made, value = formula.constant(number > 0), number > 0
+            elif kind == "place":
+                made, value = formula.place(number, 3), None
+                asked_too_much |= number > 1
+                if number <= 1:
+                    at = places[number]
+                    value = True if not at & ~3 else None if at & 3 else False
+            elif kind == "multiple":
+                made, value = formula.multiple(number), multiples[number] if number <= 1 else None
+                asked_too_much |= number > 1
+            elif kind == "negation":
+                made, value = formula.negation(number), None if values[number] is None else not values[number]
+            elif kind in ("every", "some"):
+                made = getattr(formula, kind)(parts)
+                value = _three_valued(kind, [values[part] for part in parts])
+            else:
+                made, value = getattr(formula, kind)(), integer if kind == "integer" else plain
+        except ValueError:
+            continue  # a number below 0, or of a step that is not there
+        assert made == len(values)
+        values.append(value)
+    known = places, integer, plain, multiples
+    if not values or asked_too_much:
+        with pytest.raises(ValueError, match=r"is missing|has a step"):
+            formula(known)
+    else:
+        assert formula(known) is values[-1]

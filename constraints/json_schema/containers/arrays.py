@@ -35,8 +35,8 @@ from constraints.json_schema.formulas.connectives import (
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, bounded, one_less
 
-# The most places with items of their own in a plain array.
-_MOST_PLAIN = 64
+# The most places with items of their own in a plain array, and what is said of all of them.
+_MOST_PLAIN = 100_000
 
 
 def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray | DifferentItems | ArrayAutomaton:
@@ -69,6 +69,19 @@ class _Said(NamedTuple):
     def at(self, place: int) -> Formula:
         """Return what the item at a place satisfies."""
         return conjunction([part.item for part in self.items if _is_about(part, place)])
+
+    def by_place(self, most: int) -> list[Formula] | None:
+        """Return what the item at each place satisfies, and every item after those; None if all that is more than
+        some number of formulas."""
+        places = self.num_places
+        following = sum(places - part.index for part in self.items if type(part) is ItemsFrom)
+        if max(places, len(self.items) + following) > most:
+            return None
+        found: list[list[Formula]] = [[] for _ in range(places + 1)]
+        for part in self.items:
+            for place in range(part.index, places + 1) if type(part) is ItemsFrom else (part.index,):
+                found[place].append(part.item)
+        return [conjunction(each) for each in found]
 
 
 def _said(formula: Formula) -> _Said:
@@ -107,12 +120,10 @@ class PlainArray(Plain):
     def of(formula: Formula) -> PlainArray | None:
         """Return the automaton of a formula about arrays; None where it says more."""
         said = _said(formula)
-        if said.rest or (said.high is not None and said.high < said.low) or len(said.items) > _MOST_PLAIN:
+        if said.rest or (said.high is not None and said.high < said.low):
             return None
-        places = said.num_places
-        if places > _MOST_PLAIN:
-            return None
-        return PlainArray([said.at(place) for place in range(places + 1)], said.low, said.high)
+        values = said.by_place(_MOST_PLAIN)
+        return None if values is None else PlainArray(values, said.low, said.high)
 
     @property
     def needed(self) -> list[Formula]:

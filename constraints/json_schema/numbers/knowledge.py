@@ -13,13 +13,12 @@ The place of a magnitude at a cut is a set of BELOW, AT and ABOVE; a bound is de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from automata.errors import LimitExceeded
-from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, Or, fold, statements, truth
+from constraints._native import KleeneFormula
+from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, fold, statements, truth
 from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf, NumberIn
 
 BELOW: Final = 1
@@ -125,115 +124,45 @@ def _points(statement: Formula) -> Iterable[Fraction]:
     return (statement.bound,) if isinstance(statement, Minimum) else ()
 
 
-@dataclass(frozen=True, slots=True)
 class _TruthBuilder:
-    """Makes functions of knowledge from formulas, for one sign."""
+    """Makes the truth of formulas, for one sign."""
 
-    cuts: dict[Fraction, int]
-    steps: Sequence[Fraction]
-    negative: bool
+    def __init__(self, cuts: dict[Fraction, int], steps: Sequence[Fraction], negative: bool) -> None:
+        self.cuts, self.steps, self.negative = cuts, steps, negative
+        self.made = KleeneFormula()
 
     def truth(self, formula: Formula) -> Truth:
-        if isinstance(formula, And) and not any(isinstance(part, And | Or | Not) for part in formula.parts):
-            return _every([self.statement(part) for part in formula.parts])
-        steps: list[_Instruction] = []
+        """Return the truth of a formula, once."""
+        fold(formula, self.statement, self.combined)
+        return self.made
 
-        def add(step: _Instruction) -> int:
-            steps.append(step)
-            return len(steps) - 1
+    def combined(self, formula: Formula, parts: list[int]) -> int:
+        if isinstance(formula, Not):
+            return self.made.negation(parts[0])
+        return self.made.every(parts) if isinstance(formula, And) else self.made.some(parts)
 
-        fold(formula, lambda part: add(self.statement(part)), lambda part, places: add((type(part), places)))
-        return partial(_truth, steps)
-
-    def statement(self, formula: Formula) -> Truth:
+    def statement(self, formula: Formula) -> int:
         match formula:
             case Minimum():
                 return self.bound(formula)
             case IsInteger(plain=True):
-                return _plain_integer
+                return self.made.plain()
             case IsInteger():
-                return _integer
+                return self.made.integer()
             case NumberIn(values=values):
                 return self.one_of(values)
             case MultipleOf(step=step):
-                return _integer if step == 1 else _multiple(self.steps.index(step))
-        return _constant(isinstance(formula, Always))
+                return self.made.integer() if step == 1 else self.made.multiple(self.steps.index(step))
+        return self.made.constant(isinstance(formula, Always))
 
-    def bound(self, formula: Minimum) -> Truth:
+    def bound(self, formula: Minimum) -> int:
         upper = isinstance(formula, Maximum)
         if formula.bound and (formula.bound < 0) != self.negative:  # on the other side of zero
-            return _constant(upper == self.negative)
+            return self.made.constant(upper == self.negative)
         # Of negative numbers those of greater magnitude are less.
         places = (BELOW if upper != self.negative else ABOVE) | (0 if formula.exclusive else AT)
-        return _at(self.cuts[abs(formula.bound)], places)
+        return self.made.place(self.cuts[abs(formula.bound)], places)
 
-    def one_of(self, values: frozenset[Fraction]) -> Truth:
+    def one_of(self, values: frozenset[Fraction]) -> int:
         cuts = [self.cuts[abs(value)] for value in values if not value or (value < 0) == self.negative]
-        return _some([_at(cut, AT) for cut in sorted(cuts)])
-
-
-def _constant(value: bool) -> Truth:
-    return lambda _: value
-
-
-def _integer(known: Knowledge) -> bool | None:
-    return known.integer
-
-
-def _plain_integer(known: Knowledge) -> bool | None:
-    return known.plain
-
-
-def _multiple(step: int) -> Truth:
-    return lambda known: known.multiples[step]
-
-
-def _at(cut: int, places: int) -> Truth:
-    def truth(known: Knowledge) -> bool | None:
-        there = known.places[cut]
-        return True if not there & ~places else None if there & places else False
-
-    return truth
-
-
-def _every(parts: Sequence[Truth]) -> Truth:
-    def truth(known: Knowledge) -> bool | None:
-        result: bool | None = True
-        for part in parts:
-            value = part(known)
-            if value is False:
-                return False
-            if value is None:
-                result = None
-        return result
-
-    return truth
-
-
-def _some(parts: Sequence[Truth]) -> Truth:
-    return partial(_truth, [*parts, (Or, list(range(len(parts))))])
-
-
-# The truth of a statement, or a connective and the numbers of the steps for its parts.
-_Instruction: TypeAlias = Truth | tuple[type[Formula], list[int]]
-
-
-def _truth(steps: Sequence[_Instruction], known: Knowledge) -> bool | None:
-    """Return the truth of the last step."""
-    values: list[bool | None] = []
-    for step in steps:
-        if isinstance(step, tuple):
-            kind, places = step
-            values.append(_combined(kind, [values[place] for place in places]))
-        else:
-            values.append(step(known))
-    return values[-1]
-
-
-def _combined(kind: type[Formula], values: list[bool | None]) -> bool | None:
-    if kind is Not:
-        return None if values[0] is None else not values[0]
-    decisive = kind is Or
-    if decisive in values:
-        return decisive
-    return None if None in values else not decisive
+        return self.made.some([self.made.place(cut, AT) for cut in sorted(cuts)])

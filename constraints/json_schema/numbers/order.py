@@ -69,24 +69,23 @@ class Comparison:
         """Return the states after one more digit, by digit."""
         found = self._after.get(prefix)
         if found is None:
-            after = [self._after_digit(prefix, digit) for digit in range(10)]
             # Equal ones once: with many cuts they are long.
-            found = self._after[prefix] = [self._same.setdefault(each, each) for each in after]
+            found = self._after[prefix] = [self._same.setdefault(each, each) for each in self._after_digits(prefix)]
         return found
 
-    def _after_digit(self, prefix: Prefix, digit: int) -> Prefix:
+    def _after_digits(self, prefix: Prefix) -> list[Prefix]:
         count, places = prefix
         if count > self.longest:
-            return prefix
+            return [prefix] * 10
+        after = [ABOVE if count >= len(cut.digits) else place for cut, place in zip(self.cuts, places, strict=True)]
+        # Of many cuts few are equal so far.
+        equal = [(number, int(self.cuts[number].digits[count])) for number, place in enumerate(after) if place == AT]
         found = []
-        for cut, place in zip(self.cuts, places, strict=True):
-            if count >= len(cut.digits):
-                place = ABOVE
-            elif place == AT:
-                other = ord(cut.digits[count]) - 48
-                place = AT if digit == other else ABOVE if digit > other else BELOW
-            found.append(place)
-        return min(count + 1, self.longest + 1), tuple(found)
+        for digit in range(10):
+            for number, other in equal:
+                after[number] = AT if digit == other else ABOVE if digit > other else BELOW
+            found.append((min(count + 1, self.longest + 1), tuple(after)))
+        return found
 
     def beyond(self, prefix: Prefix) -> tuple[int, ...]:
         """Return where the magnitude may lie if more digits follow."""
@@ -110,13 +109,11 @@ class Comparison:
 
     def after_fraction(self, left: Left, digit: int) -> Left:
         """Return the state after one more digit."""
-        found = []
-        for cut, rest in zip(self.cuts, left, strict=True):
+        found = list(left)
+        for number, rest in enumerate(left):
             if rest >= 0:
-                other, rest = divmod(10 * rest, cut.denominator)
-                if digit != other:
-                    rest = _IS_BELOW if digit < other else _IS_ABOVE
-            found.append(rest)
+                other, rest = divmod(10 * rest, self.cuts[number].denominator)
+                found[number] = rest if digit == other else _IS_BELOW if digit < other else _IS_ABOVE
         return tuple(found)
 
     @staticmethod
