@@ -443,6 +443,11 @@ class PushdownTables:
         Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.
         """
 
+def is_deterministic(step_offsets: numpy.typing.NDArray[numpy.int32], pops: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], budget: Budget) -> bool:
+    """
+    Return whether at most one step applies in any configuration to any column.
+    """
+
 def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArray[numpy.int32], returns: numpy.typing.NDArray[numpy.int32], starts: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """Return whether each exit of a rule is productive, `[X]`."""
 

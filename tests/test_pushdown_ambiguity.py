@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from networks import language, network
-from pushdown_grammars import A, B, S, all_texts, compiled, many, opt, outcomes
+from pushdown_grammars import PLAIN, A, B, S, all_texts, compiled, many, opt, outcomes, walk
 
 from automata import (
     Expr,
@@ -61,6 +61,16 @@ def test_configurations_side_by_side(rules: Mapping[str, Expr]) -> None:
     automaton = compile_network(network(Grammar(rules, "s")), ambiguity="parallel", max_configurations=8)
     found = outcomes(automaton, alphabet, length)
     assert found == {(text, text in expected) for text in all_texts(alphabet, length)}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_derivations_are_carried_side_by_side_only_where_there_are_several(name: str) -> None:
+    rules, alphabet, length = PLAIN[name]
+    alone = compiled(rules)
+    beside = compile_network(network(Grammar(rules, "s")), ambiguity="parallel", max_configurations=8)
+    assert walk(beside, alphabet, length) == walk(alone, alphabet, length)  # `walk` counts configurations
+    most = max(len(beside.configurations(text)) for text in walk(alone, alphabet, length)[1])
+    assert (beside.max_configurations == 1) == (most == 1)
 
 
 def test_more_configurations_than_may_be_carried() -> None:

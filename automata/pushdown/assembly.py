@@ -107,6 +107,7 @@ class Assembly:
         cell = numbers[steps[:, 0]].astype(np.int64) * found.num_columns + steps[:, 1]
         num_states = int(numbers.max()) + 1
         counts = np.bincount(cell, minlength=num_states * found.num_columns)
+        step_offsets, pops = offsets_of(counts), np.ascontiguousarray(steps[:, 2])
         headroom = np.zeros(num_states, np.int32)
         headroom[numbers[numbers >= 0]] = tables.headroom[numbers >= 0]
         return PushdownAutomaton(
@@ -114,8 +115,8 @@ class Assembly:
             byte_class=found.network.byte_class,
             labels=found.network.labels,
             num_symbols=len(tables.symbol_kind),
-            step_offsets=offsets_of(counts),
-            step_pops=np.ascontiguousarray(steps[:, 2]),
+            step_offsets=step_offsets,
+            step_pops=pops,
             step_pushes=np.ascontiguousarray(steps[:, 3]),
             step_target=numbers[steps[:, 4]],
             # Copies, because a view would keep the construction.
@@ -124,11 +125,19 @@ class Assembly:
             headroom=headroom,
             symbol_headroom=tables.symbol_headroom.copy(),
             may_lie_under=self.may_lie_under(),
-            max_configurations=self.max_configurations,
+            max_configurations=self.carried(step_offsets, pops),
             rule_names=found.network.rule_names,
             state_rule=self.state_rule(numbers, num_states),
             symbol_rule=found.rule_of[: len(tables.symbol_kind)],
         ), numbers
+
+    def carried(self, step_offsets: IntArray, pops: IntArray) -> int:
+        """Return how many configurations are carried: 1 where no text has several derivations at any place, whether or
+        not they would be carried side by side."""
+        may_be_one = self.max_configurations > 1 and not len(self.found.tables.too_many)
+        if may_be_one and _native.is_deterministic(step_offsets, pops, self.parent, self.work.budget):
+            return 1
+        return self.max_configurations
 
     def state_rule(self, numbers: IntArray, num_states: int) -> IntArray:
         """Return `[num_states]`, the rule that the first element of each state is in, or -1."""

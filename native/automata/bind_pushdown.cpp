@@ -79,11 +79,17 @@ void require_steps(const PushdownTables& tables) {
   }
 }
 
-void require_trie(Values<int32_t> parent, Values<int32_t> symbol, int32_t num_symbols) {
-  require(!parent.empty() && parent.size() == symbol.size(), "there is no empty sequence, or not a symbol for each");
-  require(parent[0] == 0, "the empty sequence is its own parent");
+void require_parents(Values<int32_t> parent) {
+  require(!parent.empty() && parent[0] == 0, "the empty sequence is its own parent");
   for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
     require_within(parent[sequence], 0, static_cast<int64_t>(sequence), "parent");
+  }
+}
+
+void require_trie(Values<int32_t> parent, Values<int32_t> symbol, int32_t num_symbols) {
+  require(!parent.empty() && parent.size() == symbol.size(), "there is no empty sequence, or not a symbol for each");
+  require_parents(parent);
+  for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
     require_within(symbol[sequence], 0, num_symbols, "symbol");
   }
 }
@@ -115,6 +121,14 @@ PushdownTables pushdown_tables(int32_t num_states, int32_t start, Values<uint8_t
   tables.sequences = sequences_of(parent, symbol, budget);
   require_steps(tables);
   return tables;
+}
+
+bool is_deterministic_of(Values<int32_t> step_offsets, Values<int32_t> pops, Values<int32_t> parent, Budget& budget) {
+  require(!step_offsets.empty(), "`step_offsets` is empty");
+  require_offsets(step_offsets, step_offsets.size() - 1, pops.size(), "`step_offsets`");
+  require_parents(parent);
+  require_within(pops, 0, static_cast<int64_t>(parent.size()), "sequence");
+  return unlocked([&] { return is_deterministic(step_offsets, pops, parent, budget); });
 }
 
 auto doubtful_of(Records<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
@@ -171,6 +185,8 @@ void bind_pushdown(nb::module_& m) {
       .def("read", &read, "text"_a, "budget"_a,
            "Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or "
            "-1.");
+  m.def("is_deterministic", &is_deterministic_of, "step_offsets"_a, "pops"_a, "parent"_a, "budget"_a,
+        "Return whether at most one step applies in any configuration to any column.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
         "ends"_a, "budget"_a, "Return whether each exit of a rule is productive, `[X]`.");
   m.def("possibly_dead_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,

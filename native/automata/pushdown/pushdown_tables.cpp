@@ -1,6 +1,7 @@
 #include "automata/pushdown/pushdown_tables.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace automata {
 
@@ -67,6 +68,27 @@ PushdownTables::Answer PushdownTables::read(std::span<const uint8_t> text, Budge
     budget.spend(4);
   }
   return {reading.may_end(), -1};
+}
+
+bool is_deterministic(std::span<const int32_t> step_offsets, std::span<const int32_t> pops,
+                      std::span<const int32_t> parent, Budget& budget) {
+  Vector<size_t> last_cell(parent.size(), 0, budget);  // by sequence, one more than the last cell that pops it
+  for (size_t cell = 0; cell + 1 < step_offsets.size(); ++cell) {
+    const auto own = pops.subspan(step_offsets[cell], step_offsets[cell + 1] - step_offsets[cell]);
+    budget.spend(1 + static_cast<int64_t>(own.size()));
+    if (own.size() < 2) continue;
+    for (const int32_t sequence : own) {
+      if (std::exchange(last_cell[sequence], cell + 1) == cell + 1) return false;
+    }
+    for (int32_t sequence : own) {
+      while (sequence != 0) {
+        budget.spend(1);
+        sequence = parent[sequence];
+        if (last_cell[sequence] == cell + 1) return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace automata

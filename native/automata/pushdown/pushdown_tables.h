@@ -48,6 +48,11 @@ struct PushdownTables {
   Answer read(std::span<const uint8_t> text, Budget& budget) const;
 };
 
+// Return whether at most one step applies in any configuration to any column: of two steps of a cell, neither pops what
+// the other does and more. `step_offsets` and `pops` are those of the cells, `parent` that of the sequences' trie.
+bool is_deterministic(std::span<const int32_t> step_offsets, std::span<const int32_t> pops,
+                      std::span<const int32_t> parent, Budget& budget);
+
 // Return the cell below what a step pops, or kNone if something else is on top.
 inline int32_t popped(const Stacks& stacks, std::span<const int32_t> pops, int32_t top) {
   for (int32_t symbol : pops) {
