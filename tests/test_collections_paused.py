@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from automata import UnsatisfiableSchema
+from automata.collections_paused import CollectionsPaused
 from constraints import json_schema
-from constraints.collections_paused import CollectionsPaused
 
 
 @pytest.fixture(autouse=True)

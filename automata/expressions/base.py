@@ -61,7 +61,8 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return isinstance(other, Expr) and hash(self) == hash(other) and _equal(self, other)
+        # Most that are compared are of different types, which takes less time to see than a hash.
+        return type(self) is type(other) and hash(self) == hash(other) and _equal(self, other)
 
     def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
         return type(self), self._key()

@@ -61,7 +61,12 @@ def literal(value: str | bytes) -> Expr:
         TypeError: it is neither text nor bytes.
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
-    return Literal(text_bytes(value))
+    text = text_bytes(value)
+    return _OF_BYTE[text[0]] if len(text) == 1 else Literal(text)
+
+
+# Of a long pattern, most parts are single letters: equal ones are one object, so that comparing them takes no time.
+_OF_BYTE = tuple([Literal(bytes([byte])) for byte in range(256)])
 
 
 def strings(values: Iterable[str | bytes]) -> Expr:

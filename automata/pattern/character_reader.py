@@ -65,6 +65,7 @@ class CharacterReader:
         self.position = 0
         self.sets: dict[str, Expr] = {}  # those read so far under `sets_flags`
         self.sets_flags = Flags()
+        self.repetitions: dict[tuple[Expr, int, int | None, bool], Expr] = {}  # equal ones are one object
 
     def error(self, reason: str, position: int | None = None) -> PatternError:
         """Return the error to raise, at the current position by default."""

@@ -163,7 +163,10 @@ class Parser(GroupReader):
         if not self.quantifiable:
             raise self.error("there is nothing to repeat", position)
         items = self.groups[-1].items
-        items[-1] = self.repeated(items[-1], low, high, lazy)
+        repetition = items[-1], low, high, lazy
+        if repetition not in self.repetitions:
+            self.repetitions[repetition] = self.repeated(*repetition)
+        items[-1] = self.repetitions[repetition]
         self.quantifiable = False
 
     def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:

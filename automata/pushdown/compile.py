@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from automata.collections_paused import CollectionsPaused
 from automata.limits import Work, current_work
 from automata.pushdown.ambiguity import explained
 from automata.pushdown.assembly import Assembly
@@ -32,13 +33,14 @@ def compile_grammar(grammar: Grammar, *, work: Work | None = None) -> PushdownAu
         hint = ": constraints.grammar(...) reads a grammar's text" if isinstance(grammar, str) else ""
         raise TypeError(f"expected a grammar, not {type(grammar).__name__}{hint}")
     work = current_work(work)
-    return compile_network(
-        build_network(grammar, work),
-        ambiguity=grammar.ambiguity,
-        max_configurations=grammar.max_configurations,
-        places=grammar.places,
-        work=work,
-    )
+    with CollectionsPaused():
+        return compile_network(
+            build_network(grammar, work),
+            ambiguity=grammar.ambiguity,
+            max_configurations=grammar.max_configurations,
+            places=grammar.places,
+            work=work,
+        )
 
 
 def compile_network(

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from automata.collections_paused import CollectionsPaused
 from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars.bnf_reader import read_bnf
 from constraints.grammars.detection import check_text, is_lark, read_either_bnf
@@ -61,7 +62,8 @@ def grammar(
         ValueError: there is no such syntax or ambiguity.
     """
     check_text(text)
-    found = _read(text, syntax, start)
+    with CollectionsPaused():
+        found = _read(text, syntax, start)
     return replace(found, ambiguity=ambiguity, max_configurations=max_configurations)
 
 

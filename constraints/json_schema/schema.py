@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
+from automata.collections_paused import CollectionsPaused
 from automata.drawing import shown
 from automata.errors import (
     LimitExceeded,
@@ -26,7 +27,6 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.collections_paused import CollectionsPaused
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar

@@ -42,12 +42,32 @@ void sort(std::span<int32_t> members) {
   }
 }
 
+// By state, the one that stands for it: states that read nothing and lead to one other at once, as at the ends of
+// alternatives, are that other. Else the words of `(a|b|...)+` would end in a state each, which all begin every word.
+template <class Arcs, class Edges>
+Vector<int32_t> representatives(const Nfa& nfa, const Arcs& arcs, const Edges& epsilon, Budget& budget) {
+  Vector<int32_t> found(nfa.num_states, kNone, budget), passed(budget);
+  for (int32_t first = 0; first < nfa.num_states; ++first) {
+    int32_t state = first;
+    for (; found[state] == kNone; state = epsilon[state][0]) {
+      found[state] = state;  // where a cycle ends
+      if (state == nfa.end || !arcs[state].empty() || epsilon[state].size() != 1) break;
+      passed.push_back(state);
+    }
+    for (const int32_t each : passed) found[each] = found[state];
+    budget.spend(1 + static_cast<int64_t>(passed.size()));
+    passed.clear();
+  }
+  return found;
+}
+
 }  // namespace
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
   const auto arcs =
       rows_of(nfa.num_states, nfa.arcs, [](const Arc& arc) { return OutArc{arc.symbol, arc.target}; }, budget);
   const auto epsilon = rows_of(nfa.num_states, nfa.epsilon, [](const Edge& edge) { return edge.target; }, budget);
+  const Vector<int32_t> stands_for = representatives(nfa, arcs, epsilon, budget);
   Transitions found(budget);
   support::Interner<int32_t> sets(budget);
   TargetsBySymbol<int32_t> targets(nfa.num_symbols, budget);
@@ -64,12 +84,13 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
     for (size_t at = 0; at < closure.size(); ++at) {
       const int32_t member = closure[at];
       if (member == nfa.end) found.final[state] = true;
-      for (int32_t target : epsilon[member]) {
+      for (int32_t to : epsilon[member]) {
+        const int32_t target = stands_for[to];
         if (seen[target] == state) continue;
         seen[target] = state;
         closure.push_back(target);
       }
-      for (const auto [symbol, target] : arcs[member]) targets.add(symbol, target);
+      for (const auto [symbol, target] : arcs[member]) targets.add(symbol, stands_for[target]);
       budget.spend(4 + static_cast<int64_t>(epsilon[member].size() + 4 * arcs[member].size()));
     }
     targets.drain([&](int32_t symbol, auto visit_targets) {

@@ -319,6 +319,7 @@ def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
     return None
 
 
+@lru_cache(maxsize=8)  # each pattern is asked for twice in a row
 def _parsed(source: str) -> Expr:
     """Parse a pattern of ECMA-262, which has none of this project's own groups."""
     own = _OWN_GROUP.match(source)

@@ -1,7 +1,8 @@
 """CollectionsPaused: keeps Python's cyclic garbage collector from running while many objects are made that all stay.
 
-A schema becomes ten thousands of small objects, of which none is garbage before it has been read. Each time enough of
-them have been made, the collector looks at all of them; for large schemas that took as long as everything else.
+A schema or a grammar becomes ten thousands of small objects, of which none is garbage before it has been read. Each
+time enough of them have been made, the collector looks at all of them; for large schemas that took as long as
+everything else.
 Mercurial does the same where it builds large tables (its `util.nogc`).
 
 The collector is the process's, so pauses of several threads are counted together: the first one switches it off, and
