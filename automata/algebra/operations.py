@@ -23,8 +23,9 @@ from automata import _native
 from automata import expressions as ex
 from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
 from automata.compile.compiler import Compiler, compile_expr
+from automata.compile.constructions import product
 from automata.drawing import Drawing, shown
-from automata.errors import TokenfstError, wrong_type
+from automata.errors import LimitExceeded, TokenfstError, wrong_type
 from automata.expressions import Alternation, Expr
 from automata.expressions.base import ExprFunctions
 from automata.expressions.nodes import has_weights
@@ -56,11 +57,15 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
 
 def intersection(left: Operand, right: Operand) -> ByteAutomaton:
     """Return what is in both."""
+    if isinstance(left, ByteAutomaton) and isinstance(right, ByteAutomaton):
+        return _product(left, right, difference=False)
     return _compiled(ex.intersection, left, right)
 
 
 def difference(left: Operand, right: Operand) -> ByteAutomaton:
     """Return what is in `left` and not in `right`."""
+    if isinstance(left, ByteAutomaton) and isinstance(right, ByteAutomaton):
+        return _product(left, right, difference=True)
     return _compiled(ex.difference, left, right)
 
 
@@ -136,6 +141,18 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     compiler = Compiler(current_work(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
     return compiler.compile(operation(*parts))
+
+
+def _product(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
+    """Return the same as `_compiled` of two automata, in half the time where they are small.
+
+    Raises:
+        LimitExceeded: the result is too large.
+    """
+    try:
+        return product(left, right, current_work(), difference=difference)
+    except LimitExceeded as error:
+        raise error.of("a deterministic automaton") from None
 
 
 def _draw(expr: Expr, title: str | None, around: int | None, radius: int, path: str | bytes | None) -> Drawing:

@@ -84,7 +84,7 @@ class AnyOrder {
   // `returning`: the names that may come again once it no longer matters whether they have come.
   AnyOrder(int32_t start, int32_t num_names, NameSet returning, Derivatives& source);
 
-  // Make states until all are made, or there are more outcomes than `most`; return whether all are made.
+  // Make states until all are made, or there are more outcomes than `most`, or will be; return whether all are made.
   bool make(int64_t most);
 
   ContainerStates states;
