@@ -34,6 +34,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       arcs_(budget),
       inner_epsilon_(budget),
       coaccessible_(budget),
+      only_reads_(budget),
       is_deterministic_(budget),
       free_(budget),
       next_text_(budget),
@@ -48,6 +49,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       chains_(budget),
       text_(budget),
       copies_(budget),
+      copy_pages_(budget),
       counters_(budget),
       numbers_(copied(layout.numbers, budget)),
       blocks_(budget),
@@ -112,6 +114,7 @@ void LazyNfa::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget
     for (int32_t e : epsilon_rows[state]) {
       if (coaccessible_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
     }
+    only_reads_.push_back(!own.empty() && std::ssize(inner_epsilon_) == inner_offsets_.back());
   }
   arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
   inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
@@ -140,7 +143,20 @@ void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
     number += layout.fragment_states[copy.fragment] - 2;
   }
   first_detached_ = first_block_ = number;
+  number_pages();
   if (!layout.guarded.empty()) first_block_ += chains_.back().first_state - layout.num_states + 1;
+}
+
+void LazyNfa::number_pages() {
+  const auto num_copies = static_cast<int32_t>(copies_.size());
+  const int32_t first = chains_.back().first_state, num_states = first_detached_ - first;
+  while (num_states >> copy_page_bits_ > 2 * num_copies) ++copy_page_bits_;
+  int32_t copy = 0;
+  for (int32_t page = 0; page <= num_states >> copy_page_bits_; ++page) {
+    while (copy + 1 < num_copies && copies_[copy + 1].first_state - first <= page << copy_page_bits_) ++copy;
+    copy_pages_.push_back(copy);
+  }
+  copy_pages_.push_back(std::max(num_copies - 1, 0));
 }
 
 // The outer states alone: a chain, a copy or a counter is one arc.
@@ -273,8 +289,8 @@ size_t LazyNfa::num_bytes() const {
   return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
               epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
          sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
-         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size() + 4 * block_of_page_.size() +
-         sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() +
+         text_.size() + sizeof(Copy) * copies_.size() + 4 * copy_pages_.size() + sizeof(Block) * blocks_.size() +
+         4 * block_of_page_.size() + sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() +
          sizeof(automata::Decision) * decisions_.size() + flag_sets_.num_bytes() +
          16 * static_cast<size_t>(flagged_.size());
 }

@@ -200,6 +200,7 @@ class LazyNfa {
   void read_epsilon(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
   void read_calls(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive);
   void number_states(const automata::VisiblyPushdownLayout& layout);
+  void number_pages();
   void read_counters(const automata::VisiblyPushdownLayout& layout);
 
   void chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const;
@@ -227,6 +228,7 @@ class LazyNfa {
   Vector<ClassArc> arcs_;
   Vector<int32_t> inner_epsilon_;
   Vector<uint8_t> coaccessible_;
+  Vector<uint8_t> only_reads_;  // whether a state of a fragment reads something, and has no epsilon arcs
   // Whether fragments are deterministic and have no epsilon arcs, as far as is known.
   enum class Known : uint8_t { kUnknown, kNo, kYes };
   Vector<Known> is_deterministic_;
@@ -243,6 +245,10 @@ class LazyNfa {
   Vector<Chain> chains_;  // and one more, at which the states inside the last one end
   Vector<uint8_t> text_;  // classes
   Vector<Copy> copies_;
+  // By page of states inside copies, the copy of its first one; and the last copy. Pages are a power of two of states,
+  // twice as many as copies.
+  Vector<int32_t> copy_pages_;
+  int copy_page_bits_ = 0;
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
@@ -258,7 +264,6 @@ class LazyNfa {
   FlagSets flag_sets_;
   support::ValueInterner<FlaggedState> flagged_;
   Vector<int32_t> flagged_pages_;
-  mutable int32_t last_copy_ = 0;  // the copy of the state that was looked at last: others in it mostly follow
 };
 
 }  // namespace tokenfst

@@ -10,14 +10,13 @@ using automata::kEndless;
 using automata::kNone;
 
 std::pair<int32_t, int32_t> LazyNfa::in_copy(int32_t state) const {
-  const auto holds = [&](size_t copy) {
-    return copies_[copy].first_state <= state && (copy + 1 == copies_.size() || state < copies_[copy + 1].first_state);
-  };
-  if (!holds(last_copy_)) {
-    last_copy_ =
-        static_cast<int32_t>(std::ranges::upper_bound(copies_, state, {}, &Copy::first_state) - copies_.begin()) - 1;
-  }
-  return {last_copy_, state - copies_[last_copy_].first_state + 2};
+  const int32_t page = (state - chains_.back().first_state) >> copy_page_bits_;
+  const auto first = copies_.begin() + copy_pages_[page] + 1, end = copies_.begin() + copy_pages_[page + 1] + 1;
+  const auto next = first == end ? first : std::upper_bound(first, end, state, [](int32_t at, const Copy& copy) {
+    return at < copy.first_state;
+  });
+  const auto copy = static_cast<int32_t>(next - copies_.begin()) - 1;
+  return {copy, state - copies_[copy].first_state + 2};
 }
 
 LazyNfa::Counted LazyNfa::counted(int32_t state) const {
@@ -249,12 +248,16 @@ bool LazyNfa::is_kept(int32_t numbered) const {
 }
 
 bool LazyNfa::is_plain(int32_t numbered) const {
+  if (chains_.back().first_state <= numbered && numbered < first_detached_) {  // as most are
+    const auto [copy, inner] = in_copy(numbered);
+    return only_reads_[first_of_fragment_[copies_[copy].fragment] + inner];
+  }
   const int32_t state = apart(numbered).state;
   if (state < num_outer() || state >= first_block_) return false;
-  if (is_in_chain(state) || is_detached(state)) return state != first_block_ - 1 || !is_detached(state);
+  if (is_in_chain(state)) return true;
+  if (is_detached(state)) return state != first_block_ - 1;
   const auto [copy, inner] = in_copy(state);
-  const int32_t own = first_of_fragment_[copies_[copy].fragment] + inner;
-  return !fragment_arcs(own).empty() && fragment_epsilon(own).empty();
+  return only_reads_[first_of_fragment_[copies_[copy].fragment] + inner];
 }
 
 bool LazyNfa::finds_deterministic(int32_t fragment) const {
