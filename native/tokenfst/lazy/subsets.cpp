@@ -1,6 +1,8 @@
 #include "tokenfst/lazy/subsets.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <stdexcept>
 
 #include "automata/visibly_pushdown/wanted_exits.h"
@@ -13,6 +15,8 @@ namespace {
 
 // In a row that is another one but for some classes, there are at most this many.
 constexpr int64_t kMostDiffering = 8;
+// From this many arcs on, those over a class are looked for several at once, as many as a word has bytes.
+constexpr size_t kManyArcs = 64, kAtOnce = sizeof(uint64_t);
 
 // The grammar as it is laid out, or with copies of rules if sets of states are exact only then.
 LazyNfa nfa_of(const automata::VisiblyPushdownLayout& layout, Budget& budget) {
@@ -48,7 +52,10 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       gathered_(budget),
       targets_(budget),
       differs_(budget),
-      arcs_(budget) {
+      arcs_(budget),
+      lows_(budget),
+      highs_(budget),
+      over_(budget) {
   if (!nfa_.has_text()) return;
   for (int32_t start : nfa_.starts()) {
     begin_gathering();
@@ -270,6 +277,8 @@ void SubsetMachine::expand(int32_t set) {
   const std::span<int32_t> row = table_.open();
   if (known != kNone && width <= kMostDiffering && num_others < arcs_.size() - num_others) {
     fill_from(single_[known], num_others, row);
+  } else if (arcs_.size() >= kManyArcs) {
+    fill_from_many(row);
   } else if (std::ranges::adjacent_find(arcs_, [](const ClassArc& one, const ClassArc& next) {
                return one.high >= next.low;
              }) == arcs_.end()) {
@@ -297,6 +306,29 @@ void SubsetMachine::fill_from(int32_t part, size_t num_others, std::span<int32_t
   }
 }
 
+void SubsetMachine::begin_reading() {
+  begin_gathering();
+  sets_.discard();
+  only_read_ = true;
+}
+
+// Adds a state to those gathered, and to the open set, unless it is among them.
+void SubsetMachine::read(int32_t state) {
+  if (!marks_.has(state)) marks_.follow(nfa_);
+  if (std::exchange(marks_[state], stamp_) == stamp_) return;
+  gathered_.push_back(state);
+  sets_.push(state);
+  only_read_ = only_read_ && nfa_.is_plain(state);
+}
+
+// The entry for the states that were read. Where all of them only read, they are the set.
+int32_t SubsetMachine::entry_read() {
+  if (!only_read_) return entries_[closed()];
+  budget_.spend(8 * static_cast<int64_t>(gathered_.size()));
+  if (!std::ranges::is_sorted(sets_.open())) std::ranges::sort(sets_.open());
+  return entries_[kept(kNone, kNone)];
+}
+
 // The entry for all arcs over a class.
 int32_t SubsetMachine::entry_over(int32_t column) {
   begin_gathering();
@@ -304,6 +336,42 @@ int32_t SubsetMachine::entry_over(int32_t column) {
     if (arc.low <= column && column <= arc.high) gather(arc.target);
   }
   return entries_[closed()];
+}
+
+// From many arcs: their bounds are written one after the other, so that those over a class are found several at once.
+void SubsetMachine::fill_from_many(std::span<int32_t> row) {
+  const size_t size = (arcs_.size() + kAtOnce - 1) / kAtOnce * kAtOnce;
+  lows_.assign(size, 0xFF), highs_.assign(size, 0), over_.resize(size);
+  differs_.assign(num_classes() + 1, false);
+  for (size_t arc = 0; arc < arcs_.size(); ++arc) {
+    lows_[arc] = static_cast<uint8_t>(arcs_[arc].low), highs_[arc] = static_cast<uint8_t>(arcs_[arc].high);
+    differs_[arcs_[arc].low] = differs_[arcs_[arc].high + 1] = true;
+  }
+  int32_t entry = kDead;
+  for (int32_t column = 0; column < num_classes(); ++column) {
+    if (differs_[column]) {
+      begin_reading();
+      read_over(static_cast<uint8_t>(column));
+      entry = gathered_.empty() ? kDead : gathered_.size() == 1 ? entry_behind(gathered_[0]) : entry_read();
+    }
+    row[column] = entry;
+  }
+}
+
+void SubsetMachine::read_over(uint8_t column) {
+  const uint8_t *const lows = lows_.data(), *const highs = highs_.data();
+  uint8_t* const over = over_.data();
+  const size_t size = over_.size();
+  for (size_t arc = 0; arc < size; ++arc) over[arc] = (lows[arc] <= column) & (column <= highs[arc]);
+  for (size_t first = 0; first < size; first += kAtOnce) {
+    uint64_t some;
+    std::memcpy(&some, over + first, kAtOnce);
+    for (; some != 0; some &= some - 1) {
+      const size_t place = std::countr_zero(some) / 8;
+      const bool is_first_lowest = std::endian::native == std::endian::little;
+      read(arcs_[first + (is_first_lowest ? place : kAtOnce - 1 - place)].target);
+    }
+  }
 }
 
 // From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state; and

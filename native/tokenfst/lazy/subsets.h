@@ -132,7 +132,12 @@ class SubsetMachine : public Machine {
   void fill_apart(std::span<int32_t> row);
   void fill_from(int32_t part, size_t num_others, std::span<int32_t> row);
   void fill_row(std::span<int32_t> row);
+  void fill_from_many(std::span<int32_t> row);
   int32_t entry_over(int32_t column);
+  void begin_reading();
+  void read(int32_t state);
+  void read_over(uint8_t column);
+  int32_t entry_read();
 
   LazyNfa nfa_;
   Budget& budget_;
@@ -153,6 +158,9 @@ class SubsetMachine : public Machine {
   Vector<int32_t> gathered_, targets_;
   Vector<uint8_t> differs_;  // [C + 1], whether a class leads elsewhere than the one before it
   Vector<ClassArc> arcs_;
+  // By arc, where there are many: its bounds, and whether it is over a class; padded by arcs over none.
+  Vector<uint8_t> lows_, highs_, over_;
+  bool only_read_ = true;  // whether all states that were read do nothing else
   int32_t stamp_ = 0;
 };
 
