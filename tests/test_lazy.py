@@ -26,7 +26,9 @@ from automata import (
     compile_expr,
     parse,
 )
+from automata import expressions as ex
 from automata.pushdown.compile import compile_grammar
+from automata.visibly_pushdown import VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.grammars.bundled import bundled
 from tokenfst import Vocabulary, from_tekken
 from tokenfst.lazy import LazyTokenAutomaton
@@ -357,3 +359,29 @@ def test_an_automaton_over_bytes_is_taken_as_it_is() -> None:
     automaton = compile_expr(parse("(ab)+"))
     assert isinstance(automaton, ByteAutomaton)
     assert repr(tokenfst.compile(automaton, vocabulary)).startswith("<LazyTokenAutomaton,")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_languages_side_by_side(seed: int) -> None:
+    """So many that the arcs of a set of states are looked at several at once."""
+    rng, letters = random.Random(seed), "abcdefghij"
+    patterns = []
+    for _ in range(rng.choice([20, 40, 90])):
+        out, end = rng.sample(letters, rng.randint(1, 4)), rng.choice(letters)
+        middle = f"[^{''.join(out)}]" if rng.random() < 0.7 else f"[{''.join(rng.sample(letters, 3))}é-ü]"
+        patterns.append(f"{middle}{{{rng.randint(0, 2)},}}{end}[0-9]")
+    rule = VisiblyPushdownRule()
+    begin, last = rule.state(), rule.state()
+    rule.arcs.append((0, ex.literal("<"), begin))
+    for pattern in patterns:
+        after = rule.state()
+        rule.arcs += [(begin, parse(pattern), after), (after, ex.literal(">"), last)]
+    rule.ends.append((last, 0))
+    vocabulary = byte_vocabulary(rng, letters.encode() + b"<>012", 250)
+    lazy = lazy_over(VisiblyPushdownGrammar((rule,)), vocabulary, falls_back=False)
+    eager = complete(parse(f"<({'|'.join(patterns)})>"), vocabulary)
+    for tokens in walks(lazy, rng, 12, 8):
+        state, expected = lazy.start, eager.start
+        for token in tokens:
+            state, expected = lazy.advance(state, token), eager.advance(expected, token)
+        assert np.array_equal(lazy.mask(state), eager.mask(expected))
