@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import numpy
@@ -46,6 +46,52 @@ class Budget:
 
     @property
     def max_bytes(self) -> int: ...
+
+class Conditions:
+    """The conditions of a rule, as decision diagrams over its flags."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int:
+        """The number of conditions, with those that are always or never."""
+
+    def holds(self, condition: int, flags: int) -> bool:
+        """Return whether a condition holds where some flags are set."""
+
+    def all_of(self, flags: int) -> int:
+        """Return the condition that all of some flags are set."""
+
+    def not_all_of(self, flags: int) -> int:
+        """Return the condition that some flag of some is not set."""
+
+    def negation(self, condition: int) -> int:
+        """Return the opposite of a condition."""
+
+    def both(self, one: int, other: int) -> int:
+        """Return the condition that holds where two do."""
+
+    def any_of(self, conditions: Iterable[int]) -> int:
+        """Return the condition that holds where any of some does."""
+
+    def choice(self, condition: int, then: int, otherwise: int) -> int:
+        """
+        Return the condition that is `then` where a condition holds, and `otherwise` where it does not.
+        """
+
+    def known(self, condition: int, flag: int, is_set: bool) -> int:
+        """
+        Return what a condition says of the other flags where it is known of one whether it is set.
+        """
+
+    def fewest(self, condition: int) -> int:
+        """
+        Return the fewest flags with which a condition holds, as bits; -1 if it never does.
+        """
+
+    def decision(self, condition: int) -> tuple[int, int, int]:
+        """
+        Return the flag that a condition asks for, and what it leads to where that is not set, and where it is.
+        """
 
 class ByteTables:
     """A deterministic automaton over bytes and labels, dense or sparse."""
@@ -374,7 +420,7 @@ class LayoutWriter:
     def calls(self, calls: Sequence[tuple[int, int, tuple[int, ...]]], first: int, place: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None:
         """Lay calls of rules, whose places in the layout are given by number."""
 
-    def guarded(self, arcs: Sequence[tuple[int, int, int, int]], first: int, decisions: Sequence[tuple[int, int, int]], budget: Budget) -> None:
+    def guarded(self, arcs: Sequence[tuple[int, int, int, int]], first: int, conditions: Conditions, budget: Budget) -> None:
         """Lay guarded arcs, and the decisions that their conditions are made of."""
 
     def ends(self, ends: Sequence[tuple[int, int]], first: int) -> None:

@@ -36,7 +36,7 @@ def holds(rule: VisiblyPushdownRule, condition: int, flags: frozenset[int]) -> b
     if condition in (FALSE, TRUE):
         return condition == TRUE
     assert rule.conditions is not None
-    flag, low, high = rule.conditions.decisions[condition]
+    flag, low, high = rule.conditions.decision(condition)
     return holds(rule, high if flag in flags else low, flags)
 
 

@@ -20,6 +20,7 @@ from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
 from automata.label_bytes import LabelNumbers, with_label_bytes
 from automata.limits import Work
+from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.fragments import CountedFragment, NfaFragment, counted_fragment, nfa_fragment
 from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.inlining import reached
@@ -136,8 +137,7 @@ class _Laying:
         self.made.arcs(rule.arcs, first, self.pieces, budget)
         self.made.epsilon(rule.epsilon, first, budget)
         if rule.guarded:
-            decisions = rule.conditions.decisions if rule.conditions else ()
-            self.made.guarded(rule.guarded, first, decisions[2:], budget)
+            self.made.guarded(rule.guarded, first, rule.conditions or Conditions(), budget)
         if not self.inlined:
             self.made.calls(rule.calls, first, self.place, budget)
             return []

@@ -9,6 +9,7 @@
 
 #include "automata/bindings.h"
 #include "automata/visibly_pushdown/compile.h"
+#include "automata/visibly_pushdown/flag_conditions.h"
 #include "automata/visibly_pushdown/fragments.h"
 #include "automata/visibly_pushdown/layout_builder.h"
 #include "automata/visibly_pushdown/paths.h"
@@ -199,7 +200,6 @@ class LayoutWriter {
   using Pairs = nb::typed<nb::sequence, std::tuple<int, int>>;
   using Calls = nb::typed<nb::sequence, std::tuple<int, int, nb::typed<nb::tuple, int, nb::ellipsis>>>;
   using Guarded = nb::typed<nb::sequence, std::tuple<int, int, int, int>>;
-  using Decisions = nb::typed<nb::sequence, std::tuple<int, int, int>>;
   using Pieces = nb::typed<nb::callable, nb::any(nb::any)>;
 
   int32_t num_states() const { return made_.layout().num_states; }
@@ -244,20 +244,14 @@ class LayoutWriter {
       budget.spend(8);
     }
   }
-  // Lay guarded arcs, each with the flag that is set, or -1, and a condition; those after kTrue are numbers of
-  // decisions.
-  void guarded(const Guarded& arcs, int32_t first, const Decisions& decisions, Budget& budget) {
+  // Lay guarded arcs, each with the flag that is set, or -1, and a condition.
+  void guarded(const Guarded& arcs, int32_t first, const FlagConditions& conditions, Budget& budget) {
     const auto before = static_cast<int32_t>(made_.layout().decisions.size());
-    const auto num_conditions = [&] { return static_cast<int64_t>(made_.layout().decisions.size()) + 2 - before; };
     const auto moved = [&](int32_t condition) { return condition > kTrue ? condition + before : condition; };
-    for (nb::handle decision : decisions) {
-      const auto [flag, low, high] = as<std::tuple<int32_t, int32_t, int32_t>>(decision);
-      require_within(std::max(low, high), 0, num_conditions(), "condition");
-      made_.decision({flag, moved(low), moved(high)});
-    }
+    for (const auto& [flag, low, high] : conditions.decisions()) made_.decision({flag, moved(low), moved(high)});
     for (nb::handle arc : arcs) {
       const auto [source, target, sets, condition] = as<std::tuple<int32_t, int32_t, int32_t, int32_t>>(arc);
-      require_within(condition, 0, num_conditions(), "condition");
+      require_within(condition, 0, conditions.num_conditions(), "condition");
       made_.guarded({at(first, source), at(first, target), sets, moved(condition)});
       budget.spend(8);
     }
@@ -407,7 +401,7 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a, "Lay epsilon arcs.")
       .def("calls", &LayoutWriter::calls, "calls"_a, "first"_a, "place"_a, "budget"_a,
            "Lay calls of rules, whose places in the layout are given by number.")
-      .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "decisions"_a, "budget"_a,
+      .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "conditions"_a, "budget"_a,
            "Lay guarded arcs, and the decisions that their conditions are made of.")
       .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
       .def("prepared", &LayoutWriter::prepared, "fragment"_a, "Say that the rule is one fragment.")

@@ -270,7 +270,7 @@ class _Hubs:
                         ways = conditions.both(conditions.not_all_of(1 << member.sets), ways)
                     self.live[hub] = conditions.any_of((self.live[hub], ways))
                 more = more or self.live[hub] != before
-            if len(conditions.decisions) > MAX_DECISIONS:
+            if len(conditions) > MAX_DECISIONS:
                 raise _TooLargeError
 
     def after(self, member: _Member, hub: int) -> int:
