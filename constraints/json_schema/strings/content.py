@@ -15,7 +15,6 @@ from automata import _native
 from automata import expressions as ex
 from automata._native import ByteTables
 from automata.algebra import operations as algebra
-from automata.assertions import simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded, PatternError
@@ -311,7 +310,7 @@ def listed(formula: Formula) -> list[str] | None:
 def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
     """Return the characters and the bounds of a pattern that bounds the number of some characters, and says no more."""
     try:
-        expr = simplified(_parsed(source))
+        expr = _parsed(source)
     except RecursionError:
         return None
     if isinstance(expr, Repetition) and isinstance(expr.inner, CharSet) and expr.inner.ranges:
