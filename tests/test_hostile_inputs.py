@@ -33,8 +33,13 @@ BY_DEFAULT = (
     "schema: an array of up to 10,000 objects",
     "schema: 1,000 to 2,000 integers among the items",
     "schema: 3,000 properties",
+    "schema: 10,000 items, one by one",
+    "schema: 20 patterns of names",
+    "schema: 200 patterns of names",
+    "schema: else, 1,000 deep",
     "grammar: a rule 100,000 times",
     "grammar: a word 100,000 times",
+    "grammar: 10,000 patterns that overlap",
 )
 # What `jsonschema` takes too long for.
 NO_ORACLE = ("deep", "multiples", "overlap", "times any of two", "thousand digits")
