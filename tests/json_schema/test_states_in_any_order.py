@@ -226,3 +226,33 @@ def test_what_is_easily_seen_to_have_a_value_has_one(order: Any) -> None:
         seen, empty = seen + is_seen, empty + (not has_one)
     assert seen > 60
     assert empty > 0
+
+
+class AnyNames:
+    """An object whose members may have any values, each name once."""
+
+    def __init__(self, num_names: int) -> None:
+        self.num_names = num_names
+
+    def described(self, vector: int) -> object:
+        return [], [], (1 << self.num_names) - 1, []
+
+    def ways(self, vector: int, name: int, remaining: int) -> list[tuple[int, int]]:
+        return [(0, vector)]
+
+    def exit(self, vector: int, remaining: int) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("num_names", range(1, 12))
+def test_all_states_are_made_if_there_are_not_too_many(num_names: int) -> None:
+    outcomes = num_names << num_names - 1
+    states, is_all = states_in_any_order(AnyNames(num_names), 0, num_names, 0, outcomes)
+    assert (states.num_states, states.num_outcomes, is_all) == (1 << num_names, outcomes, True)
+    assert not states_in_any_order(AnyNames(num_names), 0, num_names, 0, outcomes - 1)[1]
+
+
+def test_few_states_tell_that_there_are_too_many() -> None:
+    states, is_all = states_in_any_order(AnyNames(100), 0, 100, 0, 10_000)
+    assert not is_all
+    assert states.num_outcomes < 1000

@@ -39,9 +39,9 @@ MAX_HUBS: Final = 1_000
 MAX_CHOICES: Final = 20_000
 MAX_DECISIONS: Final = 100_000
 MAX_NAMES: Final = 400
-# Finding hubs ends where all that are known would take this many times more work than is left; where few have been
-# found, of which the first ones are the largest, this many times more divided by their number. Of 525 objects in
-# MaskBench all of whose hubs could be found, 1.2 times was the most that was foreseen, and 6.6 the most divided.
+# The search for hubs stops early where the hubs known so far, at the average cost of those found, would take
+# `_MANY_TIMES` the work that is left. The first hubs cost most, so after a few the factor is `_OF_FEW` divided by their
+# number. Of 525 objects in MaskBench all of whose hubs can be found, the largest such factors are 1.2, and 6.6 divided.
 _MANY_TIMES: Final = 2
 _OF_FEW: Final = 8
 

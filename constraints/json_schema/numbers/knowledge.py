@@ -125,14 +125,14 @@ def _points(statement: Formula) -> Iterable[Fraction]:
 
 
 class _TruthBuilder:
-    """Makes the truth of formulas, for one sign."""
+    """Makes the truth of one formula, for numbers of one sign."""
 
     def __init__(self, cuts: dict[Fraction, int], steps: Sequence[Fraction], negative: bool) -> None:
         self.cuts, self.steps, self.negative = cuts, steps, negative
         self.made = KleeneFormula()
 
     def truth(self, formula: Formula) -> Truth:
-        """Return the truth of a formula, once."""
+        """Return the truth of the formula."""
         fold(formula, self.statement, self.combined)
         return self.made
 

@@ -7,8 +7,9 @@ namespace constraints {
 
 namespace {
 
-// After this many states, making them ends where there are this many times more outcomes to come than may be. Of 690
-// objects in MaskBench whose states could all be made, the most that was foreseen was what there may be.
+// From this many states on, the search stops early where the states known so far, with the average number of outcomes
+// of those made, would have this many times more outcomes than are allowed. Of 690 objects in MaskBench all of whose
+// states can be made, the largest such factor is 1.
 constexpr size_t kFewStates = 3;
 constexpr int64_t kManyTimes = 2;
 
@@ -71,7 +72,6 @@ bool AnyOrder::make(int64_t most) {
   size_t at = 0;
   while (at < reached_.size() && states.num_outcomes() <= most) {
     add(State(reached_[at++]));
-    // If all states that are known have as many outcomes as those so far, there are too many of them.
     const auto made = static_cast<int64_t>(at), known = static_cast<int64_t>(reached_.size());
     if (at >= kFewStates && states.num_outcomes() * known > kManyTimes * most * made) break;
   }
