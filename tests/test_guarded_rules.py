@@ -202,3 +202,49 @@ def test_conditions_are_what_they_are_made_of(steps: list[tuple[str, int]]) -> N
                 for flags in range(32):
                     expected = meaning(flags | 1 << flag if is_set else flags & ~(1 << flag))
                     assert conditions.holds(known, flags) == expected
+
+
+def test_conditions_of_very_many_flags() -> None:
+    conditions, flags = Conditions(), sum(1 << flag for flag in range(0, 3000, 7))
+    every, some_not = conditions.all_of(flags), conditions.not_all_of(flags)
+    assert conditions.negation(every) == some_not
+    assert conditions.both(every, some_not) == FALSE
+    assert conditions.any_of([every, some_not]) == TRUE
+    assert conditions.any_of(iter(())) == FALSE
+    assert conditions.fewest(every) == flags
+    assert conditions.holds(every, flags | 1 << 4000)
+    assert not conditions.holds(every, flags ^ 1 << 2996)
+    assert conditions.known(every, 7, True) == conditions.all_of(flags ^ 1 << 7)
+    assert conditions.decision(every) == (0, FALSE, conditions.known(every, 0, True))
+
+
+def test_what_is_no_condition_or_no_set_of_flags() -> None:
+    conditions = Conditions()
+    for wrong in (-1, 2):
+        for ask in (
+            lambda wrong=wrong: conditions.holds(wrong, 0),
+            lambda wrong=wrong: conditions.negation(wrong),
+            lambda wrong=wrong: conditions.both(TRUE, wrong),
+            lambda wrong=wrong: conditions.any_of([wrong]),
+            lambda wrong=wrong: conditions.known(wrong, 0, True),
+            lambda wrong=wrong: conditions.fewest(wrong),
+            lambda wrong=wrong: conditions.decision(wrong),
+        ):
+            with pytest.raises(ValueError, match="is not between"):
+                ask()
+    with pytest.raises(ValueError, match="no decision"):
+        conditions.decision(TRUE)
+    for ask in (lambda: conditions.all_of(-1), lambda: conditions.holds(TRUE, -(1 << 80))):
+        with pytest.raises(ValueError, match="a set of flags is negative"):
+            ask()
+    with pytest.raises(ValueError, match="a flag is negative"):
+        conditions.known(TRUE, -1, True)
+    with pytest.raises(TypeError):
+        conditions.all_of("1")  # type: ignore[arg-type]
+
+
+def test_conditions_of_too_many_decisions() -> None:
+    """Any two flags of the halves that are set together: the diagram doubles with each pair."""
+    conditions, pairs = Conditions(), 40
+    with pytest.raises(LimitExceeded, match="the conditions of a rule take too many decisions"):
+        conditions.any_of([conditions.all_of(1 << flag | 1 << flag + pairs) for flag in range(pairs)])

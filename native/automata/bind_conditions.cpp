@@ -15,8 +15,9 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// The bytes of a number that is not negative, the lowest first.
+// The bytes of a number, the lowest first.
 std::vector<uint8_t> bytes_of_number(const nb::int_& number) {
+  require(!(nb::object(number) < nb::object(nb::int_(0))), "a set of flags is negative");
   const uint64_t low = PyLong_AsUnsignedLongLong(number.ptr());
   std::vector<uint8_t> bytes;
   if (!PyErr_Occurred()) {

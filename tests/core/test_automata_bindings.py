@@ -202,7 +202,6 @@ RULES: Any = {
     "calls": [(3, 1, (4,)), (4, 1, (-1,))],
     "ends": [(5, 0)],
     "guarded": [(2, 4, -1, 3), (2, 3, 1, 0)],
-    "decisions": [(0, 0, 1), (1, 1, 2)],
 }
 PIECES: Any = {"a": [b"xy"], "b": [0, b"", b"z"], "c": [(0, 0, 1, 3, 0)], "d": [1]}
 WRONG = st.sampled_from([None, (), (0,), "abc", -1, 7, 2**31 - 1, 2**40, (0, 0, 0), (1, "a", -1), [(0, 9, 9, 9, 9)]])
@@ -210,14 +209,15 @@ WRONG = st.sampled_from([None, (), (0,), "abc", -1, 7, 2**31 - 1, 2**40, (0, 0, 
 
 def lay_rules(rules: Any, pieces: Any) -> _native.VisiblyPushdownLayout:
     """Two rules with the same lists, one after the other."""
-    made, work = _native.LayoutWriter(), budget()
+    made, work, conditions = _native.LayoutWriter(), budget(), _native.Conditions()
+    assert conditions.all_of(0b11) == 3
     for _ in range(2):
         made.rule(1)
         first = made.states(rules["count"])
         made.arcs(rules["arcs"], first, lambda language: pieces.get(language, []), work)
         made.epsilon(rules["epsilon"], first, work)
         made.calls(rules["calls"], first, ints([0, 1]), work)
-        made.guarded(rules["guarded"], first, rules["decisions"], work)
+        made.guarded(rules["guarded"], first, conditions, work)
         made.ends(rules["ends"], first)
     for _ in range(2):
         made.fragment(2, ints([(0, 97, 98, 1)]), ints([], 0, 2))
