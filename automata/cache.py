@@ -1,13 +1,30 @@
-"""BoundedCache: a bounded FIFO cache for values that can be made again."""
+"""Caches of values that can be made again, with a bound in bytes for all of them together.
+
+    BoundedCache    a bounded FIFO cache
+    kept            makes a function keep its results
+
+Automata of the same patterns are asked for again and again, by one schema and by the next. Most take a few kilobytes;
+some take megabytes, and whoever may send schemas to a server could fill its memory with a thousand of these. So what
+automata take is counted as they are kept, and once that is more than `MOST_BYTES`, all caches forget everything.
+
+Rejected: a bound for each cache (several keep parts of one value, and none knows of the others); forgetting the oldest
+value alone (the same, and RE2 does well without).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
+from weakref import WeakSet
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+P = ParamSpec("P")
+
+# The most bytes of the automata that are kept.
+MOST_BYTES: Final = 1 << 28
 
 
 class BoundedCache(Generic[K, V]):
@@ -17,6 +34,7 @@ class BoundedCache(Generic[K, V]):
         self._max_entries = max_entries
         self._lock = Lock()
         self._entries: dict[K, V] = {}
+        _caches.add(self)
 
     def get(self, key: K) -> V | None:
         """Return the value of a key, or None."""
@@ -24,6 +42,7 @@ class BoundedCache(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Store a value, in place of the oldest entry where the cache is full."""
+        _count(value)
         with self._lock:
             while len(self._entries) >= self._max_entries:
                 del self._entries[next(iter(self._entries))]
@@ -36,3 +55,48 @@ class BoundedCache(Generic[K, V]):
             value = make()
             self.put(key, value)
         return value
+
+    def clear(self) -> None:
+        """Forget all values."""
+        with self._lock:
+            self._entries.clear()
+
+
+def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
+    """Return what makes a function keep its results, as `functools.lru_cache`."""
+
+    def decorate(function: Callable[P, V]) -> Callable[P, V]:
+        @lru_cache(max_entries)
+        @wraps(function)
+        def found(*args: P.args, **named: P.kwargs) -> V:
+            value = function(*args, **named)
+            _count(value)
+            return value
+
+        _functions.append(found.cache_clear)
+        return cast(Callable[P, V], found)
+
+    return decorate
+
+
+def _count(value: object) -> None:
+    """Count what a value takes, and forget all values where it is too much together."""
+    global _num_bytes
+    size = getattr(value, "nbytes", 0)
+    if not size:
+        return
+    with _counting:
+        _num_bytes += size
+        if _num_bytes <= MOST_BYTES:
+            return
+        _num_bytes = 0
+    for cache in list(_caches):
+        cache.clear()
+    for clear in _functions:
+        clear()
+
+
+_counting = Lock()
+_num_bytes = 0
+_caches: WeakSet[BoundedCache[Any, Any]] = WeakSet()
+_functions: list[Callable[[], None]] = []

@@ -7,13 +7,12 @@ objects, and of strings whose automaton is large, is left to rules of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from automata import expressions as ex
 from automata.algebra.derivative import derivative
 from automata.byte_automaton import ByteAutomaton
-from automata.cache import BoundedCache
+from automata.cache import BoundedCache, kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
@@ -141,7 +140,7 @@ class Plans:
         return found
 
 
-@lru_cache(1024)
+@kept(1024)
 def after_quote(formula: Formula, plain: bool) -> ArcLanguage:
     """Return the spellings of strings without their opening quote."""
     language = counted_language(formula, plain=plain)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
 from automata.queries import is_finite
@@ -46,7 +46,7 @@ _ANY_INTEGER: Final[Expr] = concat(
 )
 
 
-@lru_cache(16_384)
+@kept(16_384)
 def number_language(formula: Formula) -> Expr | ByteAutomaton:
     """Return the JSON spellings of all numbers for which a formula about numbers holds.
 
@@ -68,7 +68,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
     return number_automaton(formula) if language is None else language
 
 
-@lru_cache(4096)
+@kept(4096)
 def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAutomaton:
     """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
 

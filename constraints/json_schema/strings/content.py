@@ -16,6 +16,7 @@ from automata import expressions as ex
 from automata._native import ByteTables
 from automata.algebra import operations as algebra
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded, PatternError
 from automata.expressions import CharSet, Expr, Repetition
@@ -144,7 +145,7 @@ def _side_by_side(most: int) -> LimitExceeded:
     return LimitExceeded(f"telling apart which patterns match a string takes more than {most:,} states")
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def _content(formula: Formula) -> ByteAutomaton:
     return run(_automaton(formula, {}))
 
@@ -193,7 +194,7 @@ def _intersection(parts: tuple[Formula, ...], done: dict[Formula, ByteAutomaton]
     return reduce(algebra.difference, negative, found)
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def _statement(formula: Formula) -> ByteAutomaton:
     match formula:
         case Always():
@@ -213,7 +214,7 @@ def _statement(formula: Formula) -> ByteAutomaton:
     raise TypeError(f"{type(formula).__name__} says nothing about strings alone")
 
 
-@lru_cache(maxsize=256)
+@kept(256)
 def expression_automaton(expr: Expr) -> ByteAutomaton:
     """Return the automaton of an expression that a schema has in the place of a pattern."""
     return compile_expr(expr)
@@ -306,7 +307,7 @@ def listed(formula: Formula) -> list[str] | None:
     return [text for text in encodable(smallest.texts) if string_matches(others, text)]
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
     """Return the characters and the bounds of a pattern that bounds the number of some characters, and says no more."""
     try:
@@ -318,7 +319,7 @@ def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
     return None
 
 
-@lru_cache(maxsize=8)  # each pattern is asked for twice in a row
+@lru_cache(maxsize=1)  # each pattern is asked for twice in a row, and a long one is large
 def _parsed(source: str) -> Expr:
     """Parse a pattern of ECMA-262, which has none of this project's own groups."""
     own = _OWN_GROUP.match(source)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
@@ -46,7 +45,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
     return _language(normalized(formula), plain)
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
     """Return `string_language`, where long strings are counted in place of being written out.
 
@@ -94,7 +93,7 @@ def _counted_texts(formula: Formula, plain: bool) -> CountedPaths | None:
     return counted_texts(language, length.low, most, plain=plain)
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def _language(formula: Formula, plain: bool) -> Expr | ByteAutomaton:
     if isinstance(formula, TextLength):
         return length_spellings(formula.low, formula.high, plain=plain)
@@ -113,7 +112,7 @@ def _list_language(texts: list[str], plain: bool) -> Expr | ByteAutomaton:
     return plain_spellings(texts) if letters <= MANY_LETTERS else compile_expr(plain_spellings(texts))
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def string_is_empty(formula: Formula) -> bool:
     """Return whether a formula about strings holds for no string that can be spelled.
 

@@ -6,14 +6,13 @@ combinations with other statements, and over their spellings.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from automata import _native as automata_native
 from automata import expressions as ex
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import SPARSE, ByteAutomaton
+from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.limits import Work, current_work
@@ -24,7 +23,7 @@ from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def length_automaton(low: int, high: int | None) -> ByteAutomaton:
     """Return the automaton of the strings with at least `low` characters, and at most `high` where there is a bound.
 
@@ -81,7 +80,7 @@ def counted_texts(
     return counted_paths(language, between, low + 1, None if high is None else high + 1)
 
 
-@lru_cache(maxsize=256)
+@kept(256)
 def _character(ranges: Ranges, plain: bool) -> ByteAutomaton:
     """Return the spellings of one of some characters, without quotes."""
     text = spelled(compile_expr(ex.CharSet(ranges)), plain=plain)

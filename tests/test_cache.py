@@ -1,0 +1,85 @@
+"""Caches: what is kept is made once, until automata that are kept take too many bytes together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from threading import Thread
+from typing import NamedTuple
+
+import pytest
+
+from automata import cache
+from automata.cache import BoundedCache, kept
+from constraints import json_schema
+
+
+class Sized(NamedTuple):
+    nbytes: int
+
+
+@pytest.fixture
+def few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MOST_BYTES", 100)
+    monkeypatch.setattr(cache, "_num_bytes", 0)
+
+
+@pytest.mark.usefixtures("few_bytes")
+def test_all_caches_forget_where_values_take_too_much() -> None:
+    made = list[int]()
+
+    @kept(10)
+    def sized(number: int) -> Sized:
+        made.append(number)
+        return Sized(30)
+
+    small = BoundedCache[str, int](10)
+    small.put("a", 1)
+    assert [sized(1), sized(2), sized(1), sized(3)] == [Sized(30)] * 4
+    assert made == [1, 2, 3]
+    assert small.get("a") == 1
+    sized(4)  # 120 bytes together
+    assert small.get("a") is None
+    sized(1)
+    assert made == [1, 2, 3, 4, 1]
+    # What is counted begins anew.
+    small.put("a", 1)
+    sized(2)
+    sized(3)
+    assert small.get("a") == 1
+
+
+@pytest.mark.usefixtures("few_bytes")
+def test_values_of_a_bounded_cache_count_too() -> None:
+    sizes, other = BoundedCache[int, Sized](10), BoundedCache[int, int](2)
+    for number in range(3):
+        other.put(number, number)
+    assert [other.get(number) for number in range(3)] == [None, 1, 2]
+    assert sizes.get_or_make(1, lambda: Sized(100)) == Sized(100)
+    assert sizes.get(1) is not None
+    sizes.put(2, Sized(1))
+    assert sizes.get(1) is None
+    assert sizes.get(2) == Sized(1)
+    assert other.get(2) is None
+
+
+def test_threads_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_num_bytes", 0)
+    sizes = BoundedCache[int, Sized](10)
+    threads = [Thread(target=lambda: [sizes.put(number, Sized(1)) for number in range(1000)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cache._num_bytes == 8000
+
+
+def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 1 << 22
+    monkeypatch.setattr(cache, "MOST_BYTES", most)
+    monkeypatch.setattr(cache, "_num_bytes", 0)
+    counts = list[int]()
+    for number in range(8):
+        json_schema({"type": "string", "pattern": f"a.{{9}}b{number}"})
+        counts.append(cache._num_bytes)
+    assert max(counts) <= most
+    assert any(later < before for before, later in pairwise(counts))
