@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import tokenfst
 from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
+from constraints.json_schema.containers import flagged
 from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -116,3 +117,43 @@ def test_texts_end_as_soon_as_they_may(order: Any) -> None:
             bits = np.unpackbits(words.view(np.uint8), count=len(ALL_BYTES), bitorder="little")
             state, left = automaton.advance(state, rng.choice(np.flatnonzero(bits).tolist())), left - 1
         assert left >= 0
+
+
+@pytest.mark.parametrize(
+    ("num_names", "num_variants"),
+    [(8, 3), (8, 4), (8, 5), (9, 5), (10, 5), (10, 6), (10, 7), (12, 6), (12, 8), (20, 20)],
+)
+def test_what_takes_too_much_is_given_up_early(
+    num_names: int, num_variants: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first hubs tell that there will be too many where there would be, and nowhere else."""
+    rng, names = Random(num_names), [f"p{number}" for number in range(num_names)]
+
+    def variant() -> dict[str, Any]:
+        said = {name: {"type": rng.choice(["integer", "string"])} for name in rng.sample(names, 5)}
+        return {"required": rng.sample(names, 3), "properties": said}
+
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": ["integer", "string"]} for name in names},
+        "required": names[:6],
+        "anyOf": [variant() for _ in range(num_variants)],
+    }
+    found: list[tuple[bool, int]] = []
+    made = flagged._Hubs.made
+
+    def recorded(hubs: flagged._Hubs) -> flagged.FlaggedObject:
+        before, is_made = hubs.expansion.work, False
+        try:
+            result, is_made = made(hubs), True
+            return result
+        finally:
+            found.append((is_made, hubs.expansion.work - before))
+
+    monkeypatch.setattr(flagged._Hubs, "made", recorded)
+    json_schema(schema, property_order="any-if-cheap")
+    monkeypatch.setattr(flagged, "_OF_FEW", 1 << 40)
+    json_schema(schema, property_order="any-if-cheap")
+    (is_made, work), (could_be_made, whole_work) = found
+    assert is_made == could_be_made
+    assert work == whole_work if is_made else work < whole_work / 2
