@@ -152,7 +152,7 @@ def test_what_takes_too_much_is_given_up_early(
 
     monkeypatch.setattr(flagged._Hubs, "made", recorded)
     json_schema(schema, property_order="any-if-cheap")
-    monkeypatch.setattr(flagged, "_OF_FEW", 1 << 40)
+    monkeypatch.setattr(flagged, "_FIRST_STOP_FACTOR", 1 << 40)
     json_schema(schema, property_order="any-if-cheap")
     (is_made, work), (could_be_made, whole_work) = found
     assert is_made == could_be_made

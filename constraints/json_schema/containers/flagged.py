@@ -40,10 +40,10 @@ MAX_CHOICES: Final = 20_000
 MAX_DECISIONS: Final = 100_000
 MAX_NAMES: Final = 400
 # The search for hubs stops early where the hubs known so far, at the average cost of those found, would take
-# `_MANY_TIMES` the work that is left. The first hubs cost most, so after a few the factor is `_OF_FEW` divided by their
+# `_STOP_FACTOR` the work that is left. The first hubs cost most, so after a few the factor is `_FIRST_STOP_FACTOR` divided by their
 # number. Of 525 objects in MaskBench all of whose hubs can be found, the largest such factors are 1.2, and 6.6 divided.
-_MANY_TIMES: Final = 2
-_OF_FEW: Final = 8
+_STOP_FACTOR: Final = 2
+_FIRST_STOP_FACTOR: Final = 8
 
 
 IsEmpty: TypeAlias = Callable[[Formula], bool]
@@ -211,7 +211,7 @@ class _Hubs:
             if len(self.vectors) > MAX_HUBS or num_members > MAX_CHOICES:
                 raise _TooLargeError
             found, work = len(self.members), self.expansion.work - before
-            if work * len(self.vectors) > max(_OF_FEW, _MANY_TIMES * found) * left:
+            if work * len(self.vectors) > max(_FIRST_STOP_FACTOR, _STOP_FACTOR * found) * left:
                 raise _TooLargeError
         self.find_live()
         if not self.conditions.holds(self.live[0], 0):

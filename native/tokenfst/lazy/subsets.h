@@ -134,10 +134,7 @@ class SubsetMachine : public Machine {
   void fill_row(std::span<int32_t> row);
   void fill_from_many(std::span<int32_t> row);
   int32_t entry_over(int32_t column);
-  void begin_reading();
-  void read(int32_t state);
-  void read_over(uint8_t column);
-  int32_t entry_read();
+  void gather_over(uint8_t column);
 
   LazyNfa nfa_;
   Budget& budget_;
@@ -160,7 +157,6 @@ class SubsetMachine : public Machine {
   Vector<ClassArc> arcs_;
   // By arc, where there are many: its bounds, and whether it is over a class; padded by arcs over none.
   Vector<uint8_t> lows_, highs_, over_;
-  bool only_read_ = true;  // whether all states that were read do nothing else
   int32_t stamp_ = 0;
 };
 
