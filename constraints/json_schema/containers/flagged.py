@@ -39,9 +39,10 @@ MAX_HUBS: Final = 1_000
 MAX_CHOICES: Final = 20_000
 MAX_DECISIONS: Final = 100_000
 MAX_NAMES: Final = 400
-# The search for hubs stops early where the hubs known so far, at the average cost of those found, would take
-# `_STOP_FACTOR` the work that is left. The first hubs cost most, so after a few the factor is `_FIRST_STOP_FACTOR` divided by their
-# number. Of 525 objects in MaskBench all of whose hubs can be found, the largest such factors are 1.2, and 6.6 divided.
+# The search for hubs stops early where the hubs known so far, at the average cost of those found, would take more than
+# `_STOP_FACTOR` times the work that is left. The first hubs cost most, so after n of them the factor is
+# `_FIRST_STOP_FACTOR / n` if that is larger. Of 525 objects in MaskBench all of whose hubs can be found, the largest
+# factors are 1.2, and 6.6 / n.
 _STOP_FACTOR: Final = 2
 _FIRST_STOP_FACTOR: Final = 8
 
