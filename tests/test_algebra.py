@@ -70,6 +70,40 @@ def test_operators_are_operations_on_sets(left: Expr, right: Expr) -> None:
 
 
 @settings(max_examples=60)
+@given(exprs(), st.lists(st.tuples(st.booleans(), exprs()), min_size=2, max_size=6))
+def test_several_are_combined_in_any_order(first: Expr, others: list[tuple[bool, Expr]]) -> None:
+    """A chain of intersections and differences is compiled smallest first; one operator at a time, in order."""
+    chain, automaton, texts = first, compile_expr(first), members(compile_expr(first))
+    for is_subtracted, other in others:
+        chain = chain - other if is_subtracted else chain & other
+        automaton = automaton - compile_expr(other) if is_subtracted else automaton & compile_expr(other)
+        texts = texts - members(compile_expr(other)) if is_subtracted else texts & members(compile_expr(other))
+    assert same_tables(compile_expr(chain), automaton)
+    assert members(automaton) == texts
+
+
+def test_labels_are_combined_as_bytes_are() -> None:
+    x, y = Label("x"), Label("y")
+    kept = (alternation(x, y, "a") + literal("b").star()) - y - (x + "b") - (ANY_TEXT + "bb")
+    several = literal("b").plus()
+    assert equivalent(kept, alternation(x, x + "b" + several, y + several, "a", "ab"))
+
+
+def test_what_is_too_large_without_the_first_is_combined_in_order() -> None:
+    """Each pattern alone asks for a letter, in any order; few of the words have them all."""
+    letters = "abcdefghijkl"
+    words = ex.strings([letters, letters[::-1], *(letters[:at] * 40 for at in range(1, 12))])
+    chain: Expr = words
+    for letter in letters:
+        chain = chain & parse(f".*{letter}.*")
+    assert compile_expr(words).num_states > 256
+    found = compile_expr(chain, Work(Limits(states=3000)))
+    assert equivalent(found, ex.strings([letters, letters[::-1]]))
+    with pytest.raises(LimitExceeded, match="more than 4,352 states"):
+        compile_expr(parse("".join(f"(?=.*{letter})" for letter in letters) + ".*"), Work(Limits(states=3000)))
+
+
+@settings(max_examples=60)
 @given(exprs(), exprs(), st.sampled_from([(0, None), (1, None), (0, 1), (2, 3), (0, 0), (3, None)]))
 def test_automata_and_expressions_agree(left: Expr, right: Expr, bounds: tuple[int, int | None]) -> None:
     a, b = compile_expr(left), compile_expr(right)

@@ -106,7 +106,7 @@ def simplified(expr: Expr) -> Expr:
     parts: list[Expr] = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
     if not _cut_at_anchors(parts):
         return EMPTY
-    is_text = _is_text(expr)
+    is_text = any(isinstance(end, Lookahead | Lookbehind) for end in (*parts[:1], *parts[-1:])) and _is_text(expr)
     operations: list[tuple[bool, Expr]] = []
     for first in (True, False):
         while parts and isinstance(assertion := parts[0 if first else -1], Lookahead | Lookbehind):

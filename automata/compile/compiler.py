@@ -27,7 +27,7 @@ from automata.assertions import holds_assertion, lookaround, simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, numeral, responsible
 from automata.compile.composition import composed, tables_of
-from automata.compile.constructions import determinized, product, word_list
+from automata.compile.constructions import Operand, combination, determinized, product, word_list
 from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction, acceptor_fragment
 from automata.compile.substring import substring_fragment
 from automata.errors import LimitExceeded, WeightedLanguage, wrong_type
@@ -151,9 +151,8 @@ class Compiler:
     def construct(self, expr: Expr) -> ByteAutomaton:
         """Construct the automaton of an expression that was not met before."""
         if isinstance(expr, Intersection | Difference):
-            left, right = self.compile(expr.left), self.compile(expr.right)
-            is_difference = isinstance(expr, Difference)
-            return self.made(expr, lambda: product(left, right, self.work, difference=is_difference))
+            operands = self.operands(expr)
+            return self.made(expr, lambda: combination(operands, self.work))
         if isinstance(expr, Complement):
             text, inner = self.compile(ex.ANY_TEXT), self.compile(expr.inner)
             return self.made(expr, lambda: product(text, inner, self.work, difference=True))
@@ -175,6 +174,15 @@ class Compiler:
                 limit="states",
             )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
+
+    def operands(self, expr: Intersection | Difference) -> list[Operand]:
+        """Compile what is intersected and subtracted one after the other, as lookaheads are, unless a part is known."""
+        found: list[Operand] = []
+        first: Expr = expr
+        while isinstance(first, Intersection | Difference) and (first is expr or first not in self.done):
+            found.append(Operand(self.compile(first.right), isinstance(first, Difference)))
+            first = first.left
+        return [Operand(self.compile(first), False), *reversed(found)]
 
     def image(self, expr: Transduction, inner: ByteAutomaton) -> ByteAutomaton:
         """Compile a transduction of a language that is compiled."""

@@ -2,12 +2,17 @@
 
     determinized        the minimal automaton of an NFA
     product             the intersection or the difference of two automata
+    combination         the intersection and the difference of several
     word_list           the minimal automaton of a list of words
 
 The limit of states is raised for automata that were made before (`Work.max_states`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +21,7 @@ from automata._native import ByteTables
 from automata.arrays import IntArray
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.compile.nfa import NfaBuilder
+from automata.errors import LimitExceeded
 from automata.limits import Work
 
 
@@ -43,6 +49,57 @@ def product(left: ByteAutomaton, right: ByteAutomaton, work: Work, *, difference
     sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
     max_states = work.max_states(left.num_states + right.num_states)
     return _with_labels(_native.product(*sides, difference, max_states, DENSE_BYTES, work.budget), labels)
+
+
+class Operand(NamedTuple):
+    """An automaton, and whether its texts are subtracted from those of the others."""
+
+    automaton: ByteAutomaton
+    is_subtracted: bool
+
+
+def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
+    """Intersect several automata and subtract others; the first is not subtracted.
+
+    States multiply, so the two smallest automata are combined first, over and over. Where that makes an automaton that
+    is too large before all have been combined, the first one may leave less of it: then they are combined in order.
+
+    Raises: as `determinized`.
+    """
+    if len(operands) > 2:
+        heap = [(operand.automaton.num_states, place, operand) for place, operand in enumerate(operands)]
+        heapify(heap)
+        try:
+            while len(heap) > 2:
+                _, place, one = heappop(heap)
+                both = _together(one, heappop(heap)[2], work)
+                heappush(heap, (both.automaton.num_states, place, both))
+            operands = [operand for _, _, operand in sorted(heap)]
+        except LimitExceeded as error:
+            if error.limit not in ("states", "memory"):
+                raise
+    result = operands[0]
+    for other in operands[1:]:
+        result = _together(result, other, work)
+    return result.automaton
+
+
+def _together(one: Operand, other: Operand, work: Work) -> Operand:
+    """Combine two operands; of two that are subtracted, what neither has is made."""
+    if one.is_subtracted and other.is_subtracted:
+        everything = _all_texts({*one.automaton.labels, *other.automaton.labels})
+        one = Operand(product(everything, one.automaton, work, difference=True), False)
+    elif one.is_subtracted:
+        one, other = other, one
+    return Operand(product(one.automaton, other.automaton, work, difference=other.is_subtracted), False)
+
+
+def _all_texts(labels: set[str]) -> ByteAutomaton:
+    """Return the automaton of every sequence of bytes and of these labels."""
+    names = tuple(sorted(labels))
+    loop, final = np.zeros((1, 1), np.int32), np.ones(1, bool)
+    by_label = np.zeros((1, len(names)), np.int32)
+    return ByteAutomaton(ByteTables.dense(0, np.zeros(256, np.uint8), loop, final, by_label), names)
 
 
 def word_list(words: tuple[bytes, ...], work: Work) -> ByteAutomaton:

@@ -316,6 +316,10 @@ class ThompsonConstruction:
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lay the copies of a repetition, and a loop, or arcs to the end from before copies that may be left out."""
         fragment, inner = self.fragment, expr.inner
+        if expr.high == 1:  # as most are
+            fragment.epsilon += (start, end)
+            self.put(inner, start, end)
+            return
         if expr.high is None:
             between = [start, *fragment.states(expr.low - 1)]
             self.loop(inner, between[-1], end, at_least_once=expr.low > 0)

@@ -160,18 +160,21 @@ def concat(*parts: Expr | str | bytes) -> Expr:
     before = b""  # the literal at the end of `flat`
     for part in parts:
         expr = part if isinstance(part, Expr) else _expr(part)
-        for piece in expr.parts if isinstance(expr, Concatenation) else (expr,):
-            if not isinstance(piece, Literal):
-                if is_empty(piece):
-                    return EMPTY
-                flat.append(piece)
-                before = b""
-            elif before:
-                before += piece.value
-                flat[-1] = Literal(before)
-            elif piece.value:
-                flat.append(piece)
-                before = piece.value
+        piece, others = (expr.parts[0], expr.parts[1:]) if type(expr) is Concatenation else (expr, ())
+        if type(piece) is not Literal:
+            if is_empty(piece):
+                return EMPTY
+            flat.append(piece)
+            before = b""
+        elif before:
+            before += piece.value
+            flat[-1] = Literal(before)
+        elif piece.value:
+            flat.append(piece)
+            before = piece.value
+        if others:  # of a concatenation, only the first part may be one with what stands before it
+            flat += others
+            before = others[-1].value if isinstance(others[-1], Literal) else b""
     if len(flat) == 1:
         return flat[0]
     return Concatenation(tuple(flat)) if flat else EPSILON

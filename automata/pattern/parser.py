@@ -164,9 +164,10 @@ class Parser(GroupReader):
             raise self.error("there is nothing to repeat", position)
         items = self.groups[-1].items
         repetition = items[-1], low, high, lazy
-        if repetition not in self.repetitions:
-            self.repetitions[repetition] = self.repeated(*repetition)
-        items[-1] = self.repetitions[repetition]
+        known = self.repetitions.get(repetition)
+        if known is None:
+            known = self.repetitions[repetition] = self.repeated(*repetition)
+        items[-1] = known
         self.quantifiable = False
 
     def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:

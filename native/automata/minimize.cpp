@@ -4,9 +4,12 @@
 #include <array>
 #include <ranges>
 #include <span>
+#include <utility>
 
 #include "automata/distance.h"
+#include "support/hash.h"
 #include "support/interner.h"
+#include "support/value_interner.h"
 
 namespace automata {
 
@@ -16,47 +19,35 @@ namespace {
 // of their set, and a split turns them, or the others, into a new set.
 class Partition {
  public:
-  // Put all elements into one set.
-  Partition(int32_t size, Budget& budget)
-      : elements_(size, budget),
-        place_of_(size, budget),
-        owner_of_(size, 0, budget),
+  // Make one set of each group that has any elements.
+  Partition(support::Groups groups, Budget& budget)
+      : elements_(std::move(groups.order)),
+        places_(elements_.size(), budget),
         sets_(budget),
         touched_(budget) {
-    for (int32_t element = 0; element < size; ++element) elements_[element] = place_of_[element] = element;
-    if (size) sets_.push_back({0, size, 0});
-  }
-  // Make one set for each symbol that some arc has.
-  Partition(const Vector<Arc>& arcs, int32_t num_symbols, Budget& budget) : Partition(0, budget) {
-    const support::Groups groups =
-        support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
-    elements_ = groups.order;
-    place_of_.resize(arcs.size());
-    owner_of_.resize(arcs.size());
-    for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {
-      if (groups[symbol].empty()) continue;
-      for (int32_t at = groups.offsets[symbol]; at < groups.offsets[symbol + 1]; ++at) {
-        place_of_[elements_[at]] = at;
-        owner_of_[elements_[at]] = num_sets();
-      }
-      sets_.push_back({groups.offsets[symbol], groups.offsets[symbol + 1], 0});
+    for (size_t group = 0; group + 1 < groups.offsets.size(); ++group) {
+      const int32_t first = groups.offsets[group], last = groups.offsets[group + 1];
+      if (first == last) continue;
+      for (int32_t at = first; at < last; ++at) places_[elements_[at]] = {at, num_sets()};
+      sets_.push_back({first, last, 0});
     }
   }
 
   int32_t num_sets() const { return static_cast<int32_t>(sets_.size()); }
-  int32_t owner(int32_t element) const { return owner_of_[element]; }
+  int32_t owner(int32_t element) const { return places_[element].owner; }
   std::span<const int32_t> operator[](int32_t set) const {
     return {elements_.data() + sets_[set].first, elements_.data() + sets_[set].last};
   }
 
   void mark(int32_t element) {
-    Set& set = sets_[owner_of_[element]];
-    const int32_t old = place_of_[element], front = set.first + set.num_marked;
+    const auto [old, owner] = places_[element];
+    Set& set = sets_[owner];
+    const int32_t front = set.first + set.num_marked;
     if (old < front) return;  // marked before
     const int32_t other = elements_[front];
-    elements_[old] = other, place_of_[other] = old;
-    elements_[front] = element, place_of_[element] = front;
-    if (set.num_marked++ == 0) touched_.push_back(owner_of_[element]);
+    elements_[old] = other, places_[other].at = old;
+    elements_[front] = element, places_[element].at = front;
+    if (set.num_marked++ == 0) touched_.push_back(owner);
   }
   // Split every set with marks into its marked and its unmarked part; the smaller one becomes a new set.
   void split() {
@@ -69,7 +60,7 @@ class Partition {
       const bool marked_are_fewer = middle - first <= last - middle;
       (marked_are_fewer ? set.first : set.last) = middle;
       const Set split_off = marked_are_fewer ? Set{first, middle, 0} : Set{middle, last, 0};
-      for (int32_t at = split_off.first; at < split_off.last; ++at) owner_of_[elements_[at]] = num_sets();
+      for (int32_t at = split_off.first; at < split_off.last; ++at) places_[elements_[at]].owner = num_sets();
       sets_.push_back(split_off);
     }
   }
@@ -78,7 +69,11 @@ class Partition {
   struct Set {
     int32_t first, last, num_marked;
   };
-  Vector<int32_t> elements_, place_of_, owner_of_;
+  struct Place {
+    int32_t at, owner;
+  };
+  Vector<int32_t> elements_;
+  Vector<Place> places_;  // by element
   Vector<Set> sets_;
   Vector<int32_t> touched_;  // sets with marked elements
 };
@@ -86,6 +81,13 @@ class Partition {
 struct Trimmed {
   int32_t start;
   Transitions automaton;
+  Vector<int32_t> distance;  // of each state, the least number of arcs to the end of a text
+
+  int32_t add(uint8_t final, int32_t from_end) {
+    automaton.final.push_back(final);
+    distance.push_back(from_end);
+    return automaton.num_states() - 1;
+  }
 };
 
 // Return the accessible and coaccessible part of the automaton.
@@ -93,19 +95,17 @@ Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   const int32_t num_states = automaton.num_states();
   const auto& arcs = automaton.arcs;
   Vector<int32_t> number(num_states, kNone, budget);
+  Trimmed found{kNone, Transitions(budget), Vector<int32_t>(budget)};
   {
     const Vector<int32_t> ahead = distances(num_states, arcs, flagged(automaton.final), budget);
     const auto reversed = std::views::transform(arcs, [](const Arc& arc) { return Edge{arc.target, arc.source}; });
     const Vector<int32_t> behind = distances(num_states, reversed, std::array{0}, budget);
-    int32_t kept = 0;
     for (int32_t state = 0; state < num_states; ++state) {
-      if (ahead[state] != kNone && behind[state] != kNone) number[state] = kept++;
+      if (ahead[state] != kNone && behind[state] != kNone)
+        number[state] = found.add(automaton.final[state], ahead[state]);
     }
   }
-  Trimmed found{number[0], Transitions(budget)};
-  for (int32_t state = 0; state < num_states; ++state) {
-    if (number[state] != kNone) found.automaton.final.push_back(automaton.final[state]);
-  }
+  found.start = number[0];
   found.automaton.arcs.reserve(arcs.size());
   for (const Arc& arc : arcs) {
     if (number[arc.source] == kNone || number[arc.target] == kNone) continue;
@@ -175,12 +175,11 @@ Trimmed merged(const Trimmed& trim, const AcyclicClasses& classes, Budget& budge
   const auto& arcs = trim.automaton.arcs;
   const int32_t num_states = trim.automaton.num_states();
   Vector<int32_t> number = classes.class_of;
-  Trimmed found{kNone, Transitions(budget)};
-  for (int32_t state : classes.states) found.automaton.final.push_back(trim.automaton.final[state]);
+  Trimmed found{kNone, Transitions(budget), Vector<int32_t>(budget)};
+  const auto add = [&](int32_t state) { return found.add(trim.automaton.final[state], trim.distance[state]); };
+  for (int32_t state : classes.states) add(state);
   for (int32_t state = 0; state < num_states; ++state) {
-    if (number[state] != kNone) continue;
-    number[state] = found.automaton.num_states();
-    found.automaton.final.push_back(trim.automaton.final[state]);
+    if (number[state] == kNone) number[state] = add(state);
   }
   found.start = number[trim.start];
   for (const Arc& arc : arcs) {
@@ -206,24 +205,49 @@ Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) 
   return found;
 }
 
-// Refine blocks of states until all states of a block are equivalent.
-Minimal refined(const Trimmed& trim, const support::Groups& into, Budget& budget) {
+// Group states that differ neither in their distance from the end nor in the distances that their arcs lead to, but for
+// coincidences. Equivalent states are in one group.
+support::Groups grouped_by_distance(const Trimmed& trim, Budget& budget) {
+  const auto& [start, automaton, distance] = trim;
+  const auto num_states = static_cast<int32_t>(distance.size());
+  Vector<uint64_t> seen(num_states, 0, budget);
+  for (const Arc& arc : automaton.arcs) {
+    seen[arc.source] += support::mixed_value(0, Edge{arc.symbol, distance[arc.target]});
+  }
+  support::ValueInterner<uint64_t> signatures(budget);
+  Vector<int32_t> group(num_states, budget);
+  for (int32_t state = 0; state < num_states; ++state) {
+    group[state] = signatures.intern(support::mixed(seen[state], distance[state])).number;
+  }
+  budget.spend(static_cast<int64_t>(automaton.arcs.size()) + 4 * num_states);
+  return support::grouped(signatures.size(), num_states, [&](size_t state) { return group[state]; }, budget);
+}
+
+// Refine blocks of states until all states of a block are equivalent. Arcs are numbered by their targets, so that those
+// into a state lie side by side.
+Minimal refined(Trimmed trim, const support::Groups& into, Budget& budget) {
   const auto& arcs = trim.automaton.arcs;
   const int32_t num_states = trim.automaton.num_states();
+  Vector<int32_t> source(budget);
+  source.reserve(arcs.size());
   int32_t num_symbols = 0;
-  for (const Arc& arc : arcs) num_symbols = std::max(num_symbols, arc.symbol + 1);
-  Partition blocks(num_states, budget), cords(arcs, num_symbols, budget);
-  for (int32_t state : flagged(trim.automaton.final)) blocks.mark(state);
-  blocks.split();
+  for (int32_t number : into.order) {
+    source.push_back(arcs[number].source);
+    num_symbols = std::max(num_symbols, arcs[number].symbol + 1);
+  }
+  const auto symbol = [&](size_t place) { return arcs[into.order[place]].symbol; };
+  Partition blocks(grouped_by_distance(trim, budget), budget);
+  if (blocks.num_sets() == num_states) return {trim.start, std::move(trim.automaton)};
+  Partition cords(support::grouped(num_symbols, arcs.size(), symbol, budget), budget);
   int32_t block = 1;
   for (int32_t cord = 0; cord < cords.num_sets(); ++cord) {
     budget.spend(4 * static_cast<int64_t>(cords[cord].size()));
-    for (int32_t arc : cords[cord]) blocks.mark(arcs[arc].source);
+    for (int32_t arc : cords[cord]) blocks.mark(source[arc]);
     blocks.split();
     for (; block < blocks.num_sets(); ++block) {
       for (int32_t state : blocks[block]) {
         budget.spend(1 + 4 * static_cast<int64_t>(into[state].size()));
-        for (int32_t arc : into[state]) cords.mark(arc);
+        for (int32_t arc = into.offsets[state]; arc < into.offsets[state + 1]; ++arc) cords.mark(arc);
       }
       cords.split();
     }
@@ -246,7 +270,7 @@ Minimal minimize(const Transitions& automaton, Budget& budget) {
       into = entering(trim.automaton.num_states(), trim.automaton.arcs, budget);
     }
   }
-  return refined(trim, into, budget);
+  return refined(std::move(trim), into, budget);
 }
 
 }  // namespace automata

@@ -4,8 +4,9 @@
 //     kAbsent index.reserve_one()           makes room for one more; the only one of these that throws index.add(hash)
 //     adds an element that is not there yet; numbers come in order, from 0
 //
-// Open addressing with linear probing, in a power of two of slots at most half of which are taken. Hashes are kept
-// apart from the slots, in order of numbers: most slots that are looked at are free.
+// Open addressing with linear probing, in a power of two of slots at most half of which are taken. The high bits of a
+// hash, which are the best mixed, say which slot comes first. Hashes are kept apart from the slots, in order of numbers:
+// most slots that are looked at are free.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class HashIndex {
   template <class IsMatch>
   int32_t find(uint32_t hash, IsMatch is_match) const {
     const size_t mask = slots_.size() - 1;
-    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+    for (size_t at = first_slot(hash, slots_);; at = (at + 1) & mask) {
       const int32_t number = slots_[at];
       if (number == kAbsent || (hashes_[number] == hash && is_match(number))) return number;
     }
@@ -41,9 +42,12 @@ class HashIndex {
  private:
   static constexpr size_t kFirstSlots = 256;
 
+  static size_t first_slot(uint32_t hash, const Vector<int32_t>& slots) noexcept {
+    return (hash * static_cast<uint64_t>(slots.size())) >> 32;
+  }
   static void take(Vector<int32_t>& slots, uint32_t hash, int32_t number) noexcept {
     const size_t mask = slots.size() - 1;
-    size_t at = hash & mask;
+    size_t at = first_slot(hash, slots);
     while (slots[at] != kAbsent) at = (at + 1) & mask;
     slots[at] = number;
   }

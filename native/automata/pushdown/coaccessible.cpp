@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "support/count.h"
 #include "support/value_interner.h"
 
 namespace automata {
@@ -23,13 +24,18 @@ struct StateSymbol {
   bool operator==(const StateSymbol&) const = default;
 };
 
+struct StateReader {
+  int32_t state, reader;
+  bool operator==(const StateReader&) const = default;
+};
+
 // Linked lists that are read in the order of insertion.
 template <class T>
 class LinkedLists {
  public:
   explicit LinkedLists(Budget& budget) : lists_(budget), links_(budget) {}
 
-  void add_list() { lists_.push_back({kNone, kNone}); }
+  void add_lists(size_t count) { lists_.resize(lists_.size() + count, {kNone, kNone}); }
   void append(int32_t list, const T& value) {
     const auto link = static_cast<int32_t>(links_.size());
     links_.push_back({value, kNone});
@@ -64,18 +70,19 @@ class Search {
       : moves_(moves),
         is_possibly_dead_(is_possibly_dead),
         num_states_(static_cast<int32_t>(moves.state_kind.size())),
-        known_(budget),
+        first_cell_(budget),
         after_(budget),
         waiting_(budget),
         popped_(budget),
         readers_(budget),
+        known_readers_(budget),
         partly_(budget),
         popped_states_(budget),
         missing_(budget),
         todo_(budget),
         budget_(budget) {
     for (int32_t kind : moves.state_kind) add_state(kind);
-    todo_.push_back({moves.end, kBottom, moves.end});
+    todo_.push_back({moves.end, kBottom, cell(moves.end, kBottom), moves.end});
     for (int32_t number : order) add(moves.moves[number]);
   }
 
@@ -92,7 +99,7 @@ class Search {
  private:
   // Some text leads from `state` to `after`, having popped `symbol`.
   struct Reached {
-    int32_t state, symbol, after;
+    int32_t state, symbol, cell, after;
   };
   // The first `size` symbols of a sequence lie on the stack; once they are popped, `origin` has popped one symbol.
   struct Waiting {
@@ -107,26 +114,32 @@ class Search {
   };
 
   void add_state(int32_t kind) {
-    popped_.add_list();
-    readers_.add_list();
-    missing_.push_back(std::max<int32_t>(1, static_cast<int32_t>(moves_.below_kind(kind).size())));
+    popped_.add_lists(1);
+    readers_.add_lists(1);
+    const size_t num_tops = moves_.below_kind(kind).size();
+    missing_.push_back(std::max<int32_t>(1, static_cast<int32_t>(num_tops)));
+    first_cell_.push_back(support::as_count(after_.size()));
+    after_.resize(after_.size() + num_tops + 1, kNone);
+    waiting_.add_lists(num_tops + 1);
   }
   std::span<const int32_t> tops_of(int32_t state) const {
     const bool is_own = state >= num_states_;
     return moves_.below_kind(is_own ? moves_.symbol_kind[popped_states_[state - num_states_].symbol]
                                     : moves_.state_kind[state]);
   }
-  int32_t after(int32_t state, int32_t symbol) const {
-    const int32_t known = known_.find({state, symbol});
-    return known == support::HashIndex::kAbsent ? kNone : after_[known];
-  }
-  int32_t known(int32_t state, int32_t symbol) {
-    const int32_t number = known_.intern({state, symbol}).number;
-    if (number == static_cast<int32_t>(after_.size())) {
-      after_.push_back(kNone);
-      waiting_.add_list();
+  // Return the cell of a state and a symbol, or kNone if the symbol never lies directly under the state. The bottom has
+  // a cell under every state.
+  int32_t cell(int32_t state, int32_t symbol) const {
+    const auto tops = tops_of(state);
+    const auto num_tops = static_cast<int32_t>(tops.size());
+    if (symbol == kBottom) return first_cell_[state] + num_tops;
+    if (tops.empty() || symbol < tops.front()) return kNone;
+    int32_t rank = symbol - tops.front();  // most lists are a run of numbers
+    if (rank >= num_tops || tops[rank] != symbol) {
+      rank = static_cast<int32_t>(std::ranges::lower_bound(tops, symbol) - tops.begin());
+      if (rank == num_tops || tops[rank] != symbol) return kNone;
     }
-    return number;
+    return first_cell_[state] + rank;
   }
 
   void add(const Move& move) {
@@ -148,56 +161,58 @@ class Search {
   // Follow a move until the symbols that it pushed are popped, or until a text for one of them is unknown.
   void follow(Waiting move, int32_t at) {
     for (; move.size > 0; --move.size) {
-      const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);
-      if (after_[number] == kNone) {
-        waiting_.append(number, move);
+      const int32_t pushed = cell(at, moves_.sequences[move.pushes][move.size - 1]);
+      if (pushed == kNone) return;
+      if (after_[pushed] == kNone) {
+        waiting_.append(pushed, move);
         return;
       }
-      at = after_[number];
+      at = after_[pushed];
     }
     budget_.spend(8);
     if (move.popped == kNoSymbol) {
+      if (!known_readers_.intern({at, move.origin}).is_new) return;
       readers_.append(at, move.origin);
-      popped_.visit(at, [&](const Popped& known) {
-        if (after(move.origin, known.symbol) == kNone) todo_.push_back({move.origin, known.symbol, known.state});
-      });
-    } else if (after(move.origin, move.popped) == kNone && !is_possibly_dead(at)) {
-      todo_.push_back({move.origin, move.popped, at});
+      popped_.visit(at, [&](const Popped& known) { reach(move.origin, known.symbol, known.state); });
+    } else if (!is_possibly_dead(at)) {
+      reach(move.origin, move.popped, at);
     }
+  }
+  // Let a text pop a symbol under a state, unless the symbol never lies there or another text does.
+  void reach(int32_t state, int32_t symbol, int32_t after) {
+    budget_.spend(4);
+    const int32_t number = cell(state, symbol);
+    if (number != kNone && after_[number] == kNone) todo_.push_back({state, symbol, number, after});
   }
   bool is_possibly_dead(int32_t state) const { return state < num_states_ && is_possibly_dead_[state]; }
 
   void pop(const Reached& reached) {
-    const auto [state, symbol, after_symbol] = reached;
-    const int32_t number = known(state, symbol);
+    const auto [state, symbol, number, after] = reached;
     if (after_[number] != kNone) return;
-    after_[number] = after_symbol;
-    popped_.append(state, {symbol, after_symbol});
-    const auto tops = tops_of(state);
-    const bool is_top = tops.empty() ? symbol == kBottom : std::ranges::binary_search(tops, symbol);
-    missing_[state] -= is_top;
+    after_[number] = after;
+    popped_.append(state, {symbol, after});
+    const bool was_missing = symbol != kBottom || tops_of(state).empty();
+    missing_[state] -= was_missing;
     budget_.spend(8);
-    readers_.visit(state, [&](int32_t reader) {
-      budget_.spend(4);
-      if (after(reader, symbol) == kNone) todo_.push_back({reader, symbol, after_symbol});
-    });
-    waiting_.visit(number, [&](const Waiting& move) {
-      follow({move.pushes, move.size - 1, move.origin, move.popped}, after_symbol);
-    });
-    if (state >= num_states_ && is_top && completes(state)) {
+    readers_.visit(state, [&](int32_t reader) { reach(reader, symbol, after); });
+    waiting_.visit(number,
+                   [&](const Waiting& move) { follow({move.pushes, move.size - 1, move.origin, move.popped}, after); });
+    if (state >= num_states_ && was_missing && completes(state)) {
       const PoppedState whole = popped_states_[state - num_states_];
-      todo_.push_back({whole.state, whole.symbol, state});
+      reach(whole.state, whole.symbol, state);
     }
   }
 
   const Moves& moves_;
   const Vector<uint8_t>& is_possibly_dead_;
   const int32_t num_states_;
-  support::ValueInterner<StateSymbol> known_;  // pairs of a state and a symbol for which a text or move is known
-  Vector<int32_t> after_;                      // of each, the state that follows the symbol, or kNone
-  LinkedLists<Waiting> waiting_;               // by pair, the moves that wait for it
-  LinkedLists<Popped> popped_;                 // by state, the symbols that have been popped, and the states after
-  LinkedLists<int32_t> readers_;               // by state, the states that pop whatever it pops
+  // States have a cell for each symbol that may lie under them, and one for the bottom.
+  Vector<int32_t> first_cell_;    // by state
+  Vector<int32_t> after_;         // by cell, the state that follows the symbol, or kNone
+  LinkedLists<Waiting> waiting_;  // by cell, the moves that wait for it
+  LinkedLists<Popped> popped_;    // by state, the symbols that have been popped, and the states after
+  LinkedLists<int32_t> readers_;  // by state, the states that pop whatever it pops
+  support::ValueInterner<StateReader> known_readers_;
   support::ValueInterner<StateSymbol> partly_;
   Vector<PoppedState> popped_states_;  // of each separate state
   Vector<int32_t> missing_;            // by state, how many of the symbols under it have not been popped
