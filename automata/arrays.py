@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -29,6 +30,12 @@ def offsets_of(counts: npt.ArrayLike) -> IntArray:
     offsets = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
+
+
+def places_in(known: Sequence[str], names: Sequence[str]) -> IntArray:
+    """Return `[n]`, the place of each name among those known, or -1."""
+    place = {name: at for at, name in enumerate(known)}
+    return np.array([place.get(name, -1) for name in names], np.int32)
 
 
 def bits_of(number: int) -> list[int]:

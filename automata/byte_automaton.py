@@ -29,11 +29,12 @@ from automata import openfst
 from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.drawing import Drawing, draw_graph, range_label, shown
-from automata.errors import LimitExceeded, TextNotAllowed, text_bytes
+from automata.errors import LimitExceeded, TextNotAllowed
 from automata.expressions.base import Expr
 from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst
+from automata.texts import text_bytes
 from automata.view import View, first_look
 
 # What an operator takes beside an automaton; a string is literal text.

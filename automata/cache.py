@@ -1,14 +1,15 @@
-"""Caches of values that can be made again, with a bound in bytes for all of them together.
+"""Caches of values that can be made again, with one bound in bytes for all of them.
 
     BoundedCache    a bounded FIFO cache
     kept            makes a function keep its results
 
 Automata of the same patterns are asked for again and again, by one schema and by the next. Most take a few kilobytes;
-some take megabytes, and whoever may send schemas to a server could fill its memory with a thousand of these. So what
-automata take is counted as they are kept, and once that is more than `MOST_BYTES`, all caches forget everything.
+some take megabytes, and whoever may send schemas to a server could fill its memory with a thousand of these. So the
+`nbytes` of each value are counted when it is stored, and once more than `MOST_BYTES` have been stored, all caches are
+emptied and the count begins again. Values without `nbytes` are small.
 
-Rejected: a bound for each cache (several keep parts of one value, and none knows of the others); forgetting the oldest
-value alone (the same, and RE2 does well without).
+Rejected: a bound for each cache (several keep parts of one value, and none knows of the others); evicting the oldest
+values alone (the same; RE2, too, empties its cache).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 P = ParamSpec("P")
 
-# The most bytes of the automata that are kept.
+# The most bytes that are stored before all caches are emptied; evicted values are not subtracted.
 MOST_BYTES: Final = 1 << 28
 
 
@@ -44,7 +45,7 @@ class BoundedCache(Generic[K, V]):
         """Store a value, in place of the oldest entry where the cache is full."""
         _count(value)
         with self._lock:
-            while len(self._entries) >= self._max_entries:
+            if key not in self._entries and len(self._entries) >= self._max_entries:
                 del self._entries[next(iter(self._entries))]
             self._entries[key] = value
 
@@ -80,7 +81,7 @@ def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
 
 
 def _count(value: object) -> None:
-    """Count what a value takes, and forget all values where it is too much together."""
+    """Count the bytes of a value that is about to be stored; empty all caches first where they would be too many."""
     global _num_bytes
     size = getattr(value, "nbytes", 0)
     if not size:
@@ -89,7 +90,7 @@ def _count(value: object) -> None:
         _num_bytes += size
         if _num_bytes <= MOST_BYTES:
             return
-        _num_bytes = 0
+        _num_bytes = size
     for cache in list(_caches):
         cache.clear()
     for clear in _functions:

@@ -266,17 +266,3 @@ def wrong_type(expected: str, value: object) -> TypeError:
     if is_fst(value):
         hint = f": {FST_MEANT}"
     return TypeError(f"expected {expected}, not {type(value).__name__}{hint}")
-
-
-def text_bytes(text: str | bytes) -> bytes:
-    """Return a text as bytes, in UTF-8.
-
-    Raises:
-        TypeError: it is neither text nor bytes.
-        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
-    """
-    if isinstance(text, bytes):
-        return text
-    if isinstance(text, str):
-        return text.encode()
-    raise TypeError(f"expected a text or bytes, not {type(text).__name__}")

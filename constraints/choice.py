@@ -12,6 +12,7 @@ from automata.arrays import int_rows
 from automata.errors import wrong_type
 from automata.expressions import Acceptor, Expr, strings
 from automata.fst_type import is_fst
+from automata.texts import common_prefix_length
 
 
 def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
@@ -54,7 +55,7 @@ def _by_counts(counts: Mapping[str, float]) -> Expr:
     # State 0 is the root, and 1 the end. The path are the states along the text before.
     num_states, path, before = 2, [0], b""
     for word, count in sorted((text.encode(), count) for text, count in counts.items()):
-        shared = _shared(before, word)
+        shared = common_prefix_length(before, word)
         del path[shared + 1 :]
         for byte in word[shared:]:
             arcs += (path[-1], byte, byte, num_states)
@@ -67,11 +68,3 @@ def _by_counts(counts: Mapping[str, float]) -> Expr:
     return Acceptor(
         AcceptorTables(num_states, rows, ends, (), ArcCosts("tropical", np.zeros(len(rows)), np.array(costs)))
     )
-
-
-def _shared(left: bytes, right: bytes) -> int:
-    """Return the length of the longest common prefix."""
-    size = min(len(left), len(right))
-    if left[:size] == right[:size]:
-        return size
-    return next(at for at in range(size) if left[at] != right[at])

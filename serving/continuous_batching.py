@@ -39,12 +39,13 @@ import torch
 import transformers
 from torch import Tensor
 
-from automata.errors import TokenfstError, VocabularyError
+from automata.errors import TokenfstError
 from decoding.arena.bits import tokens_of_byte, unpacked
-from decoding.inputs.constraints import check_limit, check_vocabulary, check_width
+from decoding.inputs.constraints import check_has_end, check_limit, check_vocabulary, check_width
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import less_costs
 from serving.sequences import SequenceTracker
+from tokenfst.packed_words import set_only
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -116,8 +117,7 @@ def constrained_batching(
 
 
 def _check_ends(vocabulary: Vocabulary, eos: int | Sequence[int] | None) -> None:
-    if not vocabulary.eos_ids:
-        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
+    check_has_end(vocabulary)
     ends = [] if eos is None else [eos] if isinstance(eos, int) else list(eos)
     if not set(ends) & set(vocabulary.eos_ids):
         raise ValueError(f"requests end at {ends} (eos_token_id), the texts of the vocabulary at {vocabulary.eos_ids}")
@@ -205,9 +205,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
             except TokenfstError as error:
                 state.error = f"{type(error).__name__}: {error}"
                 logger.warning("request %s is ended without its constraint: %s", state.request_id, state.error)
-        bits = np.zeros(32 * len(words), np.uint8)
-        bits[list(self.vocabulary.eos_ids)] = 1
-        words[:] = np.packbits(bits, bitorder="little").view(np.int32)
+        set_only(words, self.vocabulary.eos_words)
         return None
 
     def _following(

@@ -20,15 +20,22 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, TooManyConfigurations
 from decoding.speculation.jump_forward import forced_text
 from tokenfst.batches import fill_bitmasks
+from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
+
+# What an automaton raises in the middle of a text, where an engine ends the request in place of failing.
+EXCEEDED: Final = (LimitExceeded, TooManyConfigurations)
+
+# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
+_ROWS_A_THREAD: Final = 16
 
 
 class Position(NamedTuple):
@@ -45,13 +52,13 @@ class Position(NamedTuple):
     stops: tuple[int, ...]
 
 
-def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], num_threads: int = 1) -> list[int]:
+def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], max_threads: int = 1) -> list[int]:
     """Write the masks of rows of `out`, and leave its other rows; Python's other threads run meanwhile.
 
     Args:
         positions: for each row, where its text stands.
         out: packed words, int32 `[B, W]`, contiguous, at least as wide as each vocabulary; words past it are cleared.
-        num_threads: the number of threads, including the calling one.
+        max_threads: the most threads, including the calling one; fewer for a small batch.
 
     Returns:
         The rows whose automata exceeded their limits. They allow all tokens: whatever is written, the matcher refuses
@@ -62,7 +69,7 @@ def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], nu
         return []
     together = rows[-1] - rows[0] == len(rows) - 1
     words = out[rows[0] : rows[-1] + 1] if together else np.empty((len(rows), out.shape[1]), np.int32)
-    exceeded = _fill(wanted, words, num_threads)
+    exceeded = _fill(wanted, words, min(max_threads, 1 + len(rows) // _ROWS_A_THREAD))
     if not together:
         out[rows] = words
     return [rows[at] for at in exceeded]
@@ -89,11 +96,7 @@ def _fill(positions: Sequence[Position], words: npt.NDArray[np.int32], num_threa
 
 def _mark_stops(position: Position, words: npt.NDArray[np.int32]) -> None:
     """Allow the stop tokens where the text may end, and mask them elsewhere."""
-    ends = position.automaton.is_final(position.state)
-    bits = words.view(np.uint32)
-    for token in position.stops:
-        bit = np.uint32(1 << (token & 31))
-        bits[token >> 5] = bits[token >> 5] | bit if ends else bits[token >> 5] & ~bit
+    set_tokens(words, position.stops, allowed=position.automaton.is_final(position.state))
 
 
 class Matcher:
@@ -134,6 +137,7 @@ class Matcher:
 
         Raises:
             LimitExceeded: a lazy automaton exceeds its limits; nothing has changed.
+            TooManyConfigurations: the text has more derivations side by side than the automaton carries; likewise.
         """
         states = self._after(tokens)
         if len(states) < len(tokens):
@@ -145,7 +149,7 @@ class Matcher:
         """Return how many of the tokens the text may continue with; nothing changes.
 
         Raises:
-            LimitExceeded: as for `accept`.
+            LimitExceeded, TooManyConfigurations: as for `accept`.
         """
         return len(self._after(tokens))
 
@@ -196,7 +200,7 @@ class Matcher:
         Nothing is forced within a character that a token has begun, since the text of an engine does not show it.
 
         Raises:
-            LimitExceeded: a lazy automaton exceeds its limits.
+            LimitExceeded, TooManyConfigurations: as for `accept`.
         """
         reader = getincrementaldecoder("utf-8")()
         try:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from decoding.arena.bits import tokens_of_byte, unpacked
+from tokenfst import packed_words
 
 _NEVER = float("-inf")
 
@@ -51,10 +52,7 @@ def apply_(logits: Tensor, masks: Tensor) -> None:
 
 def set_tokens(masks: Tensor, row: int, tokens: Iterable[int], *, allowed: bool) -> None:
     """Allow or mask some tokens in a row of masks on the host."""
-    words = masks[row].numpy().view("uint32")
-    for token in tokens:
-        bit = 1 << (token & 31)
-        words[token >> 5] = words[token >> 5] | bit if allowed else words[token >> 5] & (0xFFFFFFFF ^ bit)
+    packed_words.set_tokens(masks[row].numpy(), tokens, allowed=allowed)
 
 
 @cache

@@ -19,16 +19,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import IntArray
-from automata.errors import IncompleteOutput, LimitExceeded, TokenNotAllowed, TooManyConfigurations
+from automata.errors import IncompleteOutput, TokenNotAllowed
 from automata.limits import DEFAULT_LIMITS, Limits
+from automata.texts import common_prefix_length
 from decoding.inputs.constraints import Constrained, ConstraintLike, check_width, constrained, resolved
-from serving.matcher import Matcher
+from serving.matcher import EXCEEDED, Matcher
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -59,7 +59,7 @@ class SequenceTracker:
             TokenNotAllowed: the text may not continue with one of them; what comes before it is kept.
             LimitExceeded, TooManyConfigurations: as `TokenAutomaton.advance`.
         """
-        common = _common(self._tokens, tokens)
+        common = common_prefix_length(self._tokens, tokens)
         self.matcher.rollback(len(self._tokens) - common)
         del self._tokens[common:]
         new = list(tokens[common:])
@@ -101,9 +101,6 @@ class SequenceProcessor:
         max_tokens: how many tokens the text may have, the end token included, or None.
         error: what ended the text early, or None.
     """
-
-    # What ends the text in place of being raised.
-    _ending: ClassVar[tuple[type[Exception], ...]] = (LimitExceeded, TooManyConfigurations)
 
     def __init__(
         self,
@@ -167,7 +164,7 @@ class SequenceProcessor:
         if self.error is None:
             try:
                 return self._biases(tokens, width)
-            except self._ending as error:
+            except EXCEEDED as error:
                 logger.exception("a text is ended before its constraint is satisfied")
                 self.error = error
         ends = [token for token in (*self.vocabulary.eos_ids, *self._stops) if token < width]
@@ -206,11 +203,3 @@ class SequenceProcessor:
             raise self.error
         if self._tracker is None:
             raise IncompleteOutput("the engine never called the processor, so nothing was constrained")
-
-
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return how many tokens two texts begin with alike."""
-    shorter = min(len(first), len(second))
-    if list(first[:shorter]) == list(second[:shorter]):
-        return shorter
-    return next(at for at in range(shorter) if first[at] != second[at])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from math import inf
 
 from automata.limits import DEFAULT_LIMITS, Limits
 
@@ -47,16 +48,16 @@ def settings_from_environment() -> Settings:
     """Return the settings of this process.
 
     Raises:
-        ValueError: a variable is no number above 0.
+        ValueError: a variable is not a number above 0, or one that counts something is not a whole number.
     """
     known = Settings()
     return Settings(
         _number("TOKENFST_COMPILE_SECONDS", known.seconds),
-        int(_number("TOKENFST_COMPILE_BYTES", known.num_bytes)),
-        int(_number("TOKENFST_CACHE_BYTES", known.cache_bytes)),
-        int(_number("TOKENFST_THREADS", known.threads)),
+        _count("TOKENFST_COMPILE_BYTES", known.num_bytes),
+        _count("TOKENFST_CACHE_BYTES", known.cache_bytes),
+        _count("TOKENFST_THREADS", known.threads),
         _number("TOKENFST_STEP_SECONDS", known.step_seconds),
-        int(_number("TOKENFST_ARENA_BYTES", known.arena_bytes)),
+        _count("TOKENFST_ARENA_BYTES", known.arena_bytes),
     )
 
 
@@ -66,6 +67,13 @@ def _number(name: str, default: float) -> float:
         value = float(text) if text else default
     except ValueError:
         value = 0.0
-    if not value > 0:
+    if not 0 < value < inf:
         raise ValueError(f"{name} is a number above 0, not {text!r}")
     return value
+
+
+def _count(name: str, default: int) -> int:
+    value = _number(name, default)
+    if value != int(value):
+        raise ValueError(f"{name} is a whole number above 0, not {os.environ[name]!r}")
+    return int(value)

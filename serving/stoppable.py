@@ -88,7 +88,9 @@ class StoppableThreads(ThreadPoolExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Stoppable[T]:
         """Call a function in a thread."""
         future = Stoppable[T]()
-        super().submit(self._run, future, lambda: fn(*args, **kwargs))
+        call = super().submit(self._run, future, lambda: fn(*args, **kwargs))
+        # As where the threads are shut down before the call has begun.
+        call.add_done_callback(lambda done: future.cancel() if done.cancelled() else None)
         return future
 
     def _run(self, future: Stoppable[Any], call: Callable[[], Any]) -> None:

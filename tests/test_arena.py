@@ -203,6 +203,9 @@ def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
     arena = Arena(VOCABULARY, max_bytes=1 << 20, max_slots=2)
     with pytest.raises(VocabularyError, match="another vocabulary"):
         arena.add(complete("Aa", vocabulary_of_size(3)))
+    for sizes in ((3, 9), (9, 3)):
+        with pytest.raises(VocabularyError, match="another vocabulary"):
+            Arena.of([complete("Aa", vocabulary_of_size(size)) for size in sizes])
     with pytest.raises(LimitExceeded, match="carry one configuration"):
         arena.add(automata[-1])
     arena.add(automata[0])

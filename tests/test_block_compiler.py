@@ -70,7 +70,7 @@ def test_there_is_one_deadline_for_all() -> None:
 
 def test_blocks_are_kept_up_to_a_number_of_bytes(compiler: BlockCompiler) -> None:
     first = compiler.submit("choice", '["a"]').result()
-    compiler.max_bytes = 3 * first.words.nbytes
+    compiler._blocks.max_bytes = 3 * first.words.nbytes
     for letter in "bc":
         compiler.submit("choice", f'["{letter}"]').result()
     assert compiler.submit("choice", '["a"]').result() is first
@@ -93,3 +93,14 @@ def test_a_front_end_reads_for_a_short_time(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TOKENFST_COMPILE_BYTES", "1000")
     with pytest.raises(ValueError, match="memory"):
         check_constraint("json", large)
+
+
+def test_a_front_end_looks_again_at_what_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{"enum": [' + ",".join(f'"{number}"' for number in range(4000)) + "]}"
+    monkeypatch.setattr(serving.vllm.engine, "_READING_SECONDS", 1e-9)
+    check_constraint("json", text)
+    monkeypatch.setattr(serving.vllm.engine, "_READING_SECONDS", 60)
+    monkeypatch.setenv("TOKENFST_COMPILE_BYTES", "1000")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="memory"):
+            check_constraint("json", text)

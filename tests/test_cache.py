@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
+import tokenfst
 from automata import cache
 from automata.cache import BoundedCache, kept
+from automata.visibly_pushdown import fragments
 from constraints import json_schema
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 
 class Sized(NamedTuple):
@@ -41,11 +44,12 @@ def test_all_caches_forget_where_values_take_too_much() -> None:
     assert small.get("a") is None
     sized(1)
     assert made == [1, 2, 3, 4, 1]
-    # What is counted begins anew.
+    # The count began again with what was stored then.
     small.put("a", 1)
     sized(2)
-    sized(3)
     assert small.get("a") == 1
+    sized(3)
+    assert small.get("a") is None
 
 
 @pytest.mark.usefixtures("few_bytes")
@@ -53,6 +57,7 @@ def test_values_of_a_bounded_cache_count_too() -> None:
     sizes, other = BoundedCache[int, Sized](10), BoundedCache[int, int](2)
     for number in range(3):
         other.put(number, number)
+    other.put(2, 2)  # evicts nothing, since it takes the place of its own
     assert [other.get(number) for number in range(3)] == [None, 1, 2]
     assert sizes.get_or_make(1, lambda: Sized(100)) == Sized(100)
     assert sizes.get(1) is not None
@@ -83,3 +88,12 @@ def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: 
         counts.append(cache._num_bytes)
     assert max(counts) <= most
     assert any(later < before for before, later in pairwise(counts))
+
+
+def test_fragments_of_counted_strings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_num_bytes", 0)
+    words = "|".join(f"{number * number:x}" for number in range(100_000, 101_500))
+    tokenfst.compile(json_schema({"type": "string", "pattern": f"^({words})", "maxLength": 5000}), ALL_BYTES)
+    stored = [value for value in fragments._counted_cache._entries.values() if value.nbytes > 50_000]
+    assert stored
+    assert cache._num_bytes > sum(value.nbytes for value in stored)

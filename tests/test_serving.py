@@ -208,10 +208,11 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TOKENFST_CACHE_BYTES", "1000")
     settings = settings_from_environment()
     assert (settings.limits.seconds, settings.cache_bytes) == (2.5, 1000)
-    for wrong in ("-1", "many", "0"):
-        monkeypatch.setenv("TOKENFST_COMPILE_SECONDS", wrong)
-        with pytest.raises(ValueError, match=re.escape(f"not {wrong!r}")):
-            settings_from_environment()
+    for name, wrongs in {"COMPILE_SECONDS": ("-1", "many", "0", "inf"), "THREADS": ("0.5", "0", "nan")}.items():
+        for wrong in wrongs:
+            with monkeypatch.context() as within, pytest.raises(ValueError, match=re.escape(f"not {wrong!r}")):
+                within.setenv(f"TOKENFST_{name}", wrong)
+                settings_from_environment()
 
 
 def test_the_plugin_touches_nothing_that_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

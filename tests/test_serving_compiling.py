@@ -104,6 +104,16 @@ def test_a_call_that_was_given_up_before_it_began_is_never_made() -> None:
     assert calls == []
 
 
+def test_calls_that_a_shutdown_cancels_are_cancelled() -> None:
+    threads, may_end = StoppableThreads(1, Limits()), threading.Event()
+    first, second = threads.submit(may_end.wait, 20), threads.submit(len, "")
+    threads.shutdown(wait=False, cancel_futures=True)
+    with pytest.raises(CancelledError):
+        second.result(10)
+    may_end.set()
+    assert first.result(10)
+
+
 def test_reading_has_a_deadline() -> None:
     threads = StoppableThreads(1, Limits(seconds=0.01))
 

@@ -11,7 +11,8 @@ bytes pushes and a later one pops do not appear. A move that only tests a symbol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.drawing import Drawing, byte_label, character_label, cost_suffix, draw_fst, draw_graph
 from automata.errors import LimitExceeded
+from automata.graph import reachable
 from automata.openfst import byte_of_symbol
 from automata.view import WHOLE, Part, View
 from tokenfst._native import PushdownTables
@@ -246,7 +248,10 @@ def draw_pushdown(
         # The transition from the end to itself by end tokens is not informative.
         if source != end and (number != END or move[0] or names.has_end_tokens):
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
-    reached = _reached(tables.start, moves)
+    following = defaultdict[int, list[int]](list)
+    for source, target in moves:
+        following[source].append(target)
+    reached = reachable([tables.start], lambda state: following[state])
     pairs = np.array([pair for pair in moves if pair[0] in reached], np.int64).reshape(-1, 2)
     part = view.part(tables.num_states, pairs[:, 0], pairs[:, 1])
     reached &= set(part.states)
@@ -302,19 +307,6 @@ def _tree_nodes(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], 
         found.extend((state, (*popped, symbol), int(child[node, symbol])) for symbol in deeper)
         if len(found) > MAX_TREE_NODES:
             raise LimitExceeded(f"a picture of context trees with more than {MAX_TREE_NODES:,} nodes is refused")
-
-
-def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the states that are reachable by arcs if the stack is ignored, including the start."""
-    following: dict[int, list[int]] = {}
-    for source, target in arcs:
-        following.setdefault(source, []).append(target)
-    reached, todo = {start}, [start]
-    while todo:
-        more = [target for target in following.get(todo.pop(), []) if target not in reached]
-        reached.update(more)
-        todo += more
-    return reached
 
 
 def _lines(names: ClassNames, by_move: dict[_Move, list[int]]) -> str:

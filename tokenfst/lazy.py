@@ -145,16 +145,18 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             return tables.start
         if state == self.end_state:
             return tables.end_state
-        if len(self._counterparts) > MAX_COUNTERPARTS:
-            self._counterparts.clear()
-        tokens, known = list[tuple[int, int]](), self._counterparts
-        while state != self.start and state not in known:
+        known = self._counterparts
+        if len(known) > MAX_COUNTERPARTS:
+            known = self._counterparts = {}  # other threads may be reading the old ones
+        tokens, reached = list[tuple[int, int]](), None
+        while state != self.start and (reached := known.get(state)) is None:
             before = self.core.predecessor(state)
             if before is None:
                 return None
             tokens.append((state, before[1]))
             state = before[0]
-        reached = tables.start if state == self.start else known[state]
+        if reached is None:
+            reached = tables.start
         for own, token in reversed(tokens):
             reached = known[own] = tables.advance(reached, token)
         return reached

@@ -38,6 +38,7 @@ from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNo
 from automata.expressions import literal
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
+from automata.texts import text_bytes
 from tokenfst.explanation.explanation import Explanation
 from tokenfst.files import Array, write_file
 from tokenfst.vocabulary import Vocabulary
@@ -214,7 +215,7 @@ class TokenAutomaton(ABC):
             tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it.
         """
         if isinstance(tokens, str | bytes):
-            return self._accepts_text(tokens.encode() if isinstance(tokens, str) else tokens)
+            return self._accepts_text(text_bytes(tokens))
         ids, ends = list(tokens), self.vocabulary.eos_ids
         if ids and ids[-1] in ends:
             ids.pop()

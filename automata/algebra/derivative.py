@@ -24,7 +24,7 @@ from automata.algebra import operations as algebra
 from automata.algebra.elimination import to_expr
 from automata.assertions import matches_empty
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import text_bytes, wrong_type
+from automata.errors import wrong_type
 from automata.expressions import (
     ANY_TEXT,
     EMPTY,
@@ -51,6 +51,7 @@ from automata.expressions import (
     strings,
 )
 from automata.expressions.utf8 import character_arcs
+from automata.texts import text_bytes
 
 # A level of nesting takes three calls.
 _MAX_DEPTH = 100

@@ -159,9 +159,3 @@ def _cut_at_anchors(parts: list[Expr]) -> bool:
             return False
         del parts[place:]
     return True
-
-
-def text_of(expr: Expr) -> Expr:
-    """Return the language of a text: an expression that no longer depends on the text around it."""
-    result = simplified(expr)
-    return ex.whole(result) if holds_assertion(result) else result

@@ -18,7 +18,7 @@ import numpy as np
 
 from automata import _native
 from automata._native import ByteTables
-from automata.arrays import IntArray
+from automata.arrays import places_in
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded
@@ -46,7 +46,7 @@ def product(left: ByteAutomaton, right: ByteAutomaton, work: Work, *, difference
     if left.is_empty or right.is_empty:
         return left if difference or left.is_empty else right
     labels = tuple(sorted({*left.labels, *right.labels}))
-    sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
+    sides = left.tables, places_in(left.labels, labels), right.tables, places_in(right.labels, labels)
     max_states = work.max_states(left.num_states + right.num_states)
     return _with_labels(_native.product(*sides, difference, max_states, DENSE_BYTES, work.budget), labels)
 
@@ -114,8 +114,3 @@ def _with_labels(tables: ByteTables, labels: tuple[str, ...]) -> ByteAutomaton:
     if labels:
         labels = tuple(labels[number] for number in tables.drop_unused_labels())
     return ByteAutomaton(tables, labels)
-
-
-def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
-    """Return `[L]`, the number of each label in an automaton, or -1."""
-    return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)

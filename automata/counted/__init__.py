@@ -44,9 +44,10 @@ from automata.compile.nfa import AssertionMet
 from automata.counted.layout import CountingConstruction, choose, counts, size_without
 from automata.counted.product import CountingNfa
 from automata.drawing import shown
-from automata.errors import LimitExceeded, text_bytes
+from automata.errors import LimitExceeded
 from automata.expressions import Expr
 from automata.limits import Work, current_work
+from automata.texts import text_bytes
 
 # Repetitions of more leaves, written out, are counted.
 THRESHOLD = 300

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from math import isfinite
 
 from automata.acceptor_tables import AcceptorTables, Semiring
-from automata.errors import ExpressionError, text_bytes, wrong_type
+from automata.errors import ExpressionError, wrong_type
 from automata.expressions import ranges as rg
 from automata.expressions.base import Expr
 from automata.expressions.nodes import (
@@ -38,6 +38,7 @@ from automata.expressions.nodes import (
 )
 from automata.expressions.operators import Operations
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.texts import text_bytes
 from automata.transducer_tables import TransducerTables
 
 EMPTY: Expr = Alternation(())

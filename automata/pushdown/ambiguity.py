@@ -18,6 +18,7 @@ from automata.pushdown.construction import Construction, Element, Unbounded
 from automata.pushdown.grammar import Place
 from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import Configuration
+from automata.texts import readable
 
 # Configurations looked at in search of a text.
 _MAX_TRIED = 20_000
@@ -126,7 +127,7 @@ def shown(text: bytes | None) -> str:
     """Write a text for a message."""
     if text is None:
         return "some text"
-    return repr(text.decode("utf-8", "backslashreplace")) if text else "the empty text"
+    return repr(readable(text)) if text else "the empty text"
 
 
 def _described(found: Construction, element: Element) -> str:

@@ -10,11 +10,12 @@ import numpy as np
 from automata._native import PushdownTables
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import Drawing, shown
-from automata.errors import TextNotAllowed, TooManyConfigurations, text_bytes
+from automata.errors import TextNotAllowed, TooManyConfigurations
 from automata.limits import Work, current_work
 from automata.pushdown.drawing import draw_step_table
 from automata.pushdown.expansion import expand
 from automata.pushdown.step_table import Configuration, StepTable
+from automata.texts import text_bytes
 from automata.view import View, first_look
 
 

@@ -43,6 +43,11 @@ class NfaFragment:
     epsilon: IntArray
     labels: tuple[str, ...] = ()
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arrays."""
+        return self.arcs.nbytes + self.epsilon.nbytes
+
 
 def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
     """Return the fragment of a language, from a bounded cache.
@@ -97,6 +102,11 @@ class CountedFragment:
     fragment: NfaFragment
     entry: int
     numbers: IntArray
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arrays."""
+        return self.fragment.nbytes + self.numbers.nbytes
 
 
 def counted_fragment(paths: CountedPaths, work: Work | None = None) -> CountedFragment:

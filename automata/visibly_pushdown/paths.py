@@ -53,6 +53,11 @@ class CountedPaths:
     start: int
 
     @property
+    def nbytes(self) -> int:
+        """The memory of the automaton and the arrays."""
+        return self.automaton.nbytes + self.counted.nbytes + self.least.nbytes + self.most.nbytes
+
+    @property
     def num_states(self) -> int:
         """An upper bound of the number of states of `expanded`."""
         return (max(self.low, self.high or 0) + 2) * self.automaton.num_states

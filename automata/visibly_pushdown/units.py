@@ -62,6 +62,11 @@ class CountedUnits:
             raise ValueError(f"there are no counts from {self.low} to {self.high}")
 
     @property
+    def nbytes(self) -> int:
+        """The memory of the unit."""
+        return self.unit.nbytes
+
+    @property
     def num_states(self) -> int:
         """An upper bound of the number of states of `expanded`."""
         return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)

@@ -22,8 +22,8 @@ from automata.arrays import BoolArray, IntArray, offsets_of
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
 from automata.drawing import Drawing, cost_suffix, draw_graph, quoted_range_label, shown
-from automata.errors import text_bytes
 from automata.openfst import Fst
+from automata.texts import text_bytes
 from automata.view import View, first_look
 from automata.weighted.to_fst import to_fst
 from automata.weighted.units import NO_COST, UnitArray, from_units, to_units

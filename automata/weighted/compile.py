@@ -19,7 +19,7 @@ import numpy as np
 from automata import _native
 from automata._native import WeightedTables
 from automata.acceptor_tables import AcceptorTables, Semiring
-from automata.arrays import IntArray
+from automata.arrays import places_in
 from automata.compile.blame import excerpt
 from automata.compile.compiler import Compiler
 from automata.compile.composition import composed, tables_of
@@ -126,7 +126,7 @@ class _WeightedCompiler:
         if left.is_empty or right.is_empty:
             return left if is_difference or left.is_empty else right
         labels = tuple(sorted({*left.labels, *right.labels}))
-        sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
+        sides = left.tables, places_in(left.labels, labels), right.tables, places_in(right.labels, labels)
         max_states = self.work.max_states(left.num_states + right.num_states)
         is_log = self.semiring == "log"
         try:
@@ -172,8 +172,3 @@ def _with_labels(tables: WeightedTables, labels: tuple[str, ...], semiring: Semi
     arcs[:, :2] = number[arcs[:, :2]]
     arrays = tables.initial, tables.offsets, arcs, tables.cost, tables.final, len(used)
     return WeightedByteAutomaton(WeightedTables.of(*arrays), tuple(labels[at] for at in used), semiring)
-
-
-def _numbers(labels: tuple[str, ...], automaton: WeightedByteAutomaton) -> IntArray:
-    """Return `[L]`, the number of each label in an automaton, or -1."""
-    return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, TypeGuard
 from uuid import UUID
 
 from automata.errors import UnsupportedSchema
+from automata.graph import reachable
 from constraints.types.metadata import narrowed
 from constraints.types.shapes import (
     Boolean,
@@ -174,7 +175,7 @@ class Reflection:
             UnsupportedSchema: see `fields`.
         """
         leads = self.leads(shape)
-        return tuple(record for record in leads if record in _reachable(record, leads))
+        return tuple(record for record in leads if record in reachable(leads[record], leads.__getitem__))
 
     def leads(self, shape: Shape) -> dict[Record, set[Record]]:
         """Return all records that can be reached from a shape through the fields of records."""
@@ -188,16 +189,6 @@ class Reflection:
                 found[record] = set(within)
                 pending += within
         return found
-
-
-def _reachable(record: Record, leads: abc.Mapping[Record, set[Record]]) -> set[Record]:
-    found: set[Record] = set()
-    pending = list(leads[record])
-    while pending:
-        if (one := pending.pop()) not in found:
-            found.add(one)
-            pending += leads[one]
-    return found
 
 
 def is_hashable(shape: Shape) -> bool:

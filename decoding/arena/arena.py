@@ -134,6 +134,8 @@ class Arena:
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
         """
         vocabulary = automata[0].vocabulary
+        for automaton in automata:
+            check_vocabulary(automaton, vocabulary)
         machines = [machine_of(automaton, max_depth, Work(_NO_LIMITS)) for automaton in automata]
         size, every = len(vocabulary) if width is None else width, [*machines, unconstrained(vocabulary)]
         *blocks, first = [block_of(machine, size, 0, size, Work(_NO_LIMITS)) for machine in every]
@@ -146,8 +148,6 @@ class Arena:
             configurations=max(configurations_of(automaton) for automaton in automata),
             max_slots=len(machines) + 1,
         )
-        for automaton in automata:
-            check_vocabulary(automaton, vocabulary)
         for block in blocks:
             arena.enter(block)
         return arena

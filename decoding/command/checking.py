@@ -33,20 +33,18 @@ def check(options: ConstraintOptions, file: str, text: str | None, final_newline
     """
     from decoding.command.source import opened
     from tokenfst.compile import compile as compile_tokens
-    from tokenfst.vocabulary import Vocabulary
+    from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
     content = _content(file) if text is None else text.encode()
     if final_newline:
         content = content.removesuffix(b"\n")
-    end = 256
     with opened(options) as source, progress("checking"):
-        vocabulary = Vocabulary([*(bytes([byte]) for byte in range(end)), b""], eos_ids=[end])
-        automaton = compile_tokens(source.explained(source.read_with_remarks()), vocabulary)
+        automaton = compile_tokens(source.explained(source.read_with_remarks()), ALL_BYTES)
         if automaton.accepts(content):
             found = None
         else:
             found = automaton.explain(content)
-            found = automaton.explain(content, end) if found.allowed else found
+            found = automaton.explain(content, ALL_BYTES.eos_ids[0]) if found.allowed else found
     if as_json:
         print_json({"valid": found is None, **({} if found is None else found.as_dict() | _position(found, content))})
     elif found is not None:

@@ -28,8 +28,3 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
     # Cells are data, with nothing to be marked up. Lines are not cut where nobody looks at a terminal.
     width = None if sys.stdout.isatty() else 1_000
     Console(markup=False, highlight=False, width=width).print(table)
-
-
-def shown(text: bytes) -> str:
-    """Return bytes as text, those that are no UTF-8 as `\\xff`."""
-    return text.decode("utf-8", "backslashreplace")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from decoding.command.options import ConstraintOptions, Mistake, as_json, read_lengths, takes_constraint
-from decoding.command.printing import print_json, shown
+from decoding.command.printing import print_json
 from decoding.command.progress import progress
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def sample(options: ConstraintOptions, number: int, length: range | None, seed: 
     from automata import queries
     from automata.byte_automaton import ByteAutomaton
     from automata.errors import EmptyLanguage
+    from automata.texts import readable
     from decoding.command.source import opened
 
     with opened(options) as source, progress("sampling"):
@@ -59,9 +60,9 @@ def sample(options: ConstraintOptions, number: int, length: range | None, seed: 
         else:
             texts = _written(automaton, number, length, random.Random(seed))
     if as_json:
-        print_json([shown(text) for text in texts])
+        print_json([readable(text) for text in texts])
     else:
-        click.echo("\n".join(shown(text) for text in texts))
+        click.echo("\n".join(readable(text) for text in texts))
 
 
 def _written(automaton: PushdownAutomaton, number: int, length: range | None, rng: random.Random) -> list[bytes]:
@@ -71,10 +72,9 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
         Mistake: none of `TRIES` has a length that was asked for.
     """
     from tokenfst.compile import compile as compile_tokens
-    from tokenfst.vocabulary import Vocabulary
+    from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-    end = 256
-    over = compile_tokens(automaton, Vocabulary([*(bytes([byte]) for byte in range(end)), b""], eos_ids=[end]))
+    over = compile_tokens(automaton, ALL_BYTES)
     shortest = over.min_tokens(over.start) - 1
     longest = length[-1] if length else max(LONGEST, shortest)
     if longest < shortest:
@@ -82,7 +82,7 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
     found: list[bytes] = []
     for _ in range(TRIES * number):
         state, text, rest = over.start, b"", rng.randint(max(shortest, length[0] if length else 0), longest) + 1
-        while (token := rng.choice(over.mask(state, rest).nonzero()[0].tolist())) != end:
+        while (token := rng.choice(over.mask(state, rest).nonzero()[0].tolist())) != ALL_BYTES.eos_ids[0]:
             state, text, rest = over.advance(state, token), text + bytes([token]), rest - 1
         if length is None or len(text) in length:
             found.append(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from decoding.command.options import as_json, eos_ids
-from decoding.command.printing import print_json, print_table, shown
+from decoding.command.printing import print_json, print_table
 from decoding.command.progress import progress
 
 
@@ -22,6 +22,7 @@ def vocab(file: Path, eos_id: tuple[int, ...], ids: tuple[int, ...], containing:
 
     That is its size, special tokens and end tokens; or some of its tokens.
     """
+    from automata.texts import readable
     from decoding.command.options import Mistake
     from tokenfst.loaders import load_vocabulary
 
@@ -34,7 +35,7 @@ def vocab(file: Path, eos_id: tuple[int, ...], ids: tuple[int, ...], containing:
     if containing is not None:
         chosen += [token for token, text in enumerate(vocabulary.tokens) if containing.encode() in text]
     if ids or containing is not None:
-        tokens = [(token, shown(vocabulary.tokens[token])) for token in chosen]
+        tokens = [(token, readable(vocabulary.tokens[token])) for token in chosen]
         if as_json:
             print_json([{"id": token, "text": text} for token, text in tokens])
         else:

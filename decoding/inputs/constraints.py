@@ -49,8 +49,7 @@ def constrained(
         VocabularyError: an automaton is over another vocabulary, or the vocabulary has no end token.
         ValueError: `at_text_start` with an automaton that was compiled without it.
     """
-    if not vocabulary.eos_ids:
-        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
+    check_has_end(vocabulary)
     several: Sequence[Any] = constraint if isinstance(constraint, list | tuple) else [constraint]
     known: dict[int, Constrained] = {}
     for one in several:
@@ -75,6 +74,12 @@ def check_count(number: int, prompts: int) -> None:
     """Raise ValueError unless there is one constraint, or one for each prompt."""
     if number not in (1, prompts):
         raise ValueError(f"there are {number} constraints for {prompts} prompts: give one for all, or one for each")
+
+
+def check_has_end(vocabulary: Vocabulary) -> None:
+    """Raise VocabularyError unless the vocabulary has an end token."""
+    if not vocabulary.eos_ids:
+        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
 
 
 def check_vocabulary(automaton: Automaton, vocabulary: Vocabulary) -> None:

@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import IntArray
-from automata.errors import EmptyLanguage, VocabularyError, text_bytes
+from automata.errors import EmptyLanguage, VocabularyError
+from automata.texts import text_bytes
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton

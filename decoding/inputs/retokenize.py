@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from automata.errors import EmptyLanguage
+from automata.texts import text_bytes
 from decoding.inputs.tokens_by_bytes import TokensByBytes, tokens_by_bytes
 from decoding.inputs.vocabularies import checked_vocabulary
 from decoding.speculation.reader import CachedModel, Reader, Reading
@@ -60,7 +61,7 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
         raise ValueError("a model has to read a token before it prefers one: the prompt is empty")
     checked_vocabulary(vocabulary)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model)
-    spelling = _Spelling(tokens_by_bytes(vocabulary), text.encode() if isinstance(text, str) else text)
+    spelling = _Spelling(tokens_by_bytes(vocabulary), text_bytes(text))
     written: list[int] = []
     log_probability, begun, at = 0.0, reader.forwards, 0
     while at < len(spelling.text):

@@ -16,6 +16,7 @@ from torch import Tensor
 from automata.errors import TokenNotAllowed
 from decoding.inputs.constraints import Automaton
 from tokenfst.batches import fill_bitmasks
+from tokenfst.packed_words import set_only
 
 # A token that makes a text longer than this many tokens beyond the shortest is charged for this many.
 _MOST_EXCESS: Final = 64
@@ -67,15 +68,10 @@ def packed_masks(
         words[live] = filled
     for row, state in enumerate(states):
         if state is ASTRAY or state is ENDED:
-            words[row] = _end_words(automata[row], words.shape[1])
+            automaton = automata[row]
+            assert automaton is not None
+            set_only(words[row], automaton.vocabulary.eos_words)
     return torch.from_numpy(words)
-
-
-def _end_words(automaton: Automaton | None, size: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-    assert automaton is not None
-    bits = np.zeros(32 * size, np.uint8)
-    bits[list(automaton.vocabulary.eos_ids)] = 1
-    return np.packbits(bits, bitorder="little").view(np.int32)
 
 
 def host_excess(automaton: Automaton | None, state: Any, width: int) -> Tensor:

@@ -17,6 +17,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from decoding.inputs.prompts import padded
+
 # The logits `[R, V]` of what comes after each of R sequences of tokens.
 Logits: TypeAlias = Callable[[list[list[int]]], Tensor]
 
@@ -72,12 +74,9 @@ class ModelScorer:
         """
         if not all(prompts):
             raise ValueError("a prompt has no tokens: begin with the model's first special token")
-        longest = max(map(len, prompts))
-        padded = [[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts]
-        attended = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts]
-        self._cache, device = None, self._model.device
-        self._attended = torch.tensor(attended, device=device)
-        return self._forward(torch.tensor(padded, device=device), (self._attended.cumsum(1) - 1).clamp(min=0))
+        inputs = padded(prompts, 0, self._model.device)
+        self._cache, self._attended = None, inputs["attention_mask"]
+        return self._forward(inputs["input_ids"], (self._attended.cumsum(1) - 1).clamp(min=0))
 
     @torch.no_grad()
     def step(self, parents: list[int], tokens: list[int]) -> Tensor:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from automata.texts import common_prefix_length
 from decoding.speculation.tree import ROOT
 
 
@@ -53,8 +54,7 @@ class CachedText:
         """Turn the nodes that the text continues with into text."""
         read = len(self.slots)
         if text[:read] != self.text[:read]:
-            pairs = enumerate(zip(text, self.text, strict=False))
-            del self.slots[next((place for place, (new, old) in pairs if new != old), len(text)) :]
+            del self.slots[common_prefix_length(text, self.text) :]
         elif read == len(self.text):
             place = ROOT
             for token in text[read:]:

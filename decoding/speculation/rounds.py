@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from automata.errors import VocabularyError
-from decoding.inputs.constraints import check_limit
+from decoding.inputs.constraints import check_has_end, check_limit
 from decoding.sampling import Noise, Sampling
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
@@ -173,6 +172,5 @@ def _writings(
 
 
 def _check(automaton: TokenAutomaton, max_new_tokens: int) -> None:
-    if not automaton.vocabulary.eos_ids:
-        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
+    check_has_end(automaton.vocabulary)
     check_limit(automaton, max_new_tokens)

@@ -22,7 +22,7 @@ from in_place_of.absent import Absent
 from in_place_of.llguidance.sources import constraint_of_source, regex_source, schema_source, warnings_of
 from in_place_of.llguidance.tokenizer import LLTokenizer
 from serving.matcher import Matcher, fill_masks
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")
 
@@ -281,9 +281,7 @@ def _stop_reason(matcher: Matcher) -> str:
 
 
 def _bytes_alone() -> LLTokenizer:
-    return LLTokenizer.of(
-        Vocabulary([*(bytes([byte]) for byte in range(256)), b""], 256), lambda text: list(text.encode())
-    )
+    return LLTokenizer.of(ALL_BYTES, lambda text: list(text.encode()))
 
 
 def _check_limits(limits: None) -> None:

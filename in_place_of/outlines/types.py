@@ -33,9 +33,8 @@ from constraints.composing.part import Composable, part_of, repeated
 from in_place_of.absent import missing
 from in_place_of.schemas import closed, schema_of
 from serving.specifications import blanks_like
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-_BYTES: Final = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], 256)
 # White space where a schema says nothing else: at most one space wherever JSON allows some.
 _ONE_SPACE: Final = "[ ]?"
 
@@ -92,7 +91,7 @@ class Term:
 
     def matches(self, value: str) -> bool:
         """Return whether a text is one of the term."""
-        return tokenfst.compile(self.constraint, _BYTES).accepts(value)
+        return tokenfst.compile(self.constraint, ALL_BYTES).accepts(value)
 
     def validate(self, value: str) -> str:
         """Return a text of the term as it is.

@@ -10,19 +10,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import torch
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, GrammarRow, GrammarStats
 
-from automata.errors import LimitExceeded, TooManyConfigurations
-from serving.matcher import Matcher, fill_masks
+from automata.texts import common_prefix_length
+from serving.matcher import EXCEEDED, Matcher, fill_masks
 from serving.packed_masks import all_allowed, apply_
 
 logger = logging.getLogger(__name__)
-
-# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
-_ROWS_A_THREAD: Final = 16
 
 
 class Grammar(BaseGrammarObject):
@@ -87,7 +84,7 @@ class Grammar(BaseGrammarObject):
                 entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
         most = max((grammar.threads for grammar in ours.values()), default=1)
         positions = {row: grammar.matcher.position for row, grammar in ours.items()}
-        exceeded = fill_masks(positions, vocab_mask.numpy(), min(most, 1 + len(ours) // _ROWS_A_THREAD))
+        exceeded = fill_masks(positions, vocab_mask.numpy(), most)
         if exceeded:
             logger.warning("the automata of %d requests exceed their limits, which ends them", len(exceeded))
             vocab_mask[exceeded] = 0
@@ -118,7 +115,7 @@ class Grammar(BaseGrammarObject):
         """Return no tokens and the text that must come next, None if there is none."""
         try:
             text = self.matcher.forced_text()
-        except (LimitExceeded, TooManyConfigurations):
+        except EXCEEDED:
             return None
         return ([], text) if text else None
 
@@ -132,10 +129,7 @@ class Grammar(BaseGrammarObject):
         Raises:
             ValueError: the text may not be written so; nothing has changed.
         """
-        pairs = zip(old_output_ids, new_output_ids, strict=False)
-        same = next((at for at, (old, new) in enumerate(pairs) if old != new), None)
-        if same is None:
-            same = min(len(old_output_ids), len(new_output_ids))
+        same = common_prefix_length(old_output_ids, new_output_ids)
         matcher = self.matcher.copy()
         matcher.rollback(len(old_output_ids) - same)
         if not _accepted(matcher, new_output_ids[same:]):
@@ -154,5 +148,5 @@ def _accepted(matcher: Matcher, tokens: Sequence[int]) -> bool:
     """
     try:
         return matcher.accept(tokens)
-    except (LimitExceeded, TooManyConfigurations) as error:
+    except EXCEEDED as error:
         raise ValueError(f"the constraint exceeds its limits: {error}") from None

@@ -26,10 +26,9 @@ from vllm.v1.structured_output.backend_types import (
 )
 from vllm.v1.structured_output.request import get_structured_output_key
 
-from automata.errors import LimitExceeded
 from automata.limits import Limits
 from decoding.compiling import BackgroundCompiler
-from serving.matcher import Matcher
+from serving.matcher import EXCEEDED, Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import Blanks, Kind, constraint_of
 from serving.vllm.bitmask import Bitmask
@@ -116,13 +115,13 @@ class Grammar(StructuredOutputGrammar):
         """Continue the text with tokens; return whether it may continue so."""
         try:
             return self.matcher.accept(tokens)
-        except LimitExceeded:
+        except EXCEEDED:
             logger.exception("the constraint of request %s exceeds its limits", request_id)
             return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
         """Return the first of the tokens that the text may continue with; padding of drafts is none."""
-        with suppress(LimitExceeded):
+        with suppress(*EXCEEDED):
             return tokens[: self.matcher.validate(tokens)]
         return []
 

@@ -16,16 +16,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from serving.matcher import Matcher, Position, fill_masks
 
 logger = logging.getLogger(__name__)
-
-# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
-_ROWS_A_THREAD: Final = 16
 
 
 class Bitmask(torch.Tensor):
@@ -70,8 +67,7 @@ def _filled(masks: Bitmask, row: int | None) -> torch.Tensor:
     plain = masks.as_subclass(torch.Tensor)
     with masks.lock:
         if masks.notes and (row is None or row in masks.notes):
-            threads = min(masks.threads, 1 + len(masks.notes) // _ROWS_A_THREAD)
-            exceeded = fill_masks(masks.notes, plain.numpy(), threads)
+            exceeded = fill_masks(masks.notes, plain.numpy(), masks.threads)
             masks.notes.clear()
             if exceeded:
                 logger.warning("the automata of %d requests exceed their limits: what they refuse ends", len(exceeded))

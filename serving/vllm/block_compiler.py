@@ -1,14 +1,13 @@
 """BlockCompiler: what requests ask for, as blocks of an arena, made in threads while an engine's step waits.
 
 Reading, compiling, making tables and making the block have one deadline together. Blocks are kept up to a number of
-bytes, those asked for longest ago go first. Compilations take turns (`decoding.compiling.background`), so those that
+bytes; the least recently used go first. Compilations take turns (`decoding.compiling.background`), so those that
 take long do not hold up those that are short; failures are not kept.
 """
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
@@ -19,6 +18,7 @@ from automata.limits import Limits, Work
 from decoding.arena import Arena
 from decoding.arena.block import Block
 from decoding.compiling import BackgroundCompiler
+from serving.bounded_cache import BoundedCache
 from serving.specifications import Kind, constraint_of
 
 # Requests that are made at a time; their threads mostly wait.
@@ -30,17 +30,23 @@ class BlockCompiler:
 
     Attributes:
         limits: what each may take; the seconds count from when it is asked for.
-        max_bytes: the bytes of the blocks that are kept.
     """
 
     def __init__(self, arena: Arena, *, limits: Limits, max_bytes: int, threads: int) -> None:
-        """Make a compiler with so many threads that compile."""
-        self.limits, self.max_bytes = limits, max_bytes
+        """Start without blocks.
+
+        Args:
+            arena: the arena that the blocks are made for.
+            limits: what each may take.
+            max_bytes: the memory of the blocks that are kept.
+            threads: how many threads compile.
+        """
+        self.limits = limits
         self._arena, self._lock = arena, Lock()
         # Blocks are kept, and automata need not be.
         self._compiler = BackgroundCompiler(max_bytes=0, threads=threads, limits=limits)
         self._threads = ThreadPoolExecutor(_THREADS, "tokenfst blocks")
-        self._blocks: OrderedDict[tuple[Kind, str], Block] = OrderedDict()
+        self._blocks = BoundedCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
 
     def submit(self, kind: Kind, text: str) -> Future[Block]:
         """Ask for the block of what a request asks for.
@@ -55,20 +61,19 @@ class BlockCompiler:
         """Stop what is being made, and forget what was."""
         self._compiler.close()
         self._threads.shutdown(cancel_futures=True)
-        self._blocks.clear()
+        with self._lock:
+            self._blocks.clear()
 
     def _block(self, kind: Kind, text: str, until: float) -> Block:
         with self._lock:
             if (kind, text) in self._blocks:
-                self._blocks.move_to_end((kind, text))
                 return self._blocks[kind, text]
         block = self._made(kind, text, until)
         with self._lock:
             # The one of another request for the same, if that was quicker.
-            block = self._blocks.setdefault((kind, text), block)
-            held = sum(each.words.nbytes for each in self._blocks.values())
-            while held > self.max_bytes:
-                held -= self._blocks.popitem(last=False)[1].words.nbytes
+            if (kind, text) in self._blocks:
+                return self._blocks[kind, text]
+            self._blocks[kind, text] = block
         return block
 
     def _made(self, kind: Kind, text: str, until: float) -> Block:

@@ -31,20 +31,33 @@ def check_constraint(kind: Kind, text: str, *, on_device: bool = False) -> None:
         kind, text: as for `constraint_of`.
         on_device: whether it must have tables, since masks are made on the device.
     """
-    reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text, on_device)
+    try:
+        reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text, on_device)
+    except _OutOfTime:
+        return
     if reason:
         raise ValueError(reason)
 
 
+class _OutOfTime(Exception):
+    """The deadline has passed, which says nothing about the next time, so it is not kept."""
+
+
 def _reason(kind: Kind, text: str, on_device: bool) -> str:
-    """Return why a constraint cannot be honoured; "" for nothing that is known."""
+    """Return why a constraint cannot be honoured; "" for nothing.
+
+    Raises:
+        _OutOfTime: reading it takes longer than the front end allows.
+    """
     limits = replace(settings_from_environment().limits, seconds=_READING_SECONDS)
     try:
         constraint = constraint_of(kind, text, limits=limits)
         if on_device and isinstance(constraint, SupportsUniqueItems) and constraint.unique_arrays() is not None:
             constraint.to_visibly_pushdown()  # raises the reason
     except LimitExceeded as error:
-        return "" if error.limit == "seconds" else str(error)
+        if error.limit == "seconds":
+            raise _OutOfTime from None
+        return str(error)
     except (TokenfstError, ValueError, TypeError) as error:
         return str(error) or type(error).__name__
     return ""

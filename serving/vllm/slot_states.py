@@ -29,6 +29,7 @@ from torch import Tensor
 
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.layout import DEAD, ENDED
+from decoding.inputs.constraints import check_has_end
 
 # What a slot's request is, in columns: the arena's slot of its automaton, the position of the first state that is kept,
 # how many are, and whether the request is constrained.
@@ -95,10 +96,9 @@ class SlotStates:
             most_drafts: the most draft tokens of a request in one step.
 
         Raises:
-            ValueError: the vocabulary has no end token.
+            VocabularyError: the vocabulary has no end token.
         """
-        if not arena.vocabulary.eos_ids:
-            raise ValueError("the vocabulary has no end token")
+        check_has_end(arena.vocabulary)
         self.arena, self._kept, self.num_slots = arena, most_drafts + 1, num_slots
         self._requests = self._sent([[FREE_SLOT, 0, 1, False]]).repeat(num_slots, 1)
         self._at = arena.starts(self._zeros(num_slots * self._kept))

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from automata.errors import text_bytes
 from automata.limits import Work
 from automata.places import Walk
+from automata.texts import text_bytes
 from tokenfst.explanation.byte_view import ByteView
 from tokenfst.explanation.explanation import Explanation, NamedToken, Reason
 from tokenfst.explanation.nearest import nearest

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from automata.places import Place
+from automata.texts import readable
 from tokenfst.explanation.html import table
 from tokenfst.explanation.place_rows import Row, aligned, place_rows
 from tokenfst.explanation.reasons import SchemaPlace
@@ -101,9 +102,9 @@ class Explanation:
         return {
             "allowed": self.allowed,
             "reason": self.reason,
-            "prefix": _text(self.prefix),
+            "prefix": readable(self.prefix),
             "token": self.token,
-            "written": _text(self.written),
+            "written": readable(self.written),
             "is_end": self.is_end,
             "offset": self.offset,
             "token_offset": self.token_offset,
@@ -111,14 +112,14 @@ class Explanation:
             "expected_in_words": self.expected_in_words(),
             "may_end": self.may_end,
             "labels": list(self.labels),
-            "completion": None if self.completion is None else _text(self.completion),
+            "completion": None if self.completion is None else readable(self.completion),
             "places": [_place_as_dict(place) for place in self.places],
             "keywords": list(self.keywords),
             "together": list(self.together),
             "settings": list(self.settings),
             "is_syntax": self.is_syntax,
             "num_allowed": self.num_allowed,
-            "nearest": [{"id": token, "text": _text(text)} for token, text in self.nearest],
+            "nearest": [{"id": token, "text": readable(text)} for token, text in self.nearest],
         }
 
     def expected_in_words(self) -> str:
@@ -189,16 +190,12 @@ class Explanation:
         return table(self.headline(), self.allowed, self.rows())
 
 
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "backslashreplace")
-
-
 def _place_as_dict(place: Place | SchemaPlace) -> dict[str, Any]:
     names = place.__slots__
     found: dict[str, Any] = {name: getattr(place, name) for name in names}
     found["expected"] = sorted(place.expected)
     if isinstance(place, Place):
-        found["rest"] = _text(place.rest)
+        found["rest"] = readable(place.rest)
     return found
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from automata.arrays import IntArray
+from automata.texts import common_prefix_length
 
 
 def nearest(text: bytes, tokens: Sequence[bytes], allowed: Iterable[int], number: int) -> list[int]:
@@ -29,20 +30,12 @@ def nearest(text: bytes, tokens: Sequence[bytes], allowed: Iterable[int], number
     by_beginning: dict[int, list[int]] = defaultdict(list)
     for token in allowed:
         if tokens[token]:
-            by_beginning[shared_beginning(text, tokens[token])].append(token)
+            by_beginning[common_prefix_length(text, tokens[token])].append(token)
     found: list[int] = []
     for length in sorted(by_beginning, reverse=True):
         if len(found) < number:
             found += _by_distance(text, tokens, by_beginning[length], number - len(found))
     return found
-
-
-def shared_beginning(left: bytes, right: bytes) -> int:
-    """Return the number of bytes with which both begin."""
-    length = min(len(left), len(right))
-    if left[:length] == right[:length]:
-        return length
-    return next(at for at in range(length) if left[at] != right[at])
 
 
 def _by_distance(text: bytes, tokens: Sequence[bytes], candidates: list[int], number: int) -> list[int]:

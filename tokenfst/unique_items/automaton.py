@@ -30,6 +30,7 @@ from automata.errors import LimitExceeded
 from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import State, TokenAutomaton
 from tokenfst.unique_items.language import REPEAT, UNIQUE, UniqueArrays
 from tokenfst.unique_items.ways import UniqueItemsState, Ways
@@ -155,11 +156,15 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             self._fill_within(state, out, remaining)
             return
         self.rules.core.fill_bitmask(state.rules, out)
-        _clear(out, self._marks)
+        set_tokens(out, self._marks, allowed=False)
         if state.position is None:
             return
         if self._begins(state):
-            _clear(out, [token for token, reached in self._doubtful(state, out) if not self._goes_on(reached)])
+            set_tokens(
+                out,
+                [token for token, reached in self._doubtful(state, out) if not self._goes_on(reached)],
+                allowed=False,
+            )
         else:
             self.reader.clear(state.position, out)
 
@@ -185,7 +190,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
     def _fill_within(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
         """Write the mask of a state within a budget."""
         self.rules.core.fill_within(state.rules, out, remaining)
-        _clear(out, self._marks)
+        set_tokens(out, self._marks, allowed=False)
         if state.position is None:
             return
         if not self.fits(state, remaining):
@@ -193,13 +198,14 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         elif self.ways.needs_more:
             self._keep_followed(state, out, remaining)
         else:
-            _clear(
+            set_tokens(
                 out,
                 [
                     token
                     for token, reached in self._doubtful(state, out)
                     if not self._ends(state, token, reached, remaining)
                 ],
+                allowed=False,
             )
 
     def _ends(self, state: UniqueItemsState, token: int, position: _native.ItemPosition | None, remaining: int) -> bool:
@@ -220,7 +226,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         for token in [token for token in tried if token in mask][:MAX_FOLLOWED]:
             reached = self.step(state, token)
             if reached is not None and self.ways.length(reached) < remaining:
-                out.view(np.uint32)[token >> 5] |= np.uint32(1 << (token & 31))
+                set_tokens(out, [token], allowed=True)
 
     def min_tokens(self, state: State) -> int:
         """Return a number of tokens that suffices to complete the text; see `TokenAutomaton.min_tokens`."""
@@ -241,10 +247,3 @@ def _separating_tokens(vocabulary: Vocabulary) -> _native.SeparatingTokens:
 def _tokens_with_repeat(vocabulary: Vocabulary) -> list[int]:
     """Return the tokens that would be read as a mark."""
     return [token for token, text in enumerate(vocabulary.tokens) if REPEAT in text]
-
-
-def _clear(mask: Words, tokens: list[int]) -> None:
-    """Take tokens out of a mask."""
-    words = mask.view(np.uint32)
-    for token in tokens:
-        words[token >> 5] &= ~np.uint32(1 << (token & 31))

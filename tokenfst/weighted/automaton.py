@@ -22,9 +22,10 @@ import numpy.typing as npt
 from automata.acceptor_tables import CostArray
 from automata.arrays import IntArray
 from automata.drawing import Drawing
-from automata.errors import LimitExceeded, text_bytes
+from automata.errors import LimitExceeded
 from automata.limits import Cancellation, Limits, Work, current_work
 from automata.openfst import Fst
+from automata.texts import text_bytes
 from automata.weighted.units import NO_COST, UnitArray, from_units
 from tokenfst.drawing import PictureCosts
 from tokenfst.files import Array

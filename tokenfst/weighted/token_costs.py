@@ -44,6 +44,11 @@ class SparseCosts(NamedTuple):
     units: UnitArray
 
     @property
+    def nbytes(self) -> int:
+        """The memory of the arrays."""
+        return self.tokens.nbytes + self.units.nbytes
+
+    @property
     def costs(self) -> npt.NDArray[np.float32]:
         """`[n]`, the costs."""
         return from_units(self.units).astype(np.float32)

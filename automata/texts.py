@@ -1,0 +1,40 @@
+"""Texts as bytes: what every package does with them.
+
+text_bytes              a text in UTF-8
+readable                bytes as text, for people
+common_prefix_length    how far two sequences agree
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def text_bytes(text: str | bytes) -> bytes:
+    """Return a text as bytes, in UTF-8.
+
+    Raises:
+        TypeError: it is neither text nor bytes.
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, str):
+        return text.encode()
+    raise TypeError(f"expected a text or bytes, not {type(text).__name__}")
+
+
+def readable(text: bytes) -> str:
+    """Return bytes as text; those that are not UTF-8 are written `\\xff`."""
+    return text.decode("utf-8", "backslashreplace")
+
+
+def common_prefix_length(left: Sequence[T], right: Sequence[T]) -> int:
+    """Return the length of the longest common prefix of two sequences of one type."""
+    length = min(len(left), len(right))
+    if left[:length] == right[:length]:
+        return length
+    return next(at for at in range(length) if left[at] != right[at])
