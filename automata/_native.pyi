@@ -148,8 +148,10 @@ class ByteTables:
 
     def densified(self, budget: Budget) -> ByteTables: ...
 
-    def drop_unused_labels(self) -> list[int]:
-        """Remove labels that no state takes; return the numbers of the others."""
+    def without_unused_labels(self) -> tuple[ByteTables, list[int]]:
+        """
+        Return the tables without labels that no state takes, and the numbers of the others.
+        """
 
 def minimal(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_labels: int, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
     """Return the minimal automaton of a fragment from state 0 to state 1."""
@@ -499,7 +501,7 @@ def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArra
 
 def possibly_dead_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """
-    Return whether there is no simple reason that a state leads to the end of a text, `[Q]`.
+    Return which states are not proved coaccessible whatever lies under them, `[Q]`.
     """
 
 def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_rules: int, num_labels: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:

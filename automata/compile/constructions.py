@@ -112,5 +112,6 @@ def word_list(words: tuple[bytes, ...], work: Work) -> ByteAutomaton:
 
 def _with_labels(tables: ByteTables, labels: tuple[str, ...]) -> ByteAutomaton:
     if labels:
-        labels = tuple(labels[number] for number in tables.drop_unused_labels())
+        tables, used = tables.without_unused_labels()
+        labels = tuple(labels[number] for number in used)
     return ByteAutomaton(tables, labels)

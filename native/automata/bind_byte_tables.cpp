@@ -1,4 +1,5 @@
 // Bindings of automata over bytes: the tables, and their constructions.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ using namespace nanobind::literals;
 
 ByteTables minimal_of(int32_t num_states, Records<Range> ranges, Records<Edge> epsilon, int32_t num_labels,
                       int64_t max_states, int64_t dense_bytes, Budget& budget) {
-  require(num_states >= 2 && num_labels >= 0, "a fragment has a start, an end and labels");
+  require(num_states >= 2, "a fragment has a start and an end");
+  require_num_labels(num_labels);
   require_ranges(ranges, num_states, num_labels);
   require_edges(epsilon, num_states);
   return unlocked([&] {
@@ -86,8 +88,12 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
 // Return rows of what `texts` may belong to, `[N, K]`.
 auto combinations_of(const ByteTables& texts, const nb::typed<nb::sequence, ByteTables>& languages, int64_t max_states,
                      Budget& budget) {
+  std::vector<nb::object> kept;  // keeps the languages alive while Python's lock is released
   std::vector<const ByteTables*> found;
-  for (nb::handle language : languages) found.push_back(&nb::cast<const ByteTables&>(language));
+  for (nb::handle language : languages) {
+    kept.push_back(nb::borrow(language));
+    found.push_back(&nb::cast<const ByteTables&>(kept.back()));
+  }
   require(!found.empty() && texts.num_labels == 0, "there is no language, or the automaton has labels");
   require(std::ranges::all_of(found, [](const ByteTables* language) { return language->num_labels == 0; }),
           "a language has labels");
@@ -174,21 +180,21 @@ int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
   return tables.walk(state, bytes_of(text));
 }
 
-// Remove labels that no state takes, and return those that stay.
-std::vector<int32_t> drop_unused_labels(ByteTables& tables) {
+// Return the tables without labels that no state takes, and the numbers of the others.
+std::pair<ByteTables, std::vector<int32_t>> without_unused_labels(const ByteTables& tables) {
   std::vector<int32_t> kept;
   for (int32_t label = 0; label < tables.num_labels; ++label) {
     bool used = false;
     for (int32_t state = 0; state < tables.num_states(); ++state) used |= tables.label_target(state, label) != kNone;
     if (used) kept.push_back(label);
   }
-  std::vector<int32_t> by_label;
+  ByteTables found = tables;
+  found.by_label.clear();
   for (int32_t state = 0; state < tables.num_states(); ++state) {
-    for (int32_t label : kept) by_label.push_back(tables.label_target(state, label));
+    for (int32_t label : kept) found.by_label.push_back(tables.label_target(state, label));
   }
-  tables.by_label = std::move(by_label);
-  tables.num_labels = static_cast<int32_t>(kept.size());
-  return kept;
+  found.num_labels = static_cast<int32_t>(kept.size());
+  return {std::move(found), std::move(kept)};
 }
 
 }  // namespace
@@ -233,8 +239,8 @@ void bind_byte_tables(nb::module_& m) {
             return unlocked([&] { return densified(tables, budget); });
           },
           "budget"_a)
-      .def("drop_unused_labels", &drop_unused_labels,
-           "Remove labels that no state takes; return the numbers of the others.");
+      .def("without_unused_labels", &without_unused_labels,
+           "Return the tables without labels that no state takes, and the numbers of the others.");
   m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a,
         "dense_bytes"_a, "budget"_a, "Return the minimal automaton of a fragment from state 0 to state 1.");
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,

@@ -24,7 +24,7 @@ using namespace bindings;
 using namespace nanobind::literals;
 
 // Small enough that the sum of two register values does not overflow.
-constexpr int32_t kMostRegister = 1 << 30;
+constexpr int32_t kMostRegister = (1 << 30) - 1;
 
 void require_action(int32_t high, int32_t action, int32_t max_register) {
   require(action >= 0 ? action <= max_register && high + action <= max_register : ~action <= max_register,

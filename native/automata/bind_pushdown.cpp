@@ -131,9 +131,9 @@ bool is_deterministic_of(Values<int32_t> step_offsets, Values<int32_t> pops, Val
   return unlocked([&] { return is_deterministic(step_offsets, pops, parent, budget); });
 }
 
-auto doubtful_of(Records<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
-                 Values<int32_t> state_kind, Values<int32_t> symbol_kind, Values<int32_t> below_offsets,
-                 Values<int32_t> below, Budget& budget) {
+auto possibly_dead_states_of(Records<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
+                             Values<int32_t> state_kind, Values<int32_t> symbol_kind, Values<int32_t> below_offsets,
+                             Values<int32_t> below, Budget& budget) {
   const auto num_kinds = static_cast<int64_t>(below_offsets.size()) - 1;
   const auto num_symbols = static_cast<int32_t>(symbol_kind.size());
   for (size_t size : {moves.size(), parent.size(), state_kind.size(), symbol_kind.size(), below.size()}) {
@@ -189,9 +189,9 @@ void bind_pushdown(nb::module_& m) {
         "Return whether at most one step applies in any configuration to any column.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
         "ends"_a, "budget"_a, "Return whether each exit of a rule is productive, `[X]`.");
-  m.def("possibly_dead_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,
+  m.def("possibly_dead_states", &possibly_dead_states_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,
         "symbol_kind"_a, "below_offsets"_a, "below"_a, "budget"_a,
-        "Return whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
+        "Return which states are not proved coaccessible whatever lies under them, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
         "Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other "

@@ -45,7 +45,8 @@ auto image_of(int32_t nfa_states, Records<Range> nfa_arcs, Records<Edge> nfa_eps
               Values<double> nfa_epsilon_costs, int32_t num_states, Records<TransducerArc> arcs, Records<Edge> epsilon,
               Values<double> arc_costs, Values<double> epsilon_costs, int32_t num_labels, bool weighted,
               bool each_path_once, int64_t max_states, Budget& budget) {
-  require(nfa_states >= 2 && num_states >= 2 && num_labels >= 0, "an automaton has a start and an end");
+  require(nfa_states >= 2 && num_states >= 2, "an automaton has a start and an end");
+  require_num_labels(num_labels);
   require_ranges(nfa_arcs, nfa_states, num_labels);
   require_edges(nfa_epsilon, nfa_states);
   require_transducer(arcs, num_states, num_labels);

@@ -58,9 +58,12 @@ void require_fragments(const VisiblyPushdownLayout& layout) {
   require_offsets(layout.fragment_arc_offsets, num_fragments, layout.fragment_arcs.size(), "`fragment_arc_offsets`");
   require_offsets(layout.fragment_epsilon_offsets, num_fragments, layout.fragment_epsilon.size(),
                   "`fragment_epsilon_offsets`");
+  size_t all_states = 0;
   for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
     const int32_t num_states = layout.fragment_states[fragment];
     require(num_states >= 2, "a fragment has a start and an end");
+    all_states += static_cast<size_t>(num_states);
+    require_countable(all_states, "`fragment_states`");
     require_ranges(layout.arcs_of(fragment), num_states, layout.num_labels);
     require_edges(layout.epsilon_of(fragment), num_states);
     const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
@@ -279,7 +282,10 @@ class LayoutWriter {
                         all.guarded.size(), all.decisions.size()}) {
       require_countable(size, "an array");
     }
+    require_num_labels(num_labels);
     VisiblyPushdownLayout found = std::exchange(made_, LayoutBuilder()).finish(num_labels);
+    known_.clear();
+    kept_.clear();
     require_layout(found);
     return found;
   }

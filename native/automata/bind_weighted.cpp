@@ -24,7 +24,8 @@ void require_costs(std::span<const int64_t> costs) { require_within(costs, -kMos
 WeightedTables weighted_of(int32_t num_states, Records<Range> arcs, Values<int64_t> arc_cost, Records<Edge> epsilon,
                            Values<int64_t> epsilon_cost, int32_t num_labels, bool is_log, int64_t max_states,
                            Budget& budget) {
-  require(num_states >= 2 && num_labels >= 0, "an NFA has a start, an end and labels");
+  require(num_states >= 2, "an NFA has a start and an end");
+  require_num_labels(num_labels);
   require_ranges(arcs, num_states, num_labels);
   require_edges(epsilon, num_states);
   require(arcs.size() == arc_cost.size() && epsilon.size() == epsilon_cost.size(), "every arc has a cost");
@@ -58,12 +59,14 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   require_offsets(offsets, final.size(), arcs.size(), "`offsets`");
   require(arcs.size() == cost.size(), "every arc has a cost");
   const auto num_states = static_cast<int32_t>(final.size());
-  require(num_labels >= 0, "there are no negative numbers of labels");
+  require_num_labels(num_labels);
   // Pushed costs are sums.
   constexpr Cost kMostSum = kMostCost << 8;
   require_within(initial, -kMostSum, kMostSum, "cost");
   require_within(cost, -kMostSum, kMostSum, "cost");
-  for (int64_t end : final) require(end == kInfinite || std::abs(end) < kMostSum, "a cost of ending is out of range");
+  for (int64_t end : final) {
+    require(end == kInfinite || (-kMostSum < end && end < kMostSum), "a cost of ending is out of range");
+  }
   for (const ByteArc& arc : arcs) {
     const Range range{0, arc.low, arc.high, 0};
     require_ranges({&range, 1}, 1, num_labels);

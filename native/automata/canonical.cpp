@@ -44,10 +44,10 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
   }
   ByteTables found;
   found.start = std::min(start, 0), found.num_labels = num_labels;
-  Matrix<int32_t> renumbered(num_states, num_blocks, kNone, budget);
-  for (int32_t state = 0; state < num_states; ++state) {
+  Matrix<int32_t> renumbered(search.order.size(), num_blocks, kNone, budget);
+  const auto renumber = [&](int32_t target) { return target == kNone ? kNone : search.number[target]; };
+  for (size_t state = 0; state < search.order.size(); ++state) {
     const int32_t origin = search.order[state];
-    const auto renumber = [&](int32_t target) { return target == kNone ? kNone : search.number[target]; };
     found.final.push_back(final[origin]);
     std::ranges::transform(table[origin].first(num_blocks), renumbered[state].begin(), renumber);
     for (int32_t target : table[origin].subspan(num_blocks)) found.by_label.push_back(renumber(target));

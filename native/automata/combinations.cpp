@@ -17,7 +17,7 @@ class TupleConstruction {
         automata_(budget),
         arcs_(budget),
         tuples_(budget),
-        own_(budget),
+        current_(budget),
         next_(budget),
         budget_(budget) {
     automata_.push_back(&texts);
@@ -41,21 +41,21 @@ class TupleConstruction {
  private:
   void expand(int32_t tuple) {
     // Tuples that are made meanwhile may move the others.
-    own_.assign(tuples_[tuple].begin(), tuples_[tuple].end());
-    if (automata_[0]->final[own_[0]]) {
-      for (size_t number = 1; number < own_.size(); ++number)
-        ends.push(own_[number] != kNone && automata_[number]->final[own_[number]]);
+    current_.assign(tuples_[tuple].begin(), tuples_[tuple].end());
+    if (automata_[0]->final[current_[0]]) {
+      for (size_t number = 1; number < current_.size(); ++number)
+        ends.push(current_[number] != kNone && automata_[number]->final[current_[number]]);
       ends.close();
     }
     std::ranges::fill(next_, 0);
     int64_t steps = 8;
-    for (const ByteArc& arc : arcs_[0][own_[0]]) {
+    for (const ByteArc& arc : arcs_[0][current_[0]]) {
       for (int32_t low = arc.low, high; low <= arc.high; low = high + 1) {
         high = arc.high;
         tuples_.push(arc.target);
-        for (size_t number = 1; number < own_.size(); ++number) tuples_.push(target(number, low, high));
+        for (size_t number = 1; number < current_.size(); ++number) tuples_.push(target(number, low, high));
         tuples_.close();
-        steps += static_cast<int64_t>(4 * own_.size());
+        steps += static_cast<int64_t>(4 * current_.size());
       }
     }
     budget_.spend(steps);
@@ -63,8 +63,8 @@ class TupleConstruction {
 
   // Return where the bytes from `low` on lead in a language, and lower `high` to the last one for which that holds.
   int32_t target(size_t number, int32_t low, int32_t& high) {
-    if (own_[number] == kNone) return kNone;
-    const std::span<const ByteArc> arcs = arcs_[number][own_[number]];
+    if (current_[number] == kNone) return kNone;
+    const std::span<const ByteArc> arcs = arcs_[number][current_[number]];
     size_t& at = next_[number];
     while (at < arcs.size() && arcs[at].high < low) ++at;
     if (at == arcs.size()) return kNone;
@@ -76,8 +76,8 @@ class TupleConstruction {
   Vector<const ByteTables*> automata_;
   Vector<ArcsByState> arcs_;
   support::Interner<int32_t> tuples_;
-  Vector<int32_t> own_;
-  Vector<size_t> next_;  // by automaton, the arc that was looked at last
+  Vector<int32_t> current_;  // the tuple that is expanded
+  Vector<size_t> next_;      // by automaton, the arc that was looked at last
   Budget& budget_;
 };
 
@@ -94,7 +94,10 @@ Vector<uint8_t> combinations(const ByteTables& texts, std::span<const ByteTables
   std::ranges::sort(order, [&](int32_t one, int32_t other) {
     return std::ranges::lexicographical_compare(tuples.ends[other], tuples.ends[one]);
   });
-  for (const int32_t number : order) rows.insert(rows.end(), tuples.ends[number].begin(), tuples.ends[number].end());
+  for (const int32_t number : order) {
+    rows.insert(rows.end(), tuples.ends[number].begin(), tuples.ends[number].end());
+    budget.spend(std::ssize(languages));
+  }
   return rows;
 }
 

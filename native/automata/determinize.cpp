@@ -42,8 +42,8 @@ void sort(std::span<int32_t> members) {
   }
 }
 
-// By state, the one that stands for it: states that read nothing and lead to one other at once, as at the ends of
-// alternatives, are that other. Else the words of `(a|b|...)+` would end in a state each, which all begin every word.
+// Return the representative of each state. A state without arcs and with one epsilon arc is represented by its target;
+// otherwise each alternative of `(a|b|...)+` would end in a state of its own, and all of them would begin every word.
 template <class Arcs, class Edges>
 Vector<int32_t> representatives(const Nfa& nfa, const Arcs& arcs, const Edges& epsilon, Budget& budget) {
   Vector<int32_t> found(nfa.num_states, kNone, budget), passed(budget);

@@ -106,6 +106,7 @@ Trimmed trimmed(const Transitions& automaton, Budget& budget) {
     }
   }
   found.start = number[0];
+  budget.spend(std::ssize(arcs) + num_states);
   found.automaton.arcs.reserve(arcs.size());
   for (const Arc& arc : arcs) {
     if (number[arc.source] == kNone || number[arc.target] == kNone) continue;
@@ -182,6 +183,7 @@ Trimmed merged(const Trimmed& trim, const AcyclicClasses& classes, Budget& budge
     if (number[state] == kNone) number[state] = add(state);
   }
   found.start = number[trim.start];
+  budget.spend(std::ssize(arcs) + num_states);
   for (const Arc& arc : arcs) {
     const int32_t own = classes.class_of[arc.source];
     if (own == kNone || classes.states[own] == arc.source)
@@ -193,6 +195,7 @@ Trimmed merged(const Trimmed& trim, const AcyclicClasses& classes, Budget& budge
 // Return the automaton of the blocks, with the arcs of one state of each.
 Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) {
   Minimal found{blocks.owner(trim.start), Transitions(budget)};
+  budget.spend(std::ssize(trim.automaton.arcs) + blocks.num_sets());
   Vector<int32_t> chosen(budget);
   for (int32_t block = 0; block < blocks.num_sets(); ++block) {
     chosen.push_back(blocks[block].front());
@@ -205,8 +208,8 @@ Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) 
   return found;
 }
 
-// Group states that differ neither in their distance from the end nor in the distances that their arcs lead to, but for
-// coincidences. Equivalent states are in one group.
+// Group states by their distance from the end and the distances that their arcs lead to. Equivalent states are in one
+// group; a coincidence of hashes may put others together.
 support::Groups grouped_by_distance(const Trimmed& trim, Budget& budget) {
   const auto& [start, automaton, distance] = trim;
   const auto num_states = static_cast<int32_t>(distance.size());
@@ -219,7 +222,7 @@ support::Groups grouped_by_distance(const Trimmed& trim, Budget& budget) {
   for (int32_t state = 0; state < num_states; ++state) {
     group[state] = signatures.intern(support::mixed(seen[state], distance[state])).number;
   }
-  budget.spend(static_cast<int64_t>(automaton.arcs.size()) + 4 * num_states);
+  budget.spend(std::ssize(automaton.arcs) + 4 * int64_t{num_states});
   return support::grouped(signatures.size(), num_states, [&](size_t state) { return group[state]; }, budget);
 }
 
@@ -230,6 +233,7 @@ Minimal refined(Trimmed trim, const support::Groups& into, Budget& budget) {
   const int32_t num_states = trim.automaton.num_states();
   Vector<int32_t> source(budget);
   source.reserve(arcs.size());
+  budget.spend(std::ssize(arcs));
   int32_t num_symbols = 0;
   for (int32_t number : into.order) {
     source.push_back(arcs[number].source);

@@ -97,15 +97,17 @@ SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chun
   // State 0 stays, state 1 is the end; the other states follow, and then the chains, one for each state.
   constexpr int32_t kEnd = 1;
   const auto spelled = [](int32_t state) { return state ? state + 1 : 0; };
-  SpelledSubstrings found{num_states + 1, {}, {}};
+  int64_t all_states = num_states + 1;
   Vector<int32_t> entry(num_states, 0, budget);  // where the chain of each state begins
   size_t num_arcs = automaton.edges.size();
   for (int32_t state = 1; state < num_states; ++state) {
     const int32_t size = chunks[automaton.states[state].chunk].size;
-    entry[state] = size > 1 ? found.num_states : spelled(state);
-    found.num_states += size - 1;
+    entry[state] = size > 1 ? static_cast<int32_t>(all_states) : spelled(state);
+    all_states += size - 1;
     num_arcs += size - 1;
+    support::require_at_most(all_states, INT32_MAX);
   }
+  SpelledSubstrings found{static_cast<int32_t>(all_states), {}, {}};
   budget.charge(sizeof(Range) * num_arcs + sizeof(Edge) * num_states);
   found.ranges.reserve(num_arcs);
   found.epsilon.reserve(num_states);

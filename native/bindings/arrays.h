@@ -16,8 +16,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -101,6 +103,12 @@ void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_element
 // Require a size whose elements int32 can number.
 inline void require_countable(size_t size, const char* what) {
   require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
+}
+
+// Require a number of labels that can be counted along with the bytes.
+inline void require_num_labels(int32_t num_labels) {
+  require(num_labels >= 0, "there are no negative numbers of labels");
+  require_countable(256 + static_cast<size_t>(num_labels), "labels");
 }
 
 inline std::span<const uint8_t> bytes_of(const nb::bytes& text) {
@@ -266,6 +274,11 @@ template <class T>
 struct type_caster<bindings::Values<T>> : array_caster<bindings::Values<T>, const T> {
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     if (!this->buffer.template load<const T>(source, 1)) return false;
+    if constexpr (std::is_same_v<T, bool>) {
+      // Another byte is not a value of bool.
+      const std::span<const uint8_t> bytes(this->buffer.template data<const uint8_t>(), this->buffer.shape(0));
+      if (std::ranges::any_of(bytes, [](uint8_t byte) { return byte > 1; })) return false;
+    }
     this->value = bindings::Values<T>(this->buffer.template data<const T>(), this->buffer.shape(0));
     return true;
   }
@@ -289,6 +302,24 @@ struct type_caster<bindings::Grid<T>> : array_caster<bindings::Grid<T>, const T>
     return true;
   }
 };
+
+// An optional array. The caster of nanobind would give the buffer back before the call.
+template <class Array>
+struct optional_array_caster {
+  NB_TYPE_CASTER(std::optional<Array>, optional_name(make_caster<Array>::Name))
+  make_caster<Array> inner;
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    value.reset();
+    if (source.is_none()) return true;
+    if (!inner.from_python(source, flags, cleanup)) return false;
+    value = inner.value;
+    return true;
+  }
+};
+template <class T>
+struct type_caster<std::optional<bindings::Values<T>>> : optional_array_caster<bindings::Values<T>> {};
+template <class S>
+struct type_caster<std::optional<bindings::Records<S>>> : optional_array_caster<bindings::Records<S>> {};
 
 template <class T>
 struct type_caster<bindings::Output<T>> : array_caster<bindings::Output<T>, T> {

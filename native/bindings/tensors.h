@@ -2,7 +2,7 @@
 //
 //     Tensor<T, N>       a contiguous array of N dimensions; writable if T is not const
 //     StridedRows<Size>  rows of a two-dimensional array of any type of `Size` bytes, writable as bits
-//     HeldArray<T>            an array that an object keeps alive
+//     HeldArray<T>       an array that an object keeps alive
 #pragma once
 
 #include <array>

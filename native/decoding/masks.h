@@ -14,7 +14,7 @@
 
 namespace decoding {
 
-// Packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. SequenceBatch have been
+// Write packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. The batch has been
 // checked.
 void write_masks(const Memory& memory, const SequenceBatch& at, int64_t num_chunks, std::span<int32_t> out);
 

@@ -8,11 +8,12 @@ namespace decoding {
 
 namespace {
 
-// A configuration that a step changes.
+// A configuration that a step changes. The caller may write to the arrays at any time, so the numbers that say where to
+// read are copies: the height is within the stack.
 struct Configuration {
   std::span<int64_t> rows;
-  int64_t& count;
-  int64_t& height;
+  int64_t count;
+  int64_t height;
   std::span<StackEntry> stack;
 };
 
@@ -28,7 +29,7 @@ std::optional<int32_t> outcome_of(const Block& block, std::span<const int64_t> r
 }
 
 // Push symbols on a stack, with their contexts and costs for distances.
-void push(const Block& block, const Move& move, const Configuration& to) {
+void push(const Block& block, const Move& move, Configuration& to) {
   StackEntry top = to.height > 0 ? to.stack[to.height - 1] : StackEntry{0, 0, 0};
   if (to.height + move.pushed > static_cast<int64_t>(to.stack.size())) {
     throw std::invalid_argument("a move pushes more than the stack has room for");
@@ -67,7 +68,7 @@ void settle(const Block& block, int32_t number, const Configuration& to) {
 }
 
 // Make a move; the configuration holds its state before the move.
-void make(const Block& block, int32_t number, const Configuration& to) {
+void make(const Block& block, int32_t number, Configuration& to) {
   const auto move = block.record<Move>(Table::kMoves, number);
   to.count = move.keeps * to.count + move.adds;
   to.height -= move.pops;
@@ -93,12 +94,15 @@ void advance(const Memory& memory, const SequenceBatch& at, std::span<const int6
     }
     const auto outcome = outcome_of(block, at.rows(i), block.word(Table::kClasses, tokens[i]));
     if (!outcome) continue;
-    after.counts[i] = at.count(i, 0), after.heights[i] = at.height(i, 0);
-    make(block, *outcome,
-         {{after.all_rows + i * at.parts, at.parts},
-          after.counts[i],
-          after.heights[i],
-          {after.all_stacks + i * at.stack_size, at.stack_size}});
+    Configuration to{{after.all_rows + i * at.parts, at.parts},
+                     at.count(i, 0),
+                     at.height(i, 0),
+                     {after.all_stacks + i * at.stack_size, at.stack_size}};
+    if (to.height < 0 || to.height > static_cast<int64_t>(at.stack_size)) {
+      throw std::invalid_argument("a stack is higher than the stack has room for");
+    }
+    make(block, *outcome, to);
+    after.counts[i] = to.count, after.heights[i] = to.height;
   }
 }
 

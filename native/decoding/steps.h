@@ -18,8 +18,8 @@ struct After {
   StackEntry* all_stacks;
 };
 
-// Advance each sequence by one token, `[B]`. The batch has been checked, and have one configuration. Throw
-// invalid_argument for tokens that do not exist.
+// Advance each sequence by one token, `[B]`. The batch has been checked, and its sequences have one
+// configuration each. Throw invalid_argument for tokens that do not exist.
 void advance(const Memory& memory, const SequenceBatch& at, std::span<const int64_t> tokens, const After& after);
 
 }  // namespace decoding

@@ -63,12 +63,11 @@ class Budget {
 
   // Throw LimitExceeded if `bytes` more would exceed the limit.
   void charge(size_t bytes) {
-    const int64_t used = used_ + static_cast<int64_t>(bytes);
-    if (bytes > static_cast<size_t>(max_bytes_) || used > max_bytes_) {
+    if (used_ > max_bytes_ || bytes > static_cast<size_t>(max_bytes_ - used_)) {
       throw LimitExceeded(Limit::kMemory, static_cast<double>(max_bytes_));
     }
-    used_ = used;
-    if (used > peak_) peak_ = used;
+    used_ += static_cast<int64_t>(bytes);
+    if (used_ > peak_) peak_ = used_;
   }
   void release(size_t bytes) noexcept { used_ -= static_cast<int64_t>(bytes); }
 

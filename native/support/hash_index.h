@@ -1,12 +1,13 @@
 // HashIndex: finds elements that are stored elsewhere and numbered from 0, by their hashes.
 //
-//     index.find(hash, is_match)       the number of an element with that hash for which `is_match(number)` holds, or
-//     kAbsent index.reserve_one()           makes room for one more; the only one of these that throws index.add(hash)
-//     adds an element that is not there yet; numbers come in order, from 0
+//     index.find(hash, is_match)   the number of an element with that hash for which `is_match(number)` holds,
+//                                  or kAbsent
+//     index.reserve_one()          makes room for one more; the only one of these that throws
+//     index.add(hash)              adds an element that is not there yet; numbers come in order, from 0
 //
 // Open addressing with linear probing, in a power of two of slots at most half of which are taken. The high bits of a
-// hash, which are the best mixed, say which slot comes first. Hashes are kept apart from the slots, in order of numbers:
-// most slots that are looked at are free.
+// hash, which are the best mixed, say which slot comes first. Hashes are kept apart from the slots, in order of
+// numbers: most slots that are looked at are free.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -37,7 +36,7 @@ void in_parallel(size_t count, int num_threads, const Work& work) {
   others.reserve(most);
   try {
     for (size_t thread = 1; thread < most; ++thread) others.emplace_back(run);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // No more threads are available; the existing ones do all of the work.
   }
   run();

@@ -37,7 +37,7 @@ class LinkedLists {
 
   void add_lists(size_t count) { lists_.resize(lists_.size() + count, {kNone, kNone}); }
   void append(int32_t list, const T& value) {
-    const auto link = static_cast<int32_t>(links_.size());
+    const int32_t link = support::as_count(links_.size());
     links_.push_back({value, kNone});
     (lists_[list].first == kNone ? lists_[list].first : links_[lists_[list].last].next) = link;
     lists_[list].last = link;
@@ -76,7 +76,6 @@ class Search {
         popped_(budget),
         readers_(budget),
         known_readers_(budget),
-        partly_(budget),
         popped_states_(budget),
         missing_(budget),
         todo_(budget),
@@ -107,10 +106,6 @@ class Search {
   };
   struct Popped {
     int32_t symbol, state;
-  };
-  // A separate state for a state that has popped a symbol.
-  struct PoppedState {
-    int32_t state, symbol;
   };
 
   void add_state(int32_t kind) {
@@ -151,16 +146,15 @@ class Search {
   }
   // Return the separate state for a state that has popped a symbol.
   int32_t popping(int32_t state, int32_t symbol) {
-    const int32_t number = partly_.intern({state, symbol}).number;
-    if (number == static_cast<int32_t>(popped_states_.size())) {
-      popped_states_.push_back({state, symbol});
-      add_state(moves_.symbol_kind[symbol]);
-    }
+    const auto [number, is_new] = popped_states_.intern({state, symbol});
+    if (is_new) add_state(moves_.symbol_kind[symbol]);
     return num_states_ + number;
   }
   // Follow a move until the symbols that it pushed are popped, or until a text for one of them is unknown.
   void follow(Waiting move, int32_t at) {
+    budget_.spend(8);
     for (; move.size > 0; --move.size) {
+      budget_.spend(2);
       const int32_t pushed = cell(at, moves_.sequences[move.pushes][move.size - 1]);
       if (pushed == kNone) return;
       if (after_[pushed] == kNone) {
@@ -169,7 +163,6 @@ class Search {
       }
       at = after_[pushed];
     }
-    budget_.spend(8);
     if (move.popped == kNoSymbol) {
       if (!known_readers_.intern({at, move.origin}).is_new) return;
       readers_.append(at, move.origin);
@@ -198,7 +191,7 @@ class Search {
     waiting_.visit(number,
                    [&](const Waiting& move) { follow({move.pushes, move.size - 1, move.origin, move.popped}, after); });
     if (state >= num_states_ && was_missing && completes(state)) {
-      const PoppedState whole = popped_states_[state - num_states_];
+      const StateSymbol whole = popped_states_[state - num_states_];
       reach(whole.state, whole.symbol, state);
     }
   }
@@ -213,9 +206,8 @@ class Search {
   LinkedLists<Popped> popped_;    // by state, the symbols that have been popped, and the states after
   LinkedLists<int32_t> readers_;  // by state, the states that pop whatever it pops
   support::ValueInterner<StateReader> known_readers_;
-  support::ValueInterner<StateSymbol> partly_;
-  Vector<PoppedState> popped_states_;  // of each separate state
-  Vector<int32_t> missing_;            // by state, how many of the symbols under it have not been popped
+  support::ValueInterner<StateSymbol> popped_states_;  // of each separate state, the state and what it has popped
+  Vector<int32_t> missing_;  // by state, how many of the symbols under it have not been popped
   Vector<Reached> todo_;
   Budget& budget_;
 };
@@ -236,7 +228,7 @@ Vector<uint8_t> not_completed(const Moves& moves, const Vector<uint8_t>& is_poss
       found[state] = found[state] && !search.completes(state);
       some_new |= found[state] && !is_possibly_dead[state];
     }
-    budget.spend(8 * static_cast<int64_t>(num_states));
+    budget.spend(8 * static_cast<int64_t>(num_states) + std::ssize(order));
     if (!some_new) break;
     // The second search reads the moves backwards, the others at random.
     if (search_number == 0) {

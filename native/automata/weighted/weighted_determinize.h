@@ -3,8 +3,8 @@
 //
 //     pay early       of all paths to a set the common part is the cost of the arc: the least cost in the tropical
 //                     semiring, the sum in the log semiring; what is left are the residuals
-//     epsilon arcs    are followed when a set is expanded, with their costs, by a queue of states whose cost has
-//     changed
+//     epsilon arcs    are followed when a set is expanded, with their costs, by a queue of states whose
+//                     cost has changed
 //
 // (Mohri, "Finite-state transducers in language and speech processing", Computational Linguistics 23, 1997.) It ends if
 // two states with the same loops have the same costs around them (the twins property); otherwise residuals grow without

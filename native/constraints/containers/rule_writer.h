@@ -87,10 +87,10 @@ class RuleWriter {
   int32_t num_used() const { return num_used_; }
 
  protected:
-  // Adds what may come next in a state, from a state of the rule.
+  // Add what may come next in a state, from a state of the rule.
   virtual void add_moves(int32_t state, int32_t source) = 0;
 
-  // Adds an item or member, whose value leads to a state of the container in each way.
+  // Add an item or member, whose value leads to a state of the container in each way.
   void add_member(int32_t source, const nb::tuple& names, const ReadValue& value) {
     if (names.size() == 0) {
       add_value(source, value);
@@ -152,7 +152,7 @@ class RuleWriter {
     }
   }
 
-  // Adds the name of a member, up to the state where its value begins.
+  // Add the name of a member, up to the state where its value begins.
   void add_name(int32_t source, const nb::tuple& names, int32_t target) {
     const size_t last = names.size() - 1;
     for (size_t at = 0; at < last; ++at) {

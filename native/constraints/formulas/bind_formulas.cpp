@@ -64,6 +64,8 @@ PyObject* compare(PyObject* self, PyObject* other, int how) {
     } catch (nb::python_error& error) {
       error.restore();
       return nullptr;
+    } catch (const std::bad_alloc&) {
+      return PyErr_NoMemory();
     }
   }
   return PyBool_FromLong(same == (how == Py_EQ));
@@ -78,6 +80,8 @@ PyObject* repr(PyObject* self) {
   } catch (nb::python_error& error) {
     error.restore();
     return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
   }
 }
 

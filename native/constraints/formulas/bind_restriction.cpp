@@ -37,11 +37,12 @@ class ToKind {
 
   nb::object of(nb::handle formula) {
     if (nb::object found = known(formula)) return found;
-    begin(Node(formula));
     try {
+      begin(Node(formula));
       return run();
     } catch (...) {
       around_.clear();
+      references_.clear();
       throw;
     }
   }
@@ -74,9 +75,8 @@ class ToKind {
   void begin(Node node) {
     if (is(node.type(), reference_)) {
       const nb::object key = node.fields()[0];
-      for (const Frame& frame : around_) {
-        if (is(frame.node.type(), reference_) && nb::object(frame.node.fields()[0]).equal(key)) refuse(key);
-      }
+      if (references_.contains(key)) refuse(key);
+      references_.add(key);
     }
     around_.emplace_back(node);
   }
@@ -87,6 +87,7 @@ class ToKind {
       std::optional<nb::object> result = next_part(frame);
       if (!result) continue;
       if (PyDict_SetItem(done_.ptr(), frame.node.ptr(), result->ptr()) != 0) nb::raise_python_error();
+      if (is(frame.node.type(), reference_)) references_.discard(frame.fields[0]);
       around_.pop_back();
       if (around_.empty()) return *result;
       keep(around_.back(), *result);
@@ -144,6 +145,7 @@ class ToKind {
   // Restrictions of connectives and references.
   nb::dict done_;
   std::vector<Frame> around_;
+  nb::set references_;  // the keys of the references among these
   // Whether a part of the conjunction that is looked at was FALSE.
   bool is_false_ = false;
 };

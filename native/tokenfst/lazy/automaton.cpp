@@ -78,6 +78,7 @@ int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
   Place at{from.state, from.top, stacks_.num_kept()};
   Looked looked{};
   for (const uint8_t byte : text) {
+    budget_.spend(1);
     at = machine_.step(at, machine_.byte_class()[byte], stacks_, looked);
     if (at.state == kDead) return kNotAllowed;
   }
@@ -137,7 +138,8 @@ bool LazyAutomaton::is_final(int64_t state) {
 
 MaskPointer LazyAutomaton::mask(int64_t state) {
   if (MaskPointer known = cache_.find(state)) return known;
-  if (cache_.num_states() >= max_masks_ || static_cast<int64_t>(cache_.num_bytes()) > budget_.max_bytes() / 2) forget();
+  const auto num_bytes = static_cast<int64_t>(cache_.num_bytes() + writer_.num_bytes());
+  if (cache_.num_states() >= max_masks_ || num_bytes > budget_.max_bytes() / 2) forget();
   MaskPointer found = found_mask(state);
   cache_.keep(state, found);
   return found;

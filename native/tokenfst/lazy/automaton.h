@@ -1,7 +1,7 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
 //     state    a configuration of a Machine: a state and a stack, both numbers, as one integer
-//     mask     the tokens that a configuration allows (`lazy/cached_masks.h`). Masks are kept until they are too
+//     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Masks are kept until they are too
 //              many or take too much memory; then all are forgotten. States stay valid
 //
 // A caller must hold the automaton (`Hold`), one thread at a time. Do not wait for it while holding Python's lock: try,
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tokenfst/automaton.h"
+#include "tokenfst/lazy/mask_finder.h"
 #include "tokenfst/lazy/masks_within.h"
 
 namespace tokenfst {
@@ -48,7 +49,7 @@ class LazyAutomaton : public Automaton {
 
   class Hold {
    public:
-    // Takes the automaton if it is free.
+    // Take the automaton if it is free.
     Hold(LazyAutomaton& automaton, std::try_to_lock_t);
     // Waits until it is free. Throws std::runtime_error if this thread already holds it, which can only happen in the
     // handler of a signal.
@@ -70,7 +71,7 @@ class LazyAutomaton : public Automaton {
   // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
   // std::invalid_argument.
 
-  // Sets the tokens that write something else at the start of a text, in order.
+  // Set the tokens that write something else at the start of a text, in order.
   void set_beginnings(std::span<const Beginning> beginnings);
   // Whether a known state reads a byte.
   bool reads(uint8_t byte) const { return machine_.reads(byte); }
@@ -87,9 +88,9 @@ class LazyAutomaton : public Automaton {
   support::ByteSet bytes_after(int64_t state);
   // A number of tokens that suffices from a state to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state);
-  // Writes the mask of a state. Returns whether `remaining` is known to exclude none of its tokens.
+  // Write the mask of a state. Return whether `remaining` is known to exclude none of its tokens.
   bool fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // Does the same if the mask is kept, and nothing otherwise; returns whether it is kept.
+  // Does the same if the mask is kept, and nothing otherwise; return whether it is kept.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out);
   // The state and the token from which a state was first reached; none for the start and for unknown states.
   std::optional<Predecessor> predecessor(int64_t state) const;

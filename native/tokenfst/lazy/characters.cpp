@@ -356,7 +356,7 @@ bool Characters::add_rest_but_separators(int32_t state) {
   });
 }
 
-bool Characters::add_behind(int32_t state) {
+bool Characters::add_targets(int32_t state) {
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (overlap(machine_.bytes(column).all, kDot) && !add(machine_.row(state)[column])) return false;
   }
@@ -366,21 +366,22 @@ bool Characters::add_behind(int32_t state) {
   });
 }
 
-Characters::Behind Characters::behind(int32_t state) {
-  if (behind_of_.size() < static_cast<size_t>(machine_.num_states())) behind_of_.resize(machine_.num_states(), kNoNote);
-  if (behind_of_[state] != kNoNote) return behinds_[behind_of_[state]];
+Characters::CharacterTargets Characters::find_targets(int32_t state) {
+  if (targets_of_.size() < static_cast<size_t>(machine_.num_states()))
+    targets_of_.resize(machine_.num_states(), kNoNote);
+  if (targets_of_[state] != kNoNote) return character_targets_[targets_of_[state]];
   begin_search();
   queue_.clear();
-  Behind found;
-  found.is_free = add_behind(state);
+  CharacterTargets found;
+  found.is_free = add_targets(state);
   found.leaving = leaving(state, kDot);
   if (found.is_free) {
     found.begin = static_cast<int32_t>(reached_.size());
     reached_.insert(reached_.end(), queue_.begin(), queue_.end());
     found.end = static_cast<int32_t>(reached_.size());
   }
-  behinds_.push_back(found);
-  behind_of_[state] = static_cast<int32_t>(behinds_.size()) - 1;
+  character_targets_.push_back(found);
+  targets_of_[state] = static_cast<int32_t>(character_targets_.size()) - 1;
   return found;
 }
 
@@ -400,7 +401,7 @@ Cover Characters::cover(int32_t state) {
     const size_t last = frontier_.size();
     budget_.spend(static_cast<int64_t>(last - first));
     for (; first < last; ++first) {
-      const Behind own = behind(frontier_[first]);
+      const CharacterTargets own = find_targets(frontier_[first]);
       found.leaving |= own.leaving;
       if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMostStates : kMostForLong)) return found;
       for (int32_t at = own.begin; at < own.end; ++at) meet(reached_[at]);

@@ -68,8 +68,8 @@ class Characters {
         free_(budget),
         note_of_(budget),
         notes_(budget),
-        behind_of_(budget),
-        behinds_(budget),
+        targets_of_(budget),
+        character_targets_(budget),
         reached_(budget),
         met_(budget),
         queue_(budget),
@@ -103,8 +103,8 @@ class Characters {
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
   size_t num_bytes() const {
-    return sizeof(Note) * notes_.size() + sizeof(Behind) * behinds_.size() + free_.size() +
-           4 * (note_of_.size() + behind_of_.size() + reached_.size() + met_.size() + queue_.size() + covered_.size() +
+    return sizeof(Note) * notes_.size() + sizeof(CharacterTargets) * character_targets_.size() + free_.size() +
+           4 * (note_of_.size() + targets_of_.size() + reached_.size() + met_.size() + queue_.size() + covered_.size() +
                 frontier_.size() + num_leading_.size());
   }
 
@@ -122,7 +122,7 @@ class Characters {
     bool has_loops = false, has_text = false;
   };
   // Where single characters of kDot lead from a state.
-  struct Behind {
+  struct CharacterTargets {
     bool is_free = false;        // whether all of them lead somewhere
     int32_t begin = 0, end = 0;  // these states, in `reached_`
     support::ByteSet leaving;    // the other bytes that lead anywhere
@@ -146,16 +146,16 @@ class Characters {
   // Whether the rest of every character does; what was asked in this search before is taken to be true, since a search
   // ends where it is not.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Finds where single characters of kDot lead from a state.
-  Behind behind(int32_t state);
-  // Adds the states that they lead to to the queue; returns whether all of them lead somewhere.
-  bool add_behind(int32_t state);
+  // Find where single characters of kDot lead from a state.
+  CharacterTargets find_targets(int32_t state);
+  // Add the states that they lead to to the queue; return whether all of them lead somewhere.
+  bool add_targets(int32_t state);
   bool add_rest(int32_t state, Pending pending);
   // The same after the byte with which line separators begin, without these.
   bool add_rest_but_separators(int32_t state);
   bool add(int32_t state);
   void begin_search();
-  // Returns whether a state has not been met in this search with this pending rest of a character.
+  // Return whether a state has not been met in this search with this pending rest of a character.
   bool is_new(int32_t state, Pending pending);
 
   Machine& machine_;
@@ -166,8 +166,8 @@ class Characters {
   static constexpr int32_t kNoNote = -1;
   Vector<int32_t> note_of_;  // [Q], the note of each state that was looked at
   Vector<Note> notes_;
-  Vector<int32_t> behind_of_;  // [Q], as `note_of_`
-  Vector<Behind> behinds_;
+  Vector<int32_t> targets_of_;  // [Q], as `note_of_`
+  Vector<CharacterTargets> character_targets_;
   Vector<int32_t> reached_;
   Vector<int32_t> met_;  // [Q], the last search that met each state, and with what pending
   Vector<int32_t> queue_;

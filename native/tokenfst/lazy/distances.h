@@ -53,9 +53,9 @@ class StackDistances {
         contexts_(1, source_->bottom(), budget),
         above_(budget) {}
 
-  // Finds the contexts of all kept cells.
+  // Find the contexts of all kept cells.
   void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
-  // Finds the contexts of temporary cells that a walk has pushed.
+  // Find the contexts of temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
   // How far the end is from a configuration, kFar if this is not known.

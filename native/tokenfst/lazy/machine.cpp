@@ -81,6 +81,7 @@ FixedMachine::FixedMachine(const automata::ByteTables& automaton, Budget& budget
                 automaton.num_classes, table_.open().begin());
     table_.keep(state);
     ends_.push_back(automaton.final[state] ? 0 : kDead);
+    budget.spend(automaton.num_classes);
   }
 }
 
@@ -106,6 +107,7 @@ FixedMachine::FixedMachine(const automata::PushdownTables& automaton, Budget& bu
     for (int32_t column = 0; column < automaton.num_classes; ++column) row[column] = entry(state, column);
     table_.keep(state);
     ends_.push_back(entry(state, automaton.end_column()));
+    budget.spend(automaton.num_classes);
   }
 }
 

@@ -109,11 +109,11 @@ class Machine {
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
 
  protected:
-  // Fills in the row of a state.
+  // Fill in the row of a state.
   virtual void expand(int32_t state) = 0;
   // The entry for where the text continues after a rule ended in an exit, if a symbol was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
-  // Makes the target of a step, which stands below kDead.
+  // Make the target of a step, which stands below kDead.
   virtual int32_t made_target(int32_t) { return kDead; }
 
   // Steps as entries of the table: numbers from kFirstStep down.

@@ -13,6 +13,7 @@
 
 #include "tokenfst/lazy/cached_masks.h"
 #include "tokenfst/lazy/distances.h"
+#include "tokenfst/lazy/walk.h"
 
 namespace tokenfst {
 
@@ -53,7 +54,7 @@ class MasksWithin {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
-  // Writes the tokens of a mask that are less than `limit` from the end. Returns whether all of its tokens are.
+  // Write the tokens of a mask that are less than `limit` from the end. Return whether all of its tokens are.
   bool write(const MaskPointer& mask, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
              std::span<uint32_t> out);
   void clear();

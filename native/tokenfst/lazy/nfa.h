@@ -58,9 +58,9 @@ class LazyNfa {
   bool counts() const { return !counters_.empty(); }
   std::span<const int32_t> starts() const { return starts_; }
 
-  // Appends the arcs of a state; this may make states.
+  // Append the arcs of a state; this may make states.
   void arcs_of(int32_t state, Vector<ClassArc>& arcs);
-  // Appends the states that its epsilon arcs, and the guarded arcs that are open, lead to; this may make states.
+  // Append the states that its epsilon arcs, and the guarded arcs that are open, lead to; this may make states.
   void epsilon_of(int32_t state, Vector<int32_t>& targets);
   // Whether a state reads something, calls or ends.
   bool is_kept(int32_t state) const;
@@ -210,11 +210,11 @@ class LazyNfa {
   int32_t next_block(const Counted& at);
   void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;
-  // Returns whether the text can be completed after entering a state of a counter's fragment after `units` units.
+  // Return whether the text can be completed after entering a state of a counter's fragment after `units` units.
   bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
   void prepare_free();
   bool finds_deterministic(int32_t fragment) const;
-  // Returns whether a state of a fragment reads every class of such text; appends where it leads.
+  // Return whether a state of a fragment reads every class of such text; append where it leads.
   bool reads_text(int32_t state, Vector<int32_t>& targets) const;
 
   ByteClasses byte_class_{};

@@ -113,7 +113,7 @@ void NfaDistances::find_layers() {
   }
 }
 
-// Fills in the layer after `before`, which is empty for the first layer.
+// Fill in the layer after `before`, which is empty for the first layer.
 void NfaDistances::fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer,
                               std::span<const int32_t> before) {
   const int32_t first = nfa_.first_of_fragment_[counter.fragment];

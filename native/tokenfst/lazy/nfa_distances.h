@@ -76,7 +76,7 @@ class NfaDistances : public DistanceSource {
   // Where the exits of a rule begin in the vectors of several rules.
   int32_t first_exit(int32_t joint, int32_t rule) const;
   int32_t rule_of(int32_t state) const;
-  // Lowers a row to that of a state plus a constant; returns whether anything changed.
+  // Lowers a row to that of a state plus a constant; return whether anything changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags);
 

@@ -210,7 +210,7 @@ void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) {
 
 void LazyNfa::append_epsilon(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
-    // Appends the end, if texts may end here.
+    // Append the end, if texts may end here.
     const Counted at = counted(state);
     const int32_t first = first_of_fragment_[at.counter.fragment];
     const bool ends = std::ranges::count(fragment_epsilon(first + at.inner), first + 1) > 0;

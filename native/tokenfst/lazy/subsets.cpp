@@ -212,7 +212,7 @@ int32_t SubsetMachine::joint_call(int32_t set) const {
   return own.count == kSeveralRules ? own.begin : kNone;
 }
 
-int32_t SubsetMachine::set_behind(int32_t state) {
+int32_t SubsetMachine::set_of_state(int32_t state) {
   if (single_.has(state) && single_[state] != kDead) return single_[state];
   begin_gathering();
   if (nfa_.is_plain(state)) {
@@ -228,10 +228,10 @@ int32_t SubsetMachine::set_behind(int32_t state) {
 
 // The entry for reading on from one state. The rest of a text that is read for flags is a call: the state after it is
 // pushed.
-int32_t SubsetMachine::entry_behind(int32_t state) {
+int32_t SubsetMachine::entry_of_state(int32_t state) {
   const auto [detached, after] = nfa_.detached(state);
-  if (detached == kNone) return entries_[set_behind(state)];
-  const int32_t set = set_behind(detached);
+  if (detached == kNone) return entries_[set_of_state(state)];
+  const int32_t set = set_of_state(detached);
   support::reserve_more(steps_, 1);
   support::reserve_more(symbols_, 1);
   StackStep step;
@@ -243,7 +243,7 @@ int32_t SubsetMachine::entry_behind(int32_t state) {
 }
 
 int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
-  if (exit == kDetachedExit) return entries_[set_behind(state_of_symbol(symbol))];
+  if (exit == kDetachedExit) return entries_[set_of_state(state_of_symbol(symbol))];
   const Returns own = returns_of_[symbol];
   if (own.count > 0 && exit < kSeveralExits) {
     const int32_t place = own.begin + nfa_.exit_in_rule(exit);

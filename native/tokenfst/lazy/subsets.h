@@ -36,7 +36,7 @@ class ByState {
  public:
   ByState(int32_t value, Budget& budget) : value_(value), fixed_(budget), made_(budget) {}
 
-  // Makes room for the states that there are by now.
+  // Make room for the states that there are by now.
   void follow(const LazyNfa& nfa) {
     if (fixed_.empty()) fixed_.assign(nfa.num_fixed_states(), value_);
     const auto num_made = static_cast<size_t>(nfa.num_states() - nfa.num_fixed_states());
@@ -113,9 +113,9 @@ class SubsetMachine : public Machine {
   int32_t closed();
   int32_t kept(int32_t called, int32_t exit);
   // The same for one state.
-  int32_t set_behind(int32_t state);
-  int32_t entry_behind(int32_t state);
-  // Adds a state to those gathered, unless it is among them.
+  int32_t set_of_state(int32_t state);
+  int32_t entry_of_state(int32_t state);
+  // Add a state to those gathered, unless it is among them.
   void gather(int32_t state);
   void begin_gathering();
   void check_open();
@@ -125,7 +125,7 @@ class SubsetMachine : public Machine {
   // The exit in which they end, kNone for none; of several, a number from kSeveralExits on.
   int32_t ended();
   int32_t num_rules() const { return static_cast<int32_t>(nfa_.starts().size()); }
-  // Adds the entry for entering a new set, with its row and its step.
+  // Add the entry for entering a new set, with its row and its step.
   void add_set(int32_t set, int32_t called, int32_t exit);
   void gather_returns(int32_t symbol, int32_t exit);
   int32_t member_with_row(int32_t set) const;

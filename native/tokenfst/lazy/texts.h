@@ -135,7 +135,7 @@ class Text {
   // The tokens below a node of the trie of whole tokens, after whose prefix text over the set may begin; null if it is
   // not one of those that were prepared.
   const TextBelow* below(const TrieNode& node) const;
-  // Prepares the nodes with many tokens after whose prefix, which ends in a byte, text over the set may begin.
+  // Prepare the nodes with many tokens after whose prefix, which ends in a byte, text over the set may begin.
   void prepare_below(uint8_t opening);
 
  private:
@@ -175,7 +175,7 @@ class TextLibrary {
   const Text& dot() const { return dot_; }
   // The tokens of more than `kNearBounds[number]` bytes.
   const TokenTrie& longer(size_t number) const { return *longer_[number]; }
-  // Takes the tokens that begin with some bytes away from a mask.
+  // Take the tokens that begin with some bytes away from a mask.
   void clear_beginning(const support::ByteSet& bytes, Words& words) const;
   // The number of these tokens.
   int32_t num_beginning(const support::ByteSet& bytes) const;
@@ -187,7 +187,7 @@ class TextLibrary {
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
-  // Visits the runs of ranks of the tokens that begin with some bytes, with the byte.
+  // Visit the runs of ranks of the tokens that begin with some bytes, with the byte.
   template <class Visit>
   void for_each_run(const support::ByteSet& bytes, Visit visit) const;
 

@@ -30,7 +30,7 @@ int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) {
   return static_cast<int32_t>(at);
 }
 
-// Walks over what is below a node of a trie.
+// Walk over what is below a node of a trie.
 template <class Walker>
 void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Places& start, Walker& walker,
                 Budget& budget) {
@@ -81,7 +81,7 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
   walk_below(trie, trie.root(), start, walker, budget);
 }
 
-// Adds tokens to those collected. Mostly they are few, and added one by one faster than as a range.
+// Add tokens to those collected. Mostly they are few, and added one by one faster than as a range.
 inline void collect(std::span<const int32_t> own, Vector<int32_t>& tokens) {
   constexpr size_t kFew = 8;
   if (own.size() > kFew) {
@@ -106,7 +106,7 @@ struct WalkedTokens {
   bool whole;
 };
 
-// Returns whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
+// Return whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
 // loop.
 inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
                         bool whole) {
@@ -162,7 +162,7 @@ class DifferingWalk {
   }
 
  private:
-  // Returns whether all tokens below a node can be read. Where it begins a character beyond ASCII, it is enough that
+  // Return whether all tokens below a node can be read. Where it begins a character beyond ASCII, it is enough that
   // the state before it loops on what is below.
   bool skips(const Place& from, const Place& reached, const TrieNode& node) {
     if (reached.state == kDead) return true;

@@ -1,0 +1,276 @@
+#include "tokenfst/lazy/mask_finder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tokenfst {
+
+namespace {
+
+// A mask with more tokens than this gets separate words.
+constexpr size_t kMostFlips = 1 << 12;
+// Tokens that one of two states allows and the other does not are found by a walk if there are fewer of them than this.
+constexpr int32_t kManyLost = 1 << 10;
+// Covers of a loop are used from this length on.
+constexpr int32_t kLongCover = 16;
+// Tokens that begin with an excluded byte are walked over if they are fewer than all, by this factor.
+constexpr int64_t kShareExcluded = 2;
+
+// Words that are kept elsewhere, and outlive every mask.
+std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
+
+}  // namespace
+
+MaskPointer MaskFinder::find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of) {
+  const TextLike text = context_.characters.text(at.state);
+  if (!(text.set == kQuoted)) {
+    if (MaskPointer mask = near_bounds(at, mask_of)) return mask;
+  }
+  if (text.target != kDead) {
+    if (MaskPointer mask = text_mask(text, at, mask_of)) return mask;
+  }
+  return walked(at);
+}
+
+bool MaskFinder::begin(const Configuration& at) {
+  context_.stacks.drop_from(context_.stacks.num_kept());
+  tokens_.clear();
+  looked_.lowest = context_.stacks[at.top].height + 1;
+  is_final_ = context_.machine.may_end(place(at), context_.stacks, looked_);
+  return is_final_;
+}
+
+WalkedTokens MaskFinder::walked_tokens(bool whole) const {
+  return {whole ? vocabulary_.whole() : vocabulary_.partial(), vocabulary_.token_of_rank(), whole};
+}
+
+void MaskFinder::walk(const TokenTrie& tokens, const Configuration& at) {
+  AllowedWalk walker(context_, {tokens.trie, tokens.token_of_rank, false}, {}, nullptr, looked_, tokens_);
+  walk_places(tokens.trie, place(at), walker, budget_);
+}
+
+void MaskFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
+  for (const bool whole : {true, false}) {
+    const WalkedTokens tokens = walked_tokens(whole);
+    AllowedWalk walker(context_, tokens, skipped, whole ? &texts_.quoted() : nullptr, looked_, tokens_);
+    walk_places(tokens.trie, place(at), walker, budget_);
+  }
+}
+
+MaskPointer MaskFinder::walked(const Configuration& at) {
+  ++counts_.walked;
+  begin(at);
+  walk_all({}, at);
+  return mask(nullptr, at);
+}
+
+// The mask that has been collected, relative to `base`; `depth` symbols of the stack or more were looked at.
+MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth) {
+  const auto ends = vocabulary_.eos_ids();
+  if (tokens_.size() > kMostFlips) {
+    Words words = base ? *base : Words(vocabulary_.num_words());
+    for (int32_t token : tokens_) support::flip_bit(words, token);
+    base = std::make_shared<const Words>(std::move(words));
+    tokens_.clear();
+  }
+  depth = std::max(depth, context_.stacks[at.top].height + 1 - looked_.lowest);
+  auto made = std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_, depth});
+  made->flips.reserve(tokens_.size() + (is_final_ ? ends.size() : 0));
+  if (is_final_) made->flips.assign(ends.begin(), ends.end());
+  made->flips.insert(made->flips.end(), tokens_.begin(), tokens_.end());
+  return made;
+}
+
+// The mask of a text-like state, null if it takes a walk over all tokens.
+MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
+                                  const std::function<MaskPointer(const Configuration&)>& mask_of) {
+  const int32_t loop = loop_after(text, at.state);
+  const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
+  const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDot;
+  const bool may_be_covered = !leads_to_quoted && !is_prepared;
+  if (may_be_covered) {
+    // Mostly fewer tokens leave a loop than are beyond a short cover.
+    if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
+  }
+  if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
+  const Text* known = texts_.find(text.set);
+  MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
+  if (!found && (loops || is_prepared)) found = covered(at, 0);
+  return found || loops ? found : with_excluded_bytes(text, at);
+}
+
+// The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
+int32_t MaskFinder::loop_after(const TextLike& text, int32_t state) {
+  if (text.target == state) return kDead;
+  if (text.target_loops) return text.target;
+  const TextLike& next = context_.characters.text(text.target);
+  return next.target_loops && !(text.set == kQuoted) && next.set.holds(text.set) ? next.target : kDead;
+}
+
+// The mask of a state relative to another one's. Where that state allows many tokens that begin with bytes with which
+// nothing may begin here, as where text must not begin with a space, they are taken away at once.
+MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const MaskPointer& known) {
+  ++counts_.differing;
+  begin(at);
+  support::ByteSet lost = context_.characters.lost(at.state, other);
+  if (!lost.is_empty() && texts_.num_beginning(lost) < kManyLost) lost = {};
+  // Where both loop, nothing below differs.
+  if (!context_.characters.alike_beyond_ascii(at.state, other)) {
+    for (const int32_t state : {at.state, other}) context_.characters.loops(state);
+  }
+  const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
+  for (const bool whole : {true, false}) {
+    const WalkedTokens tokens = walked_tokens(whole);
+    DifferingWalk walker(context_, tokens, lost, looked_, tokens_);
+    walk_places(tokens.trie, start, walker, budget_);
+  }
+  if (lost.is_empty()) return with_changes(known, at);
+  const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
+  Words words = known->base ? *known->base : Words(vocabulary_.num_words());
+  for (const int32_t token : flips) support::flip_bit(words, token);
+  texts_.clear_beginning(lost, words);
+  return mask(std::make_shared<const Words>(std::move(words)), at, known->depth);
+}
+
+// A mask with other effects of the tokens that have been collected.
+MaskPointer MaskFinder::with_changes(const MaskPointer& known, const Configuration& at) {
+  const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
+  tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
+  return mask(known->base, at, known->depth);
+}
+
+// The mask of a state that counts, relative to the one of a state without the counts whose bounds only long tokens
+// reach, which many states share; null if all bounds are too near, or none.
+MaskPointer MaskFinder::near_bounds(const Configuration& at,
+                                    const std::function<MaskPointer(const Configuration&)>& mask_of) {
+  for (size_t number = 0; number < std::size(kNearBounds); ++number) {
+    const int32_t far = context_.machine.far_state(at.state, kNearBounds[number]);
+    if (far == at.state) continue;
+    const MaskPointer known = mask_of({far, at.top});
+    ++counts_.differing;
+    begin(at);
+    const TokenTrie& tokens = texts_.longer(number);
+    DifferingWalk walker(context_, {tokens.trie, tokens.token_of_rank, false}, {}, looked_, tokens_);
+    const DifferingWalk::Places start{place(at), {far, at.top, context_.stacks.num_kept()}};
+    walk_places(tokens.trie, start, walker, budget_);
+    return with_changes(known, at);
+  }
+  return nullptr;
+}
+
+// The mask of a state that is chained or covered but for some first bytes of a text, which lead elsewhere than the
+// others and are excluded. Null if the state is not of that kind, or if many tokens begin with these bytes.
+MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const Configuration& at) {
+  const support::ByteSet own = text.set.ascii_bytes();
+  const auto excluded_in = [&](const CharacterSet& set) -> support::ByteSet {
+    const support::ByteSet excluded = set.ascii_bytes() & ~own;
+    support::ByteSet differing = own & ~set.ascii_bytes();
+    differing |= excluded;
+    const bool are_few = kShareExcluded * texts_.num_beginning(differing) < vocabulary_.num_ranks();
+    return are_few && !(set.beyond & ~text.set.beyond) ? excluded : support::ByteSet{};
+  };
+  if (const support::ByteSet excluded = excluded_in(kDot); !excluded.is_empty()) {
+    if (MaskPointer mask = covered(at, 0, excluded)) return mask;
+  }
+  const CharacterSet next = context_.characters.text(text.target).set;
+  const support::ByteSet excluded = excluded_in(next);
+  const Text* known = excluded.is_empty() ? nullptr : texts_.find(next);
+  return known ? chained(*known, at, excluded) : nullptr;
+}
+
+// The mask of some words of a text and of what has been collected. The tokens that begin with no character of the text,
+// or with an excluded byte, are walked over.
+MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
+                                  const Configuration& at) {
+  if (excluded.is_empty()) {
+    walk_all(set, at);
+    return mask(shared(words), at);
+  }
+  std::erase_if(tokens_, [&](int32_t token) { return excluded[vocabulary_.token(token)[0]]; });
+  CharacterSet skipped = set;
+  for (int word = 0; word < 4; ++word) skipped.ascii[word] &= ~excluded.words[word];
+  walk_all(skipped, at);
+  Words own = words;
+  texts_.clear_beginning(excluded, own);
+  return mask(std::make_shared<const Words>(std::move(own)), at);
+}
+
+// The mask of a state after which text of kDot of some length or more may continue in any way, unless it begins with an
+// excluded byte; null if the state is not of that kind.
+MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& excluded) {
+  const Text& dot = texts_.dot();
+  Cover cover = context_.characters.cover(excluded.is_empty() ? at.state : context_.characters.text(at.state).target);
+  cover.length += !excluded.is_empty();
+  const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover.length; });
+  if (free == std::end(kCovers) || *free < least) return nullptr;
+  begin(at);
+  const bool found =
+      for_each_rest(dot, cover.leaving, [&](const Rests& rests) { walk(rests.tokens_up_to(*free), at); });
+  if (!found) return nullptr;
+  ++counts_.covered;
+  walk(dot.beyond(*free), at);
+  return completed(dot.words(*free), kDot, excluded, at);
+}
+
+// The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
+MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
+  begin(at);
+  const support::ByteSet leaving = context_.characters.leaving(at.state, text.set());
+  if (!for_each_rest(text, leaving, [&](const Rests& rests) { walk(rests.from(0), at); })) return nullptr;
+  ++counts_.looping;
+  walk_all(text.set(), at);
+  return mask(shared(text.words(text.longest())), at);
+}
+
+// The mask of a state from which each character of a text leads to another state, unless the text begins with an
+// excluded byte; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
+// longer.
+MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const support::ByteSet& excluded) {
+  begin(at);
+  int32_t length = 0;
+  for (int32_t before = kDead, state = at.state;; ++length) {
+    const int32_t loop = loop_alike(text, state);
+    const Configuration here{loop == kDead ? state : loop, at.top};
+    const bool found =
+        for_each_rest(text, context_.characters.leaving(here.state, text.set()), [&](const Rests& rests) {
+          if (length <= rests.longest()) walk(loop == kDead ? rests.after(length) : rests.from(length), here);
+        });
+    if (!found) return nullptr;
+    if (loop != kDead) length = text.longest();
+    if (length == text.longest()) break;
+    const bool excludes = length == 0 && !excluded.is_empty();
+    const int32_t next = excludes ? context_.characters.text(state).target : after_character(text, before, state);
+    if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
+    if (next == kDead) break;
+    before = std::exchange(state, next);
+  }
+  ++counts_.chained;
+  return completed(text.words(length), text.set(), excluded, at);
+}
+
+// A state that allows the same tokens as a state and loops on a text; kDead if none is known.
+int32_t MaskFinder::loop_alike(const Text& text, int32_t state) {
+  const int32_t far = context_.machine.far_state(state, vocabulary_.longest());
+  const TextLike& own = context_.characters.text(far);
+  return own.target == far && own.set.holds(text.set()) ? far : kDead;
+}
+
+// The state that each character of a text leads to, kDead if there is none; `before` is the one that led to `state` by
+// a character, if any.
+int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t state) {
+  const int32_t further = before == kDead ? kDead : context_.machine.one_further(before, state);
+  if (further != kDead) return further;
+  const TextLike& own = context_.characters.text(state);
+  return own.set.holds(text.set()) ? own.target : kDead;
+}
+
+// Visit the rests of a text that begin with some bytes; return whether they save anything.
+template <class Visit>
+bool MaskFinder::for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit) {
+  const Text::RestTable* const rests = text.rests(bytes);
+  if (!rests) return false;
+  (bytes & rests->some).for_each([&](uint8_t first) { visit(*rests->by_first[first]); });
+  return true;
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,76 @@
+// MaskFinder: finds the mask of a configuration.
+//
+// For a text-like state it does not walk over all tokens: the mask is the words of a text (`lazy/texts.h`), plus a walk
+// over the rests of other tokens; or the mask of another state, plus the differences. Where some bytes may not begin a
+// text, `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A state that counts differs from one
+// whose bounds are far away in the tokens that are long enough to reach them; these are few, and the other state is
+// that of many counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "tokenfst/lazy/cached_masks.h"
+#include "tokenfst/lazy/walk.h"
+
+namespace tokenfst {
+
+// How many masks were found in each way: by a walk over all tokens, as the differences from another mask, or as the
+// words of a text that loops, that has a length, or that covers what follows.
+struct MaskCounts {
+  int64_t walked = 0, differing = 0, looping = 0, chained = 0, covered = 0;
+};
+
+class MaskFinder {
+ public:
+  MaskFinder(WalkContext context, TextLibrary& texts, Budget& budget)
+      : context_(context),
+        texts_(texts),
+        vocabulary_(*texts.vocabulary()),
+        budget_(budget),
+        tokens_(budget) {}
+
+  // The mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
+  MaskPointer find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
+  const MaskCounts& counts() const { return counts_; }
+
+ private:
+  Place place(const Configuration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
+  // Begin to collect tokens; return whether the text may end.
+  bool begin(const Configuration& at);
+  WalkedTokens walked_tokens(bool whole) const;
+  void walk(const TokenTrie& tokens, const Configuration& at);
+  void walk_all(const CharacterSet& skipped, const Configuration& at);
+  MaskPointer mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth = 0);
+
+  MaskPointer walked(const Configuration& at);
+  MaskPointer text_mask(const TextLike& text, const Configuration& at,
+                        const std::function<MaskPointer(const Configuration&)>& mask_of);
+  MaskPointer differing(const Configuration& at, int32_t other, const MaskPointer& mask);
+  MaskPointer near_bounds(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
+  MaskPointer with_changes(const MaskPointer& known, const Configuration& at);
+  MaskPointer covered(const Configuration& at, int32_t least, const support::ByteSet& excluded = {});
+  MaskPointer looping(const Text& text, const Configuration& at);
+  MaskPointer chained(const Text& text, const Configuration& at, const support::ByteSet& excluded = {});
+  MaskPointer with_excluded_bytes(const TextLike& text, const Configuration& at);
+  MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
+                        const Configuration& at);
+  int32_t loop_after(const TextLike& text, int32_t state);
+  int32_t loop_alike(const Text& text, int32_t state);
+  int32_t after_character(const Text& text, int32_t before, int32_t state);
+  template <class Visit>
+  bool for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit);
+
+  WalkContext context_;
+  TextLibrary& texts_;
+  const Vocabulary& vocabulary_;
+  Budget& budget_;
+  // The mask that is being made.
+  Vector<int32_t> tokens_;
+  Looked looked_{};
+  bool is_final_ = false;
+  MaskCounts counts_;
+};
+
+}  // namespace tokenfst
