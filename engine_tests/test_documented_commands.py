@@ -100,7 +100,7 @@ def test_all_commands_are_known() -> None:
 def test_what_pip_would_install_is_here(command: str) -> None:
     ours = distribution("tokenfst")
     for argument in shlex.split(command)[2:]:
-        asked = Requirement(argument)
+        asked = Requirement(f"tokenfst{argument[1:]}" if argument.startswith(".") else argument)
         assert asked.specifier.contains(version(asked.name))
         if asked.name != "tokenfst":
             continue

@@ -210,9 +210,10 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert (settings.limits.seconds, settings.cache_bytes) == (2.5, 1000)
     for name, wrongs in {"COMPILE_SECONDS": ("-1", "many", "0", "inf"), "THREADS": ("0.5", "0", "nan")}.items():
         for wrong in wrongs:
-            with monkeypatch.context() as within, pytest.raises(ValueError, match=re.escape(f"not {wrong!r}")):
+            with monkeypatch.context() as within:
                 within.setenv(f"TOKENFST_{name}", wrong)
-                settings_from_environment()
+                with pytest.raises(ValueError, match=re.escape(f"not {wrong!r}")):
+                    settings_from_environment()
 
 
 def test_the_plugin_touches_nothing_that_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
