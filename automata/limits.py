@@ -146,8 +146,8 @@ class Work:
     def max_states(self, given: int) -> int:
         """Return how many states may be made of automata that have `given` states together.
 
-        Those have passed limits of their own, and twice their states is no explosion; but a chain of constructions that
-        double each time is one, so no more states are new than the limit says.
+        Those have passed limits of their own, and twice their states is not an explosion; but a chain of constructions
+        that double each time is one, so no more states are new than the limit says.
         """
         limit = self.limits.states
         return max(limit, min(2 * given, limit + given))

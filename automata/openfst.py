@@ -228,7 +228,7 @@ def check_acceptor(fst: Fst, needed: str) -> None:
         needed: what is to be made of it, for errors.
 
     Raises:
-        TypeError: it is no FST.
+        TypeError: it is not an FST.
         FstError: it is a transducer.
     """
     import pywrapfst
@@ -238,7 +238,7 @@ def check_acceptor(fst: Fst, needed: str) -> None:
         raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
     if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
         raise FstError(
-            f'a transducer is no {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
+            f'a transducer is not a {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
         )
 
 

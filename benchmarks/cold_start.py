@@ -157,7 +157,7 @@ def xgrammar_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
 ENGINES = {"tokenfst": tokenfst_stages, "llguidance": llguidance_stages, "xgrammar": xgrammar_stages}
 STAGES = ("import", "vocabulary", "pattern", "schema", "complete schema", "json", "torch", "arena")
-# Importing PyTorch is no work of an engine.
+# Importing PyTorch is not the work of an engine.
 OURS = tuple(stage for stage in STAGES if stage != "torch")
 
 

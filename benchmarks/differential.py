@@ -2,7 +2,7 @@
 
     Case            a pattern and how to read it                                          matchers
     texts           what to try on it                                                     candidates
-    verdicts        the independent matcher's answer to each text; bytes that are no text are no match
+    verdicts        the independent matcher's answer to each text; bytes that are not text are not a match
     byte level      the byte automaton gives the same answers
     token level     so does the token automaton, however a text is cut into tokens; and at states on the way its mask
                     is just the tokens that the byte automaton can read, each of those that are tried can be finished to
@@ -147,7 +147,7 @@ class Check:
         self.walks = None if automaton.is_empty else Walks(automaton)
 
     def verdicts(self, texts: list[bytes]) -> dict[bytes, bool]:
-        """The matcher's verdict on every text that it has one on; on bytes that are no text, that they do not match."""
+        """The matcher's verdict on every text that it has one on; bytes that are not text do not match."""
         asked = [text for text in texts if _is_text(text)]
         given = dict(zip(asked, self.matches([text.decode() for text in asked]), strict=True))
         verdicts = {text: given.get(text, False) for text in texts}
@@ -174,7 +174,7 @@ class Check:
             drawn += near_misses(text, letters, effort.edits, random)
         drawn += random_texts(letters, effort.randoms, random)
         found += [text.encode() for text in drawn if not any("\ud800" <= c <= "\udfff" for c in text)]
-        # Texts cut inside a character are no texts.
+        # Texts cut inside a character are not texts.
         found += [text[:-1] for text in found if text[-1:] >= b"\x80"][: effort.walks]
         return [text for text in dict.fromkeys(found) if len(text) <= limit and self.fair(text)]
 

@@ -18,7 +18,7 @@ counted apart, and so is a task that takes it too long or ends its process.
 
 A witness is a line of JSON: the engine, the constraint, the text, where in it the engine erred, and its tokens.
 `--check` reads such a file and asks the oracles alone, without any engine: it takes this folder, `jsonschema` and
-`lark`. Of a dead end they can only say that the text is no whole one.
+`lark`. Of a dead end they can only say that the text is not a whole one.
 
 Each engine works in a process of its own. The vocabulary is the first tokens of the given one, which for tokens ordered
 by merges are all bytes and the commonest: errors do not need rare tokens, and engines that index a vocabulary need not
@@ -55,7 +55,7 @@ class Witness:
         engine: with its version.
         error: one of `ERRORS`.
         name, kind, source: the constraint; of a grammar in each notation.
-        text: the whole text, or of a dead end all there is; bytes above 127 that are no UTF-8 as `\\udc80` and so on.
+        text: the whole text, or of a dead end all there is; bytes that are not valid UTF-8 as `\\udc80` and so on.
         place: how many bytes of it were allowed.
         tokens: as they were asked for, up to the one refused.
     """

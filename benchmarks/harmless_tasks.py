@@ -47,7 +47,7 @@ class Task:
     template: Sequence[str | Slot]
 
     def grade(self, number: int, text: str) -> float:
-        """The share of the properties that are right; 0 for what is no object."""
+        """The share of the properties that are right; 0 for what is not an object."""
         try:
             found = json.loads(text)
         except ValueError:

@@ -9,7 +9,7 @@ from hostile_patterns import PRIMES
 
 OBJECTS = {"type": "object", "properties": {"a": {"type": "string"}}}
 
-# What is no schema, or has a keyword that is not what it should be.
+# What is not a schema, or has a keyword that is not what it should be.
 _MISTAKES: tuple[Any, ...] = (
     *(3, "string", [], None, 1.5, [{"type": "string"}], {"type": 5}, {"type": "foo"}, {"type": []}, {"type": {}}),
     *(

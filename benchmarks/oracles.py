@@ -8,7 +8,7 @@ A verdict is None wherever two readings differ that an engine may choose between
 each: drafts where a schema names none, formats as assertions or as annotations, `1.0` as an integer in draft 4,
 characters beyond ASCII and ends of lines under a pattern, members that occur twice, halves of surrogate pairs, very
 large exponents. A string with a format is valid beyond doubt only if it is of the plainest kind (`_PLAINEST`). What
-is no JSON text at all, or no UTF-8, is invalid under any reading.
+is not JSON text at all, or not UTF-8, is invalid under any reading.
 
 Rejected: V8 beside `re`, which would settle some texts that are left out here, since a witness is to be checked by
 anyone with two packages from PyPI.

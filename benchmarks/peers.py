@@ -322,7 +322,7 @@ class LMFormatEnforcer:
         self.name = f"lm-format-enforcer {version('lm-format-enforcer')}"
         self._module: Any = lmformatenforcer
         self._size, tokens = len(vocabulary), vocabulary.tokens
-        # As its adapters have it of a tokenizer: a token's text, in which bytes that are no character stand replaced.
+        # As its adapters have it of a tokenizer: a token's text, in which bytes that are not characters stand replaced.
         texts = [(n, token.decode(errors="replace"), False) for n, token in enumerate(tokens) if token]
 
         def decoded(ids: list[int]) -> str:

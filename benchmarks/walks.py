@@ -10,7 +10,7 @@
     dead end  tokens that were allowed, and after them none is, nor the end
 
 Random walks begin somewhere along a valid text, take tokens that the mask allows, and then make for an end: the closing
-quote or bracket if it is allowed, other short tokens otherwise. What has come to no end by then is no event.
+quote or bracket if it is allowed, other short tokens otherwise. What has not ended by then is not an event.
 
 An engine that, where the rest of a text is certain, allows the one cut that its tokenizer prefers (`Peer.forces`) is
 taken at its word: its step decides there, not its mask.

@@ -28,7 +28,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
             logarithm of its share, which is subtracted from the logits (`Expr.weighted`).
 
     Raises:
-        TypeError: one text in place of several, or something that is no text.
+        TypeError: one text in place of several, or something that is not text.
         ValueError: there are none, or a count is not above 0.
     """
     if is_fst(texts):
@@ -39,7 +39,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
     if not set(map(type, options)) <= {str}:
         wrong = next((option for option in options if not isinstance(option, str)), None)
         if wrong is not None:
-            raise TypeError(f"a choice is one of some texts, and {wrong!r} is no text")
+            raise TypeError(f"a choice is one of some texts, and {wrong!r} is not text")
     if not options:
         raise ValueError("a choice needs at least one text")
     return _by_counts(texts) if isinstance(texts, Mapping) else strings(options)
@@ -52,7 +52,7 @@ def _by_counts(counts: Mapping[str, float]) -> Expr:
             raise ValueError(f"the count of {text!r} is {count!r}, and counts are above 0")
     total = log(sum(counts.values()))
     arcs, epsilon, costs = list[int](), list[int](), list[float]()
-    # State 0 is the root, and 1 the end. The path are the states along the text before.
+    # State 0 is the root and 1 the end; `path` holds the states along the previous word.
     num_states, path, before = 2, [0], b""
     for word, count in sorted((text.encode(), count) for text, count in counts.items()):
         shared = common_prefix_length(before, word)

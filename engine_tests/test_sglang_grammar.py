@@ -83,7 +83,7 @@ def test_logits_are_wider_than_the_vocabulary(made: Any) -> None:
     GrammarMask(grammar, mask).apply(logits)
     assert (logits[0, VOCABULARY:] == float("-inf")).all()
     assert logits[0].isfinite().nonzero().flatten().tolist() == mask_of(grammar)
-    # Logits narrower than the vocabulary are no reason to stop either.
+    # Logits narrower than the vocabulary are not a reason to stop either.
     narrow = torch.zeros(1, 1000)
     grammar.fill_vocab_mask(mask := grammar.allocate_vocab_mask(1000, 1, "cpu"), 0)
     GrammarMask(grammar, mask).apply(narrow)

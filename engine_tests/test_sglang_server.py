@@ -43,7 +43,7 @@ CITY = {
     "additionalProperties": False,
 }
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": CITY, "strict": True}}
-# A format of structural tags that is not supported, in which parameters are no JSON.
+# A format of structural tags that is not supported, in which parameters are not valid JSON.
 XML = {"type": "json_schema", "json_schema": CITY, "style": "qwen_xml"}
 # Seconds until the server answers.
 START = 240.0

@@ -3,7 +3,7 @@
     Absent      an attribute of a class: using it raises `NotOffered`
     missing     the same for a module, from its `__getattr__`
 
-`NotOffered` is no `AttributeError`: the import system would turn that into an error without the reason.
+`NotOffered` is not an `AttributeError`: the import system would turn that into an error without the reason.
 """
 
 from __future__ import annotations

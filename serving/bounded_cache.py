@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class BoundedCache(MutableMapping[K, V]):
-    """A mapping that forgets; for one thread.
+    """A mapping bounded in bytes that evicts the least recently used; not thread-safe.
 
     Attributes:
         max_bytes: how much may be kept.

@@ -88,13 +88,13 @@ def blanks_like(pattern: str) -> Whitespace:
     """Return the blanks that a pattern describes, wherever JSON allows some.
 
     Raises:
-        ValueError: the pattern matches what is no white space in JSON.
-        PatternError: it is no pattern.
+        ValueError: the pattern matches what is not white space in JSON.
+        PatternError: it is not a pattern.
     """
     blanks = parse(pattern)
     other = counterexample(_BLANK.star(), blanks)
     if other is not None:
-        raise ValueError(f"the pattern {pattern!r} matches {other!r}, which is no white space in JSON")
+        raise ValueError(f"the pattern {pattern!r} matches {other!r}, which is not white space in JSON")
     return _everywhere(blanks)
 
 

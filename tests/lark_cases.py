@@ -146,7 +146,7 @@ GRAMMARS = {
     "calls": _CALLS,
 }
 
-# Words of the terminals that are no plain strings.
+# Words of the terminals that are not plain strings.
 _WORDS = {
     "NUMBER": ["1", "20", "3.5", "1e5", ".5"],
     "SIGNED_NUMBER": ["1", "-2", "+3.5e-7"],

@@ -128,7 +128,7 @@ def test_strings_may_be_spelled_in_any_way(
         ({"type": "integer", "minimum": 5, "maximum": 4}, "no value satisfies"),
         ("[]", "a schema must be an object or a boolean, not [] (at the root)"),
         ('{"type": NaN}', "(at /type, keyword 'type')"),
-        ('{\n "type": string}', "is no JSON: Expecting value (line 2, column 10)"),
+        ('{\n "type": string}', "is not valid JSON: Expecting value (line 2, column 10)"),
         ('{"items": ' * 100_000, "nested too deeply"),
     ],
 )

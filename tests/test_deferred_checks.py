@@ -115,7 +115,7 @@ def test_what_was_wrong_is_found_later() -> None:
     automaton = tokenfst.compile("(ab){1,90}", LETTERS)
     options: dict[str, Any] = {"max_new_tokens": None}
     processor = ConstraintLogitsProcessor(automaton, LETTERS, **options)
-    # One row went astray: it may end, and that is no error.
+    # One row went astray: it may end, and that is not an error.
     masks = continued(processor, [[0, 0, 1], [0, 0, 2]])
     assert masks[0].nonzero().flatten().tolist() == list(LETTERS.eos_ids)
     processor.check()

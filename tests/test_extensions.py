@@ -58,7 +58,7 @@ def test_quoted_text_is_a_json_string() -> None:
 def test_every_text_can_be_quoted(text: str, ascii_only: bool) -> None:
     try:
         written = json.dumps(text, ensure_ascii=ascii_only).encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which is no text
+    except UnicodeEncodeError:  # half a surrogate pair, which is not text
         return
     assert QUOTED.accepts(written)
 

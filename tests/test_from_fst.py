@@ -264,7 +264,7 @@ def test_files(tmp_path: Path) -> None:
         from_fst(far)
     with pytest.raises(FstError, match=r"some.far has no entry 'three'; its keys are 'one', 'two'"):
         from_fst(far, key="three")
-    with pytest.raises(FstError, match=r"some.fst is no FAR, and a key names an entry of one"):
+    with pytest.raises(FstError, match=r"some.fst is not a FAR, and a key names an entry of one"):
         from_fst(path, key="one")
     with pytest.raises(FstError, match=r"missing.fst cannot be read: No such file"):
         from_fst(tmp_path / "missing.fst")
@@ -302,14 +302,16 @@ def test_two_symbol_tables_make_a_transducer() -> None:
 
 
 def test_labels_that_stand_for_nothing() -> None:
-    with pytest.raises(FstError, match="label 300 is no byte, and no symbol that pynini has generated in this process"):
+    with pytest.raises(
+        FstError, match="label 300 is neither a byte nor a symbol that pynini has generated in this process"
+    ):
         from_fst(word_fst(300))
     with pytest.raises(FstError, match="label 55296 is a surrogate, which UTF-8 cannot write"):
         from_fst(word_fst(0xD800), "utf8")
     for label in (0x110000, 0x110002, 2**31 - 1):
-        with pytest.raises(FstError, match=f"label {label} is no code point"):
+        with pytest.raises(FstError, match=f"label {label} is not a code point"):
             from_fst(word_fst(label), "utf8")
-        with pytest.raises(FstError, match=f"label {label} is no byte"):
+        with pytest.raises(FstError, match=f"label {label} is not a byte"):
             from_fst(word_fst(label))
     with pytest.raises(FstError, match="label 9 is not in the symbol table"):
         from_fst(word_fst(1, 9), table("a"))
@@ -339,7 +341,7 @@ def test_weights_that_are_none(tmp_path: Path, cost: float, place: int) -> None:
     fst = fst_of(2, [(0, 97, 97, 0.25 * place, 1)], {1: 0.5 / place})
     path = tmp_path / "bad.fst"
     path.write_bytes(fst.write_to_string().replace(pack("<f", 0.5), pack("<f", cost)))
-    with pytest.raises(FstError, match="the FST has a weight that is no number, or minus infinity"):
+    with pytest.raises(FstError, match="the FST has a weight that is not a number, or minus infinity"):
         from_fst(path)
 
 

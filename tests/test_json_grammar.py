@@ -24,7 +24,7 @@ from constraints.json_schema import Whitespace
 
 def is_json(text: str) -> bool:
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not valid JSON")
 
     try:
         json.loads(text, parse_constant=refuse)

@@ -23,7 +23,7 @@ from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary.text_start import TextStart
 
 BYTES = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"", b"bb", b"abc"], eos_ids=[5])
-# "b" is no token by itself.
+# "b" is not a token by itself.
 NO_B = Vocabulary([b"a", b"", b"ab", b"ba", b"c", b"", b"bb", b"abc"], eos_ids=[5])
 FINITE = ["abab(a|b)", "(a|b)cc(ab)?", "abc", "(ab|abc|abb)c{0,2}", "a(bc){1,2}", "(aab|aac)b", "c(a|b|ab)", ""]
 T = TypeVar("T")

@@ -124,8 +124,8 @@ MISTAKES = [
     ("start: %regex {}", "%regex needs a JSON object", 1, 8, "start"),
     ('start: %regex {"substring_chars": "a", "substring_words": "b"}', "%regex needs a JSON object", 1, 8, "start"),
     # Tokens
-    ("start: <[a]>", "<[a]> is no list of token ids", 1, 8, "start"),
-    ("start: <[^*]>", "is no list of token ids", 1, 8, "start"),
+    ("start: <[a]>", "<[a]> is not a list of token ids", 1, 8, "start"),
+    ("start: <[^*]>", "is not a list of token ids", 1, 8, "start"),
     ("start: <[1,20-10]>", "the range 20-10 of token ids goes backwards", 1, 8, "start"),
     # Attributes
     ('start[max_tokens=3]: "a"', "the attribute max_tokens is not supported", 1, 18, "start"),

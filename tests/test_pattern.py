@@ -187,7 +187,7 @@ def test_texts_that_re_matches_are_accepted(data: st.DataObject) -> None:
     pattern = data.draw(regexes(classes=True))
     oracle = re.compile(pattern, re.ASCII)
     text = data.draw(st.from_regex(oracle, fullmatch=True))
-    # Surrogates are no text.
+    # Surrogates are not text.
     assume(not re.search("[\ud800-\udfff]", text))
     assert compiled(pattern).accepts(text.encode()), (pattern, text)
 

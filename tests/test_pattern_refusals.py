@@ -1,4 +1,4 @@
-"""What no automaton holds, and what is no pattern, is refused with the place and the reason."""
+"""What no automaton holds, and what is not a pattern, is refused with the place and the reason."""
 
 from __future__ import annotations
 

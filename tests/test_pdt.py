@@ -247,13 +247,13 @@ def test_parts_that_lead_nowhere_are_left_out() -> None:
 
 
 def test_other_fsts_are_refused() -> None:
-    with pytest.raises(FstError, match="a transducer is no grammar"):
+    with pytest.raises(FstError, match="a transducer is not a grammar"):
         from_pdt(pynini.cross("a", "b"), [])
     with pytest.raises(FstError, match="weights of this FST are not read"):
         from_pdt(pynini.accep("a", weight=2), [])
-    with pytest.raises(FstError, match="label 300 is no byte, no parenthesis, and has no name"):
+    with pytest.raises(FstError, match="label 300 is not a byte or a parenthesis, and has no name"):
         from_pdt(pynini.accep("a[300]"), [])
-    with pytest.raises(FstError, match="label 1114112 is no code point"):
+    with pytest.raises(FstError, match="label 1114112 is not a code point"):
         from_pdt(pynini.accep("[1114112]"), [], "utf8")
     with pytest.raises(FstError, match="label 300 is of two parentheses"):
         from_pdt(pynini.accep("a"), [(300, 301), (302, 300)])

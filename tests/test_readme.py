@@ -50,7 +50,7 @@ def matches(arguments: list[str], text: str) -> bool:
 def test_python_blocks_are_sessions() -> None:
     blocks = [block for page in [*PAGES, GUIDES] for block in PYTHON.findall(page.read_text("utf-8"))]
     assert blocks
-    assert all(block.startswith(">>> ") for block in blocks), "a block that is no session would not be run"
+    assert all(block.startswith(">>> ") for block in blocks), "a block that is not a session would not be run"
 
 
 def run_session(text: str, name: str, names: dict[str, object]) -> None:

@@ -182,5 +182,5 @@ def test_white_space_of_one_part() -> None:
 
 
 def test_a_pattern_of_what_is_no_white_space() -> None:
-    with pytest.raises(ValueError, match="matches b'_', which is no white space in JSON"):
+    with pytest.raises(ValueError, match="matches b'_', which is not white space in JSON"):
         blanks_like("[ _]?")

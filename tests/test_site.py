@@ -72,7 +72,7 @@ def entries(path: Path) -> list[Path]:
             name = re.sub(r"^.*<(.*)>$", r"\1", entry)
             pages = sorted(page.resolve() for page in path.parent.glob(f"{name}.*"))
             pages = [page for page in pages if page in SITE]
-            assert pages, f"{entry!r} in {path.name} is no page"
+            assert pages, f"{entry!r} in {path.name} is not a page"
             found += pages
     return found
 

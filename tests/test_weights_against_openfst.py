@@ -139,6 +139,6 @@ def test_costs_along_tokens_of_real_vocabularies(vocabulary: str, name: str) -> 
 
 
 def test_the_judge_is_openfst() -> None:
-    """The oracle of these tests is no code of this project's: a string composed with the FST, and its shortest path."""
+    """The oracle of these tests is not this project's code: a string composed with the FST, and its shortest path."""
     assert total_cost(fst_of(2, [(0, 97, 97, 1.5, 1), (0, 97, 97, 2.0, 1)], {1: 0.25}), b"a", "standard") == 1.75
     assert as_string(b"ab").num_states() == 3

@@ -41,8 +41,8 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     # Texts
     (lambda: choice("abc"), TypeError, r"choice takes several texts, choice\(\[...\]\), not 'abc'"),
     (lambda: choice(3), TypeError, "choice takes several texts"),
-    (lambda: choice(["a", 1]), TypeError, "one of some texts, and 1 is no text"),
-    (lambda: choice(Color), TypeError, "<Color.RED: 'red'> is no text"),
+    (lambda: choice(["a", 1]), TypeError, "one of some texts, and 1 is not text"),
+    (lambda: choice(Color), TypeError, "<Color.RED: 'red'> is not text"),
     # Grammars
     (lambda: grammar({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
     (lambda: grammar('{"type": "object"}'), GrammarError, r"this is JSON, .*: json_schema\(json.loads\(text\)\)"),
@@ -66,7 +66,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tool_calls(now, format="qwen"), TypeError, r"tools are a list, even if there is one: \[tool\]"),
     (lambda: tool_calls("now", format="qwen"), TypeError, "tools are a list"),
     (lambda: tool_calls({"name": "now"}, format="qwen"), TypeError, "tools are a list"),
-    (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is no tool"),
+    (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is not a tool"),
     (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order's schema\) makes a tool of a type"),
     (lambda: tool_calls([("now",)], format="qwen"), TypeError, "a pair of a name and a JSON Schema"),
     (lambda: tool_calls([lambda x: x], format="qwen"), ValueError, "a tool's name is made of letters"),

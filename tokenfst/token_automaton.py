@@ -472,7 +472,7 @@ class TokenAutomaton(ABC):
             EmptyLanguage: it accepts nothing.
             LimitExceeded: the construction exceeds a limit, which the message names.
             Cancelled: another thread cancelled the construction.
-            TypeError: it is no FST.
+            TypeError: it is not an FST.
         """
         with Work(limits, cancellation).current() as work:
             return TokenAutomaton._read_fst(fst, vocabulary, symbols, at_text_start, work)

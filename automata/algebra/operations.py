@@ -85,7 +85,7 @@ def concatenation(*parts: Operand) -> ByteAutomaton:
 
 
 def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomaton:
-    """Repeat `inner` between `low` and `high` times; `high` None is no bound.
+    """Repeat `inner` between `low` and `high` times; `high` None means no bound.
 
     Raises:
         ValueError: a negative bound, or an upper bound below the lower one.

@@ -21,7 +21,7 @@ KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Return every node of an expression, equal ones once; what a transducer reads is no part of it."""
+    """Return every node of an expression, equal ones once; what a transducer reads is not part of it."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()

@@ -70,7 +70,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
         Cancelled: another thread cancelled the compilation.
         ExpressionError: raw bytes stand beside assertions.
-        TypeError: it is no expression; the message says what makes one.
+        TypeError: it is not an expression; the message says what makes one.
     """
     if not isinstance(expr, Expr):
         raise wrong_type("an expression", expr)

@@ -113,7 +113,7 @@ def _compared(value: Expr | str | bytes) -> Expr:
 
 
 def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
-    """Return one character of a set. Surrogates are no characters and are left out.
+    """Return one character of a set. Surrogates are not characters and are left out.
 
     Args:
         items: strings of characters, and ranges of code points, both ends included.
@@ -201,7 +201,7 @@ _MOST_REPEATED = 1 << 63
 
 
 def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
-    """Repeat `inner` between `low` and `high` times; `high` None is no bound.
+    """Repeat `inner` between `low` and `high` times; `high` None means no bound.
 
     Raises:
         ValueError: a negative bound, or an upper bound below the lower one.

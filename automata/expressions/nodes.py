@@ -10,7 +10,7 @@
     Acceptor(tables)                 what a given automaton accepts, perhaps with weights
     Concatenation(parts)             one part after the other
     Alternation(parts)               any one of the parts; without parts it is the empty language
-    Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
+    Repetition(inner, low, high)     between `low` and `high` times; `high` None means no bound
     Intersection(left, right)        in both
     Difference(left, right)          in `left` and not in `right`
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in `inner`
@@ -171,7 +171,7 @@ class Alternation(_OfParts):
 
 
 class Repetition(Expr):
-    """`inner` between `low` and `high` times; `high` None is no bound."""
+    """`inner` between `low` and `high` times; `high` None means no bound."""
 
     __slots__ = ("high", "inner", "low")
     __match_args__ = ("inner", "low", "high")

@@ -73,7 +73,7 @@ class Operators(Generic[Operand, Result]):
         return complement
 
     def repeat(self, low: int, high: int | None) -> Result:
-        """Repeat between `low` and `high` times; `high` None is no bound.
+        """Repeat between `low` and `high` times; `high` None means no bound.
 
         Raises:
             ValueError: a negative bound, or an upper bound below the lower one.

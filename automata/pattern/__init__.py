@@ -91,7 +91,7 @@ def parse(pattern: str | re.Pattern[str], *, dialect: Dialect = "python", search
     Raises:
         PatternError: something that is not a pattern, is not regular, or is not honoured; with position and reason.
         ValueError: the dialect is unknown, or the pattern was compiled by `re` and the dialect is another.
-        TypeError: the pattern is no string; the message says what was probably meant.
+        TypeError: the pattern is not a string; the message says what was probably meant.
     """
     if dialect not in _PARSERS:
         raise ValueError(f"the dialect {dialect!r} is none of {', '.join(_PARSERS)}")

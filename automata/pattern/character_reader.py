@@ -91,7 +91,7 @@ class CharacterReader:
         if not flags.raw_bytes:
             if negated:
                 ranges = rg.subtract(ALL_CHARACTERS, ranges)
-            elif ranges and ranges[-1][1] >= 0xD800:  # a range may run across the surrogates, which are no characters
+            elif ranges and ranges[-1][1] >= 0xD800:  # a range may run across the surrogates, which are not characters
                 ranges = rg.intersect(ALL_CHARACTERS, ranges)
             return expr.char_ranges(ranges)
         if ranges and ranges[-1][1] > 0xFF:

@@ -24,7 +24,7 @@ _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:\s|#[^\n]*)*")
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-# More digits than this are no count; Python takes up to 4,300 of them for a number.
+# More digits than this are not a count; Python takes up to 4,300 of them for a number.
 _MOST_DIGITS = 4_000
 # A long pattern keeps an eye on the time; an item takes some steps (`limits.spend`).
 _WATCHED_EVERY, _STEPS = 1000, 100
@@ -103,7 +103,7 @@ class Parser(GroupReader):
             self.add(self.escaped(flags))
 
     def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
-        """Read an escape that is no character and that only this dialect has; return whether there is one."""
+        """Read an escape that is not a character and that only this dialect has; return whether there is one."""
         if letter and letter in "AZ":
             self.add_anchor(TEXT_START if letter == "A" else TEXT_END, flags, 2)
             return True

@@ -35,7 +35,7 @@ class Choice(Expr):
 
 
 class Loop(Expr):
-    """`inner` between `low` and `high` times; `high` None is no bound. More are preferred, or fewer if it is lazy."""
+    """`inner` between `low` and `high` times, None for no bound. More are preferred, or fewer if it is lazy."""
 
     __slots__ = ("high", "inner", "lazy", "low")
     __match_args__ = ("inner", "low", "high", "lazy")

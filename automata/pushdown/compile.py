@@ -27,7 +27,7 @@ def compile_grammar(grammar: Grammar, *, work: Work | None = None) -> PushdownAu
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
-        TypeError: it is no grammar; the message says what makes one.
+        TypeError: it is not a grammar; the message says what makes one.
     """
     if not isinstance(grammar, Grammar):
         hint = ": constraints.grammar(...) reads a grammar's text" if isinstance(grammar, str) else ""

@@ -62,7 +62,7 @@ def from_pdt(
     Raises:
         FstError: it is a transducer or has weights, a label means nothing, or a label is of two parentheses.
         EmptyLanguage: it accepts nothing.
-        TypeError: it is no FST.
+        TypeError: it is not an FST.
         ValueError: there is no such token type.
     """
     if token_type not in ("byte", "utf8"):
@@ -108,7 +108,7 @@ class _Graph(NamedTuple):
     """The arcs of a pushdown transducer by the states that they leave.
 
     Attributes:
-        plain: label and target of each arc that is no parenthesis.
+        plain: label and target of each arc that is not a parenthesis.
         calls: the segment and the target of each call.
     """
 
@@ -216,4 +216,4 @@ class _Spelling:
             body.label(name, source, target)
         else:
             kind = "byte" if self.token_type == "byte" else "code point"
-            raise FstError(f"label {label} is no {kind}, no parenthesis, and has no name in a table of symbols")
+            raise FstError(f"label {label} is not a {kind} or a parenthesis, and has no name in a table of symbols")

@@ -43,7 +43,7 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     """Raise unless every name has one meaning.
 
     Raises:
-        TypeError: a rule is no expression.
+        TypeError: a rule is not an expression.
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
             lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference, complement or
             transduction, or in an assertion; a label's name is reserved.
@@ -57,7 +57,7 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
             raise error(grammar, f"{name!r} is both a rule and a lexical rule", name)
     for name in grammar.ignored:
         if name not in grammar.lexical:
-            raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
+            raise GrammarError(f"{name!r} is ignored between words and is not a lexical rule")
     for name, rule in [*grammar.rules.items(), *((name, word.expr) for name, word in grammar.lexical.items())]:
         if not isinstance(rule, Expr):
             raise wrong_type(f"an expression as rule {name!r}", rule)

@@ -74,8 +74,8 @@ class PreStar:
     A control state is a state, or the rest of a move: pops, pushes and the target.
 
     Attributes:
-        exits: for each control state, the bits of an integer. Two bits are no exits: _ENDS says that the text can end
-            with an empty stack, _DONE that it can end with any stack.
+        exits: for each control state, the bits of an integer. Two bits do not stand for exits: _ENDS says that the text
+            can end with an empty stack, _DONE that it can end with any stack.
     """
 
     def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:

@@ -7,7 +7,7 @@
     sample, random_strings                         random texts: uniform over texts, uniform over next bytes
 
 Every question takes an automaton or an expression, and every answer is exact. Texts are bytes, and so are lengths: a
-language may hold texts that are no UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in characters.
+language may hold texts that are not valid UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in characters.
 
 Where a language has labels (`automata.expressions.Label`), the yes and no questions treat them like any other symbol;
 questions about texts are refused, because a text has none.

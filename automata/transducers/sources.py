@@ -39,7 +39,7 @@ def fst_of(source: Any, key: str | None) -> Fst:
     if magic in _FARS:
         return _far_entry(path, key)
     if key is not None:
-        raise FstError(f"{path} is no FAR, and a key names an entry of one")
+        raise FstError(f"{path} is not a FAR, and a key names an entry of one")
     if magic != _FST:
         raise FstError(f"{path} holds no FST in OpenFst's binary form (fstcompile makes it from text)")
     import pywrapfst

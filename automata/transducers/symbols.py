@@ -115,7 +115,7 @@ def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, n
 
     Raises:
         FstError: a label stands for nothing, or its text has more than one character and no separator is given.
-        TypeError: it is no token type.
+        TypeError: it is not a token type.
         ValueError: there is no such token type.
     """
     if isinstance(token_type, str):
@@ -163,7 +163,7 @@ def _no_character(label: int, is_text: bool) -> FstError:
         kind = "a surrogate, which UTF-8 cannot write" if label < _NUM_CODE_POINTS else "no code point"
         return FstError(f"label {label} is {kind}, and no symbol that pynini has generated in this process{_HINT}")
     return FstError(
-        f"label {label} is no byte, and no symbol that pynini has generated in this process; "
+        f"label {label} is neither a byte nor a symbol that pynini has generated in this process; "
         f"token_type='utf8' reads code points{_HINT}"
     )
 

@@ -43,7 +43,7 @@ class CountedUnits:
         closing: what is read after the last unit. No sequence of units begins with it.
 
     Raises:
-        ValueError: the unit is no such language, or a bound is negative or above the other.
+        ValueError: the unit is not such a language, or a bound is negative or above the other.
     """
 
     unit: ByteAutomaton

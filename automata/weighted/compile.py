@@ -45,7 +45,7 @@ def compile_weighted(expr: Expr, work: Work | None = None) -> WeightedByteAutoma
         WeightedLanguage: a complement, or what is subtracted, has weights.
         ExpressionError: weights of both semirings, look-around beside weights, or a cycle that lowers the cost without
             reading anything, so that no path is the best.
-        TypeError: it is no expression.
+        TypeError: it is not an expression.
     """
     if not isinstance(expr, Expr):
         raise wrong_type("an expression", expr)

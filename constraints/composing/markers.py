@@ -52,7 +52,7 @@ class Switch(NamedTuple):
 
     Attributes:
         before: the free text before it, up to the end of its marker if `marker` is given.
-        marker: the marker that is no part of the constraint.
+        marker: the marker that is not part of the constraint.
         constraint: what is read after it.
         end: what follows the constraint.
         value: the pieces that a value of the constraint stands for.
@@ -161,7 +161,7 @@ def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: i
     Args:
         switches: what may stand there, each with the text before it.
         rest: the text after the last one.
-        at_least, at_most: how many there are; None is no bound.
+        at_least, at_most: how many there are; None means no bound.
     """
     again = repeated(either([switch.part() for switch in switches]), at_least, at_most)
     part = concatenated([again, Part(rest)])
@@ -177,7 +177,7 @@ def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
     for other in markers:
         if not isinstance(other, Literal | Label):
             raise ValueError(
-                f"beside a constraint that writes its own marker, {_shown(other)!r} is no plain text or token"
+                f"beside a constraint that writes its own marker, {_shown(other)!r} is neither plain text nor a token"
             )
     follows = marker.value if isinstance(marker, Literal) else b""
     early = {

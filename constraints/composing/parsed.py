@@ -161,7 +161,9 @@ class _OfVisiblyPushdown(Composed[T_co]):
         except ValueError as error:
             if type(error) is not ValueError:
                 raise
-            message = "alternatives that begin alike, of which one is a schema, a type or a grammar, are no constraint"
+            message = (
+                "alternatives that begin alike, of which one is a schema, a type or a grammar, are not a constraint"
+            )
             raise ValueError(f"{message}: put different texts before them, or write one schema ({error})") from error
 
     @cached_property

@@ -48,7 +48,7 @@ def part_of(constraint: Composable) -> Part:
 
     Raises:
         PatternError: a pattern that cannot be honoured.
-        TypeError: it is no constraint, or one that cannot be a part, such as an automaton with a stack.
+        TypeError: it is not a constraint, or one that cannot be a part, such as an automaton with a stack.
     """
     if isinstance(constraint, str):
         constraint = parse(constraint)
@@ -80,7 +80,7 @@ def either(parts: list[Part]) -> Part:
 
 
 def repeated(part: Part, low: int, high: int | None) -> Part:
-    """Return a part repeated between `low` and `high` times; None is no bound."""
+    """Return a part repeated between `low` and `high` times; None means no bound."""
     return Part(ex.repeat(part.expr, low, high), part.called)
 
 

@@ -27,7 +27,7 @@ def sequence(*parts: Composable) -> Composed[tuple[Any, ...]]:
 
     Raises:
         PatternError: a pattern that cannot be honoured.
-        TypeError: a part that is no constraint, or that cannot be a part, such as an automaton with a stack.
+        TypeError: a part that is not a constraint, or that cannot be a part, such as an automaton with a stack.
     """
     found = list(map(parsed, parts))
     return composed(concatenated(list(map(part_of, parts))), lambda text: values(found, text))

@@ -58,7 +58,7 @@ def grammar(
     Raises:
         GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
             syntax; the error has the line, the column and the rule.
-        TypeError: it is no text.
+        TypeError: it is not text.
         ValueError: there is no such syntax or ambiguity.
     """
     check_text(text)

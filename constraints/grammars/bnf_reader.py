@@ -45,7 +45,7 @@ def read_bnf(text: str, dialect: BnfDialect, start: str = "root") -> Grammar:
         start: the rule that whole texts match.
 
     Raises:
-        GrammarError: the text is no grammar of this dialect, or one that cannot be honoured.
+        GrammarError: the text is not a grammar of this dialect, or one that cannot be honoured.
     """
     return RuleReader(text, dialect).read().grammar(start)
 

@@ -197,7 +197,7 @@ def json_schema(
     Raises:
         UnsupportedSchema: a keyword cannot be expressed exactly; the error names it, its place and the reason.
         UnsatisfiableSchema: no value satisfies the schema; the message names the conflict.
-        SchemaError: the schema is no schema, or a reference leads nowhere.
+        SchemaError: the schema is not a schema, or a reference leads nowhere.
         LimitExceeded: what the schema asks for takes too many states, or more than `limits`.
         Cancelled: the reading was cancelled.
     """

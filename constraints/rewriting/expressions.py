@@ -19,7 +19,7 @@ from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.recursion import Task, run
 
-# How many more objects and arrays may be opened within each other; None is no bound.
+# How many more objects and arrays may be opened within each other; None means no bound.
 Depths: TypeAlias = tuple[int | None, int | None]
 
 
@@ -45,7 +45,7 @@ class Expressions:
         key = number, depths
         if key in self.under_way:
             raise SchemaError(
-                "a recursive schema is no regular expression without max_object_depth and max_array_depth"
+                "a recursive schema is not a regular expression without max_object_depth and max_array_depth"
             )
         if key not in self.done:
             self.under_way.add(key)

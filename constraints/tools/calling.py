@@ -68,7 +68,7 @@ def tool_calls(
     Args:
         tools: functions; tools as OpenAI's interface has them, `{"type": "function", "function": {"name": ...,
             "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema means what JSON Schema says: without
-            `additionalProperties: false` other members are allowed. No parameters at all are no members.
+            `additionalProperties: false` other members are allowed. No parameters at all are not members.
         format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
             that `constraints.types.dataclass` takes.
         text: None for calls alone, at least one, of which `parse` gives a tuple of `ToolCall`s. "before": free text,
@@ -85,9 +85,9 @@ def tool_calls(
             also how the string that holds the arguments is spelled.
 
     Raises:
-        SchemaError: arguments that cannot be held, or are no object.
+        SchemaError: arguments that cannot be held, or are not an object.
         UnsupportedSchema: "openai-string" with arguments that nest to any depth.
-        TypeError: `tools` is no list of tools.
+        TypeError: `tools` is not a list of tools.
         ValueError: no tools, two of a name, a name that no format writes plainly, or no such format; or
             `spellings="all"` with "pythonic", which has no JSON.
     """

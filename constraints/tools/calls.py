@@ -80,7 +80,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
                 validators, refuse its value.
         """
         if not is_text(text) or not self._lenient.accepts(text.encode()):
-            raise TextNotAllowed(f"these are no calls of {', '.join(self._by_name)} in this format", text)
+            raise TextNotAllowed(f"these are not calls of {', '.join(self._by_name)} in this format", text)
         try:
             return tuple(self._calls(text))
         except (ValueError, RecursionError) as error:

@@ -76,7 +76,9 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 def _class_of(function: Callable[..., Any]) -> type:
     """Return a class whose constructor takes by name what a function takes."""
     if not inspect.isroutine(function):
-        raise UnsupportedSchema(f"{function!r} is no function, and only functions say what is Python", keyword="tools")
+        raise UnsupportedSchema(
+            f"{function!r} is not a function, and only functions say what is Python", keyword="tools"
+        )
     fields = [
         (name, hint, dataclasses.field() if required else dataclasses.field(default=_LEFT_OUT))
         for name, hint, required in parameters(function)

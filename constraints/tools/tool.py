@@ -45,7 +45,7 @@ class Tool:
         """Return the JSON strings that hold a text of the arguments.
 
         Raises:
-            UnsupportedSchema: the arguments are recursive, or open: what is nested to any depth is no string that an
+            UnsupportedSchema: the arguments are recursive, or open: what is nested to any depth is not a string that an
                 automaton without a stack reads.
         """
         from constraints.json_schema.strings.spelling import spelled
@@ -61,8 +61,8 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings
     """Return a tool from any form in which it may be given.
 
     Raises:
-        SchemaError: its arguments cannot be held, or are no object.
-        ValueError: it has no name that can be written everywhere; or it is no tool.
+        SchemaError: its arguments cannot be held, or are not an object.
+        ValueError: it has no name that can be written everywhere; or it is not a tool.
     """
     name = name_of(tool)
     if isinstance(tool, tuple):
@@ -77,7 +77,7 @@ def name_of(tool: ToolLike) -> str:
     """Return the name of a tool.
 
     Raises:
-        TypeError: it is no tool.
+        TypeError: it is not a tool.
         ValueError: it has no name that can be written everywhere.
     """
     if isinstance(tool, tuple) and len(tool) == 2:
@@ -98,7 +98,7 @@ def name_of(tool: ToolLike) -> str:
 def _hint(tool: object) -> str:
     if isinstance(tool, type):
         return f": ({tool.__name__.lower()!r}, {tool.__name__}'s schema) makes a tool of a type"
-    return ": a tool's name is no tool" if isinstance(tool, str) else ""
+    return ": a tool's name is not a tool" if isinstance(tool, str) else ""
 
 
 def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace, spellings: Spellings) -> Tool:

@@ -106,5 +106,5 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
         "openai-string": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",), in_string=True),
     }
 )
-# Calls as Python writes them are no JSON with text around it (`constraints.tools.pythonic`).
+# Calls as Python writes them are not valid JSON with text around it (`constraints.tools.pythonic`).
 assert {*WIRES, "pythonic"} == set(get_args(WireFormat))

@@ -6,7 +6,7 @@
     records         Name(field=value, ...), in the order of the fields; those with defaults may be left out
 
 After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
-comes before the last `<locals>`, which is no Python.
+comes before the last `<locals>`, which is not Python.
 
 A type that is not recursive is one expression. A recursive record is a rule that calls itself, and the whole
 is a grammar (`automata.pushdown`); so nesting has no bound.

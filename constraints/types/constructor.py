@@ -78,7 +78,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
             Exception: what a `__post_init__` raises.
         """
         if not is_text(text):
-            raise TextNotAllowed("half a surrogate pair is no text", text)
+            raise TextNotAllowed("half a surrogate pair is not text", text)
         try:
             node = tree(text)
             if not self.allows(text):
@@ -112,7 +112,7 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
     datetime, timedelta, UUID, dataclasses and NamedTuples, recursive ones too, and `Annotated` with bounds, lengths
     and patterns.
 
-    `repr` writes some values in ways that are no Python, or leaves out what the constructor needs: members of an Enum
+    `repr` writes some values in ways that are not Python, or leaves out what the constructor needs: members of an Enum
     are `Color.RED` here; fields with `init=False` are not written; fields with `repr=False` are.
 
     Args:

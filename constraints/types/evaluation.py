@@ -55,7 +55,7 @@ _FAR = 5000
 
 
 class Mismatch(ValueError):
-    """A text, or a part of one, that is no value of its shape.
+    """A text, or a part of one, that is not a value of its shape.
 
     The message is made only when it is read: options of unions mismatch all the time.
     """
@@ -81,7 +81,7 @@ def tree(text: str) -> ast.expr:
     """Return the syntax tree of an expression.
 
     Raises:
-        Mismatch: it is no expression, or is nested more deeply than Python's parser goes.
+        Mismatch: it is not an expression, or is nested more deeply than Python's parser goes.
     """
     try:
         return ast.parse(text, mode="eval").body
@@ -101,7 +101,7 @@ class Evaluation:
         Args:
             node: the node.
             shape: what it is to be.
-            exactly: whether an int is no float.
+            exactly: whether an int is not a float.
 
         Raises:
             Mismatch: it is not.

@@ -15,7 +15,7 @@ than its serializers in others. What is different here:
     Enum, Literal   integers as above; a member whose value does not parse back is refused, as are tuples
     set, frozenset  items may repeat, since parsing merges them; so `min_length` above 1 is refused
     dict            every key is a string that parses as a key (int, float, bool, Decimal, dates, UUID, Literal, Enum):
-                    Pydantic's schema says nothing of keys that are no strings, and takes any others beside a pattern;
+                    Pydantic's schema says nothing of keys that are not strings, and takes any others beside a pattern;
                     names may repeat, the last one counts; so `min_length` above 1 is refused
     models, dataclasses, TypedDict
                     closed, unless `extra="allow"`: others would be dropped in silence. Names are the validation

@@ -107,7 +107,7 @@ def spelled(expr: Expr, quote: Quote) -> Expr:
             return alternation(*[spelled(part, quote) for part in parts])
         case Repetition(inner, low, high):
             return repeat(spelled(inner, quote), low, high)
-    raise UnsupportedSchema(f"what is no text cannot be spelled as a string: {expr}", keyword="pattern")
+    raise UnsupportedSchema(f"what is not text cannot be spelled as a string: {expr}", keyword="pattern")
 
 
 @cache

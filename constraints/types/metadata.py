@@ -41,7 +41,7 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
     """Return the shape with the constraints of annotations added.
 
     Raises:
-        UnsupportedSchema: one that is no comment, and cannot be honoured for this shape.
+        UnsupportedSchema: one that is not a comment, and cannot be honoured for this shape.
     """
     for one in metadata:
         inner = getattr(one, "metadata", None)  # Pydantic's Field holds a list of others
@@ -77,7 +77,7 @@ def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
         # A step of 0.1 is a tenth, and a bound of 0.1 the float of that name.
         number = Fraction(repr(value) if isinstance(value, float) and name == "multiple_of" else value)
     except (ValueError, OverflowError):
-        raise UnsupportedSchema(f"the bound {value!r} is no finite number", pointer=pointer, keyword=name) from None
+        raise UnsupportedSchema(f"the bound {value!r} is not a finite number", pointer=pointer, keyword=name) from None
     return replace(shape, bounds=_tighter(shape.bounds, name, number, pointer))
 
 

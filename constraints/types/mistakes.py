@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-# Instances of these are no types; of other classes some are, such as `typing.Annotated[...]`.
+# Instances of these are not types; of other classes some are, such as `typing.Annotated[...]`.
 _VALUES = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Enum)
 _MORE_VALUES = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
 def check_annotation(annotation: Any) -> None:
-    """Raise an error that says what was meant where a value is no type.
+    """Raise an error that says what was meant where a value is not a type.
 
     Raises:
         TypeError: a dict, an instance of a dataclass or of a Pydantic model, or another value.
     """
     if isinstance(annotation, Mapping):
-        raise TypeError("a dict is no type; a JSON Schema is read by json_schema(...)")
+        raise TypeError("a dict is not a type; a JSON Schema is read by json_schema(...)")
     cls = type(annotation)
     is_instance = dataclasses.is_dataclass(cls) or hasattr(cls, "__pydantic_fields__")
     if is_instance or isinstance(annotation, _VALUES + _MORE_VALUES):

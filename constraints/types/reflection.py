@@ -157,7 +157,7 @@ class Reflection:
 
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
         try:
-            # Classes that are no names of a module, as those within a function, know themselves and their holders.
+            # Classes that are not names of a module, as those within a function, know themselves and their holders.
             names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
             hints = typing.get_type_hints(record.cls, localns=names, include_extras=True)
         except (NameError, TypeError) as error:

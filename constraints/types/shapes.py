@@ -52,7 +52,7 @@ UNBOUNDED = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many items, members or characters there are; `high` None is no bound."""
+    """How many items, members or characters there are; `high` None means no bound."""
 
     low: int = 0
     high: int | None = None

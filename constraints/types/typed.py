@@ -108,7 +108,7 @@ class Typed(JsonTexts[T], Generic[T]):
         from pydantic import ValidationError
 
         if not is_text(text):
-            raise TextNotAllowed("half a surrogate pair is no text", text)
+            raise TextNotAllowed("half a surrogate pair is not text", text)
         try:
             value: T = self.adapter.validate_json(text)
         except ValidationError as error:

@@ -33,7 +33,7 @@ def _label() -> Expr:
 
 @cache
 def _top_level() -> Expr:
-    """Return the last part of a host's name, which is no number: two letters or more, or `xn--` and an encoded name."""
+    """Return the last part of a host's name, which is not a number: at least two letters, or an encoded name."""
     return alternation(repeat(char_set(*_LETTERS), 2, 63), concat("xn--", repeat(_ALNUM, 1, 59)))
 
 
@@ -67,7 +67,7 @@ def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
         raise ValueError("a URL needs a scheme")
     for scheme in schemes:
         if not _SCHEME.fullmatch(scheme):
-            raise ValueError(f"{scheme!r} is no scheme (RFC 3986, section 3.1)")
+            raise ValueError(f"{scheme!r} is not a scheme (RFC 3986, section 3.1)")
     return Value(concat(alternation(*map(literal, schemes)), "://", _behind_scheme()), str)
 
 

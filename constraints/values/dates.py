@@ -15,7 +15,7 @@ def date(earliest: datetime.date | None = None, latest: datetime.date | None = N
     to 9999-12-31.
 
     Raises:
-        TypeError: a bound is no date.
+        TypeError: a bound is not a date.
         ValueError: the latest date lies before the earliest.
     """
     for bound in (earliest, latest):

@@ -46,7 +46,7 @@ def same_length(low: str, high: str) -> Expr:
 
 
 def naturals(low: int, high: int | None) -> Expr:
-    """Return the integers from `low`, which is not negative, to `high`, without leading zeros; None is no bound."""
+    """Return the integers from `low`, which is not negative, to `high`, without leading zeros; None means no bound."""
     if high is not None and high < low:
         return EMPTY
     if low == 0:
@@ -77,7 +77,7 @@ class Tail(NamedTuple):
 
 
 def behind_the_point(low: str | None, high: str | None, places: int | None) -> Tail:
-    """Return the digits of fractions from `low` to `high`, at most `places` of them; a bound of None is no bound."""
+    """Return the digits of fractions from `low` to `high`, at most `places` of them; a bound of None means no bound."""
     low = low and low.rstrip("0")
     high = None if high is None else high.rstrip("0")
     if low and high is not None and low > high:

@@ -16,7 +16,7 @@ def integer(low: int | None = None, high: int | None = None) -> Value[int]:
     """Return the constraint of an integer, both bounds included; without a bound, of any number of digits.
 
     Raises:
-        TypeError: a bound is no integer.
+        TypeError: a bound is not an integer.
         ValueError: no integer lies between the bounds.
     """
     for bound in (low, high):
@@ -42,8 +42,8 @@ def decimal(
         places: how many digits may stand after the point, at most; 0: no point. None: any number.
 
     Raises:
-        TypeError: a bound is neither a Decimal nor an int, or `places` is no int.
-        ValueError: nothing lies between the bounds, or a bound is no finite number, or `places` is negative.
+        TypeError: a bound is neither a Decimal nor an int, or `places` is not an int.
+        ValueError: nothing lies between the bounds, or a bound is not a finite number, or `places` is negative.
     """
     least, greatest = _bound(low), _bound(high)
     if places is not None and (isinstance(places, bool) or not isinstance(places, int)):

@@ -54,12 +54,12 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
     """Return the constraint of a SELECT statement over these tables.
 
     Args:
-        tables: the columns of each table. Names that are no plain identifiers, or keywords, are written in quotes.
+        tables: the columns of each table. Names that are not plain identifiers, or keywords, are written in quotes.
         joins: whether two tables may be joined; the automaton grows with the square of their number.
         depth: how deep conditions may be nested in parentheses.
 
     Raises:
-        TypeError: the tables are no dict, or the columns of one are no list.
+        TypeError: the tables are not a dict, or the columns of one are not a list.
         ValueError: no tables, a table without columns, a name that is empty or holds a control character, a table or a
             column given twice (names do not differ by case), or a negative depth.
     """
@@ -85,7 +85,7 @@ def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
             raise ValueError(f"two {what} have the same name")
         for name in names:
             if not name or any(ord(character) < 0x20 for character in name):
-                raise ValueError(f"{name!r}, among the {what}, is no name")
+                raise ValueError(f"{name!r}, among the {what}, is not a name")
 
 
 def _single(table: str, columns: Sequence[str]) -> tuple[Expr, Expr]:

@@ -4,7 +4,7 @@ The tables of an automaton lie in one block, one after the other. The head of th
 from the block's first word. So a block can be moved unchanged, and a step that knows its place finds all tables by
 gathers.
 
-    head        FIELDS numbers: places of tables, and numbers that are no places
+    head        FIELDS numbers: places of tables, and numbers that are not places
     CLASSES     `[V]`                   the class of each token
     ROW_MASK    `[E]`                   where the chunks of each row's mask begin, as a place in the block
     MASKS       `[A, C]`                the places of the C chunks of each mask

@@ -294,7 +294,9 @@ def _schema(options: ConstraintOptions, name: str) -> SchemaSource:
     try:
         schema = json.loads(text, parse_float=Decimal)
     except json.JSONDecodeError as error:
-        raise TokenfstError(f"{name} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+        raise TokenfstError(
+            f"{name} is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        ) from None
     except RecursionError:
         raise TokenfstError(f"{name} is nested too deeply") from None
     return SchemaSource(

@@ -163,7 +163,7 @@ class BackgroundCompiler:
             "terminals": sets or None,
             "tokenization": tokenization,
         }
-        # Names of tokens are no part of a vocabulary's digest, and neither is its encoder.
+        # Names of tokens are not part of a vocabulary's digest, and neither is its encoder.
         names = tuple(sorted(vocabulary.special_tokens.items()))
         encoder = vocabulary if tokenization == "canonical" else None
         said = tuple((key, value) for key, value in options.items() if key != "terminals")

@@ -8,7 +8,7 @@ Here it takes a few for the whole text: tokens for all of the rest are proposed,
 tells at every place of them what the model prefers. Where it prefers another token, that one is taken, and the rest is
 proposed anew. The result is that of the algorithm, but for the last bits of logits.
 
-Where some bytes are no tokens by themselves, a token with which the text could not be finished is no choice; the
+Where some bytes are not tokens by themselves, a token with which the text could not be finished is not a choice; the
 algorithm as printed would stop there.
 """
 

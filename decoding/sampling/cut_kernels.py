@@ -59,7 +59,7 @@ def write_distances(
     distances, tops, temperatures, temperature_stride, logits, stride, mask, mask_stride, width,
     MASKED: tl.constexpr, TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """Write the distances of a chunk, `[B, width]` float32; in rows that allow nothing they are no numbers."""
+    """Write the distances of a chunk, `[B, width]` float32; in rows that allow nothing they are not numbers."""
     row, chunk = tl.program_id(0).to(tl.int64), tl.program_id(1)
     top, _ = top_of(tops, row, tl.num_programs(1), CHUNKS)
     token = chunk * TOKENS + tl.arange(0, TOKENS)
@@ -168,7 +168,7 @@ def narrow(
         token = chunk * TOKENS + tl.arange(0, TOKENS)
         found = tl.load(distances + row * width + token, mask=token < width, other=float("nan"))
         key = key_of(found)
-        # What is no number, here and in rows that allow nothing, is in none.
+        # What is not a number, here and in rows that allow nothing, is in none.
         own = (key - low) >> open_bits
         own = tl.where((found == found) & (key >= low) & (own < INTERVALS), own, INTERVALS)
         interval = tl.arange(0, INTERVALS)

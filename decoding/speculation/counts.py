@@ -61,6 +61,7 @@ class CountModel:
         Args:
             automaton: whose states are counted.
             threshold: how likely the way to a proposed token is at least, in (0, 1].
+            learning: whether tokens that are written are counted.
 
         Raises:
             ValueError: a threshold outside of that.
@@ -202,9 +203,9 @@ def _check_counts(key: Any, before: Any, counts: Any, automaton: TokenAutomaton)
     """Check one entry of a file.
 
     Raises:
-        AutomatonFileError: it is none.
+        AutomatonFileError: it is invalid.
     """
     tokens, times = [token for token, _ in counts], [count for _, count in counts]
     sound = bool(counts) and all(type(number) is int for number in [*key, before, *tokens, *times])
     if not sound or min(times) < 1 or not all(0 <= token < len(automaton.vocabulary) for token in tokens):
-        raise AutomatonFileError(f"the counts of state {key} are none")
+        raise AutomatonFileError(f"the counts of state {key} are invalid")

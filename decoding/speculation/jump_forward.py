@@ -92,7 +92,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
         vocabulary: the tokens.
         before: the tokens before the text; the encoder is shown the last few, and where it would not cut between them
             and the text, the text alone.
-        text: what is to be cut. Bytes at its end that are no whole character are left out.
+        text: what is to be cut. Bytes at its end that are not a whole character are left out.
         encode: the encoder.
 
     Returns:

@@ -83,8 +83,8 @@ class Tree(Generic[S]):
             automaton: what the text is to match.
             state: its state after the text.
             text: what comes before, for those who look at it.
-            remaining: how many tokens may still be written, the end token included; None is no limit.
-            max_nodes: how many nodes there may be; None is no limit.
+            remaining: how many tokens may still be written, the end token included; None means no limit.
+            max_nodes: how many nodes there may be; None means no limit.
         """
         self.automaton = automaton
         self.text = text
@@ -187,7 +187,7 @@ class Tree(Generic[S]):
         return self._depth[place + 1]
 
     def remaining(self, place: int) -> int | None:
-        """Return how many tokens may still be written after a place; None is no limit."""
+        """Return how many tokens may still be written after a place; None means no limit."""
         return None if self._remaining is None else self._remaining - self._depth[place + 1]
 
     def token_before(self, place: int) -> int | None:
@@ -234,7 +234,7 @@ def tree_masks(
         state: its state after the text.
         tokens: N tokens, parents before their children.
         parents: for each the index of the token that it comes after; -1 is the text itself.
-        remaining: how many tokens may still be written after the text, the end token included; None is no limit.
+        remaining: how many tokens may still be written after the text, the end token included; None means no limit.
 
     Returns:
         `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first what may come after the text, then what may

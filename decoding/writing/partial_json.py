@@ -236,7 +236,7 @@ class PartialJson:
     def _end_word(self) -> None:
         number = _NUMBER.fullmatch(self._text)
         if number is None and self._text not in _LITERALS:
-            raise self._refused(f"{self._text!r} is no value")
+            raise self._refused(f"{self._text!r} is not a value")
         self._put(_LITERALS[self._text] if number is None else self._number(number))
         self._value_over()
 

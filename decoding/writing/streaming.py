@@ -113,7 +113,7 @@ class Pieces:
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
-            TextNotAllowed: with `is_json`, it is no JSON.
+            TextNotAllowed: with `is_json`, it is not valid JSON.
         """
         text = self._characters.put(tokens)
         self.text += text

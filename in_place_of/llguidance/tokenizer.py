@@ -162,7 +162,7 @@ class LLTokenizer:
         return self.vocabulary.detokenize(tokens)
 
     def decode_str(self, tokens: Sequence[int]) -> str:
-        """Return what tokens write, with replacement characters where that is no text."""
+        """Return what tokens write, with replacement characters where that is not text."""
         return self.decode_bytes(tokens).decode(errors="replace")
 
     def is_special_token(self, token: int) -> bool:
@@ -181,7 +181,7 @@ def _read(source: str, ends: int | list[int] | None) -> tuple[Vocabulary, Callab
     path = Path(source)
     if not path.exists():
         instead = "load it with transformers, and in_place_of.llguidance.hf.from_tokenizer takes it"
-        raise NotOffered(f"LLTokenizer({source!r}), which is no file,", instead)
+        raise NotOffered(f"LLTokenizer({source!r}), which is not a file,", instead)
     file = path / "tokenizer.json" if path.is_dir() else path
     return load_vocabulary(file, eos_ids=ends), _encoder(Tokenizer.from_file(str(file)))
 

@@ -151,7 +151,7 @@ def from_transformers(model: Any, tokenizer_or_processor: Any) -> Transformers:
     """Return a model of transformers with its fast tokenizer.
 
     Raises:
-        TypeError: it is no tokenizer, but for example the processor of a model that reads pictures.
+        TypeError: it is not a tokenizer, but for example the processor of a model that reads pictures.
         UnsupportedTokenizer: its decoder cannot be modelled exactly.
     """
     vocabulary_of(tokenizer_or_processor)

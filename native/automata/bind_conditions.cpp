@@ -109,7 +109,7 @@ nb::typed<nb::object, int> fewest(const FlagConditions& conditions, int32_t cond
 }
 
 nb::typed<nb::tuple, int, int, int> decision_of(const FlagConditions& conditions, int32_t condition) {
-  require(checked(conditions, condition) > kTrue, "the condition is no decision");
+  require(checked(conditions, condition) > kTrue, "the condition is not a decision");
   const auto& [flag, low, high] = conditions.decision(condition);
   return nb::borrow<nb::typed<nb::tuple, int, int, int>>(nb::make_tuple(flag, low, high));
 }

@@ -18,7 +18,7 @@ std::vector<uint8_t> between_characters(const automata::ByteTables& language, co
     for (const automata::ByteArc& arc : arcs[state]) {
       if (place[arc.target] != kNone) continue;
       place[arc.target] = every.step(place[state], static_cast<uint8_t>(arc.low));
-      if (place[arc.target] == kNone) throw std::invalid_argument("the language holds what is no spelling");
+      if (place[arc.target] == kNone) throw std::invalid_argument("the language holds what is not a spelling");
       waiting.push_back(arc.target);
     }
   }

@@ -1,7 +1,7 @@
 // Automaton: the interface of every automaton over tokens, whatever its states are.
 //
 // A state is a number, or an object if it has a stack. A mask within a budget of `remaining` tokens, counting the next
-// one and the end token, holds the tokens after which the text can still be completed; kUnlimited is no budget.
+// one and the end token, holds the tokens after which the text can still be completed; kUnlimited means no budget.
 #pragma once
 
 #include <cstdint>

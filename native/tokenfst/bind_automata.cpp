@@ -187,8 +187,8 @@ auto token_class(const FiniteAutomaton& automaton) {
 }
 
 State state_of(nb::handle state) {
-  if (PyLong_Check(state.ptr())) return taken<int64_t>(state, "a number is no state");
-  return taken<std::shared_ptr<const StateObject>>(state, "an object is no state");
+  if (PyLong_Check(state.ptr())) return taken<int64_t>(state, "a number is not a state");
+  return taken<std::shared_ptr<const StateObject>>(state, "an object is not a state");
 }
 
 // A batch of masks: one row of `out` for each pair of an automaton and a state.
@@ -201,8 +201,8 @@ void fill_bitmasks(const nb::typed<nb::sequence, Automaton>& automata,
   for (nb::handle state : states) {
     require(automaton != automata.end(), "there are fewer automata than states");
     kept.push_back(nb::borrow(*automaton));
-    auto* each = taken<Automaton*>(kept.back(), "an object is no automaton");
-    require(each, "an object is no automaton");
+    auto* each = taken<Automaton*>(kept.back(), "an object is not an automaton");
+    require(each, "an object is not an automaton");
     require_words(*each, out.columns);
     jobs.push_back(
         {each, state_of(state), remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});

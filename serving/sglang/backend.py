@@ -216,7 +216,7 @@ def _blanks(serving: Any) -> Blanks:
     """Return where blanks may stand in JSON.
 
     Raises:
-        ValueError: two arguments exclude each other, or a pattern is of what is no white space.
+        ValueError: two arguments exclude each other, or a pattern is of what is not white space.
     """
     ways: dict[str, Callable[[Any], Blanks]] = {
         "constrained_json_whitespace_pattern": blanks_like,

@@ -186,7 +186,7 @@ def test_doubtful_states(seed: int, data: st.DataObject) -> None:
 
 
 def test_arguments_of_any_kind() -> None:
-    """What is no array, or one of another type, is a TypeError that names the types."""
+    """What is not an array, or one of another type, is a TypeError that names the types."""
     wide, narrow = (np.zeros((0, width), np.int32) for width in (5, 2))
     for other in ("x", wide.astype(np.int64), narrow):
         with pytest.raises(TypeError, match="incompatible function arguments"):

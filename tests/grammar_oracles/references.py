@@ -31,7 +31,7 @@ class Reference:
     exact: bool = True
 
     def agrees(self, text: bytes, verdict: bool) -> bool:
-        """Whether a verdict on a text can be right. Bytes that are no text are in no language."""
+        """Whether a verdict on a text can be right. Bytes that are not text are in no language."""
         try:
             accepted = self.accepts(text.decode())
         except UnicodeDecodeError:

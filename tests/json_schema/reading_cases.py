@@ -1,7 +1,7 @@
 """Random schemas and values for reading: few names, small numbers, so that keywords meet in the same values.
 
 No schema leads to itself about the same value, which nobody could read. What `jsonschema` reads wrongly is left out:
-`additionalItems` where `items` is no array, and all of `unevaluated...` in 2019-09, where it takes the schema of
+`additionalItems` where `items` is not an array, and all of `unevaluated...` in 2019-09, where it takes the schema of
 `additionalProperties` for a table of names and `items` for an array.
 """
 

@@ -45,7 +45,7 @@ def f(text: str) -> Fraction:
 
 
 def value_of(text: str) -> Fraction | None:
-    """The value of a spelling; None for text that is no number."""
+    """The value of a spelling; None for text that is not a number."""
     found = NUMBER.fullmatch(text)
     return Fraction(found[1]) * Fraction(10) ** int(found[2] or 0) if found else None
 

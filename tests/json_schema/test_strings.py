@@ -149,7 +149,7 @@ def _brute(formula: Formula, text: str) -> bool:
     if isinstance(formula, StringIn):
         return text in formula.texts
     if isinstance(formula, Pattern):
-        # ECMA-262's dot is no line separator.
+        # ECMA-262's dot does not match a line separator.
         source = formula.source.replace("$", "\\Z").replace(".", "[^\n\u2028]")
         return re.search(source, text) is not None
     if isinstance(formula, TextLength):

@@ -148,7 +148,7 @@ SEPARATE = [form for form in FORMATS if form not in ("mistral", "openai", "opena
 
 
 def divided(text: str, form: WireFormat) -> tuple[str | ToolCall, ...] | None:
-    """The pieces of a text with calls anywhere in it, by a search for what begins a call; None if one is no call."""
+    """The pieces of a text with calls anywhere in it, by a search for what begins a call; None if one is not a call."""
     before, begins, rest = text.partition(BEGINS[form])
     found = [before] if before else []
     if not begins:
@@ -284,7 +284,7 @@ def test_markers_are_not_doubled(form: WireFormat, trigger: dict[str, str]) -> N
 
 def test_other_markers_beside_calls_are_plain() -> None:
     calls = tool_calls([now], format="qwen")
-    with pytest.raises(ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is no plain text"):
+    with pytest.raises(ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is not plain text"):
         triggered({"<tool_call>": calls, constraints.delimited_list("x", ""): "c"})
 
 

@@ -173,8 +173,8 @@ def test_depth() -> None:
         ({"t": []}, "no columns"),
         ({"t": ["a", "A"]}, "same name"),
         ({"t": ["a"], "T": ["a"]}, "same name"),
-        ({"": ["a"]}, "is no name"),
-        ({"t": ["a\n"]}, "is no name"),
+        ({"": ["a"]}, "is not a name"),
+        ({"t": ["a\n"]}, "is not a name"),
     ],
 )
 def test_bad_tables(tables: dict[str, Sequence[str]], message: str) -> None:

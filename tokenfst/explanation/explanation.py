@@ -98,7 +98,7 @@ class Explanation:
         return self.offset - len(self.prefix) if self.offset is not None and self.offset >= len(self.prefix) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the explanation as what `json.dumps` takes; bytes that are no UTF-8 are written as `\\xff`."""
+        """Return the explanation as what `json.dumps` takes; bytes that are not valid UTF-8 are written as `\\xff`."""
         return {
             "allowed": self.allowed,
             "reason": self.reason,

@@ -131,7 +131,7 @@ def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None)
     """Return the token of each symbol, `EPSILON` for epsilon.
 
     Raises:
-        FstError: a symbol is no token, or a token that ends a sequence.
+        FstError: a symbol is not a token, or a token that ends a sequence.
     """
     known = {name: token for token, name in enumerate(vocabulary.names)} if symbols else {}
     found = []

@@ -39,7 +39,7 @@ def bpe_of(definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
     """
     model, without_text = definition["model"], set(silent)
     if model["type"] != "BPE" or (definition["decoder"] or {}).get("type") != "ByteLevel":
-        return NotBPE(f"model {model['type']} is no byte-level BPE")
+        return NotBPE(f"model {model['type']} is not byte-level BPE")
     if definition["normalizer"] is not None:
         return NotBPE(f"its normalizer {definition['normalizer']['type']} changes texts before they are cut")
     if model.get("dropout") or model.get("byte_fallback"):

@@ -36,7 +36,7 @@ def assemble(
     source: str,
     start: TextStart | None = None,
     *,
-    bpe: BPE | NotBPE = NotBPE("it is no byte-level BPE"),  # noqa: B008 (immutable)
+    bpe: BPE | NotBPE = NotBPE("it is not byte-level BPE"),  # noqa: B008 (immutable)
 ) -> Vocabulary:
     """Return the vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
 

@@ -33,7 +33,7 @@ from automata.pushdown.grammar import Grammar
 from automata.transducer_tables import NOTHING, SAME, TransducerTables, ascending
 from automata.transducers import preimage, transducer_of
 
-# More texts side by side, for bytes that have been read, are those of a transducer that is no function.
+# More texts side by side, for bytes that have been read, are those of a transducer that is not a function.
 _MOST_PENDING: Final = 1000
 
 

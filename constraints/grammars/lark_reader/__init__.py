@@ -37,13 +37,13 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
         start: the rule that whole texts match, `start` where none is given.
 
     Raises:
-        GrammarError: the text is no grammar in this syntax, or one that cannot be honoured; with line and column.
+        GrammarError: the text is not a grammar in this syntax, or one that cannot be honoured; with line and column.
     """
     lines = LineIndex(text)
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise lines.error("half of a surrogate pair is no character", error.start, None) from None
+        raise lines.error("half of a surrogate pair is not a character", error.start, None) from None
     document = read_document(text, lines)
     terminals = Terminals(document, lines)
     rules = Rules(document, terminals, lines)

@@ -101,7 +101,7 @@ def unescaped(written: str) -> str:
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
-        raise LiteralMistake("half of a surrogate pair is no character") from None
+        raise LiteralMistake("half of a surrogate pair is not a character") from None
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -164,7 +164,7 @@ def character_range(first: str, last: str) -> Terminal:
     """Return the characters from one string of a single character to another, both given with quotes.
 
     Raises:
-        LiteralMistake: they are no such strings, or the first comes after the last.
+        LiteralMistake: they are not such strings, or the first comes after the last.
     """
     ends = []
     for written in (first, last):

@@ -120,7 +120,7 @@ class Rules:
                 return self.terminals.literal(item, rule)
 
     def named(self, item: Item, rule: str) -> Expr:
-        """Return the expression of a name that is no parameter."""
+        """Return the expression of a name that is not a parameter."""
         self.check_defined(item, rule)
         return ex.call(item.value) if item.value.islower() else self.terminals.named(item, rule)
 

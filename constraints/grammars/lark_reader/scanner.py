@@ -61,7 +61,7 @@ def scan_lark(text: str, lines: LineIndex) -> list[LarkSymbol]:
     """Return the symbols of a text; the last two are a line end and one of kind "end".
 
     Raises:
-        GrammarError: something that is no symbol.
+        GrammarError: something that is not a symbol.
     """
     symbols = [LarkSymbol("line_end", "", 0)]
     match = _SYMBOL.match

@@ -20,7 +20,7 @@ def token_name(item: Item, rule: str, lines: LineIndex) -> str:
     if name.startswith("<["):
         if not _NUMBERS.fullmatch(name):
             raise lines.error(
-                f"{name} is no list of token ids: write <[12]>, <[12,20-29]>, <[^12]> or <[*]>", item.position, rule
+                f"{name} is not a list of token ids: write <[12]>, <[12,20-29]>, <[^12]> or <[*]>", item.position, rule
             )
         for part in name.strip("<[^]>").split(","):
             low, _, high = part.partition("-")

@@ -35,7 +35,7 @@ def too_large(
 ) -> LimitExceeded | UnsupportedSchema:
     """Return the error that names the keyword, or the error itself where there is none to name.
 
-    Time that has run out is no property of the schema: it stays a limit, and only says what was being built then.
+    Time that has run out is not a property of the schema: it stays a limit, and only says what was being built then.
 
     Args:
         error: the limit that was passed.

@@ -54,7 +54,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
     spellings with exponents that are left out.
 
     Raises:
-        TypeError: the formula says something of values that are no numbers.
+        TypeError: the formula says something of values that are not numbers.
         LimitExceeded: multiples of a step with too many remainders, or a bound with too many digits.
     """
     if formula == TRUE:

@@ -105,7 +105,7 @@ def _class_of(values: _Naturals, value: int) -> object:
 
 
 def _blocks(values: _Naturals, value: int) -> tuple[_Naturals, ...]:
-    """Return the numbers in the set that begin with these digits, which are no zero, less the first such number: with
+    """Return the numbers in the set that begin with these digits, which are not zeros, less the first such number: with
     no more digits, with one, and so on, as far as they differ."""
     found: list[_Naturals] = []
     first, size, ended = value, 1, _ended(values)

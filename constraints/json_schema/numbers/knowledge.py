@@ -65,20 +65,20 @@ def atoms(formula: Formula) -> Iterator[Formula]:
     """Yield the statements of a formula from left to right.
 
     Raises:
-        TypeError: the formula says something of values that are no numbers.
+        TypeError: the formula says something of values that are not numbers.
     """
     for part in statements(formula):
         if isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
             yield part
         elif not isinstance(part, Always | Never):
-            raise TypeError(f"{part!r} is no statement about numbers")
+            raise TypeError(f"{part!r} is not a statement about numbers")
 
 
 def check(formula: Formula) -> None:
     """Check the statements of a formula.
 
     Raises:
-        TypeError: it says something of values that are no numbers.
+        TypeError: it says something of values that are not numbers.
         LimitExceeded: a number in it has too many digits.
     """
     for statement in atoms(formula):
@@ -91,7 +91,7 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
     """Return whether a formula holds for a number, however the number is spelled.
 
     Raises:
-        TypeError: the formula says something of values that are no numbers.
+        TypeError: the formula says something of values that are not numbers.
     """
 
     def statement(part: Formula) -> bool:
@@ -106,7 +106,7 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
                 return (value / part.step).denominator == 1
             case IsInteger():
                 return value.denominator == 1
-        raise TypeError(f"{part!r} is no statement about numbers")
+        raise TypeError(f"{part!r} is not a statement about numbers")
 
     return truth(formula, statement)
 

@@ -1,6 +1,6 @@
 """Multiples of a step, digit by digit.
 
-A step is a * 10^k with an integer a that is no multiple of ten. The state of the digits is a remainder modulo a, and
+A step is a * 10^k with an integer a that is not a multiple of ten. The state of the digits is a remainder modulo a, and
 not modulo the power of ten, which would take a million states for a million:
 
     k >= 0    the remainder of the digits before the last z, which are zeros, with z up to k; the fraction is zeros
@@ -145,7 +145,7 @@ class Step:
     def with_exponent(self, state: int, exponent: int, whole: bool) -> bool | None:
         """Return whether a number with an exponent is a multiple; None where this is not known.
 
-        Its digits have led to `state`: one before the point, which is no zero, and zeros after it where `whole`."""
+        Its digits have led to `state`: one before the point, which is not a zero, and zeros after it where `whole`."""
         if exponent < self.lowest:
             return False
         if whole and exponent >= self.highest:

@@ -43,7 +43,7 @@ class _Range(NamedTuple):
     """Exponents between two of those at which anything changes.
 
     Attributes:
-        low, high: both included; None is no bound.
+        low, high: both included; None means no bound.
         exponent: one of them.
         places: for each cut, where m * 10^e lies, whatever m is.
         own: cuts with this very exponent, and their mantissas, by number.
@@ -117,7 +117,7 @@ class Side:
         """Return the exponents after a mantissa for which the formula holds, as far as they are accepted.
 
         Args:
-            mantissa: how it compares, or None where it does not have one digit before the point, which is no zero.
+            mantissa: how it compares, or None where it does not have one digit before the point, which is not a zero.
             zero: whether all its digits are zeros.
             whole: whether all its digits after the point are zeros.
             multiples: the state of each step.

@@ -53,7 +53,7 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
     """Return the automaton of the spellings of all numbers for which a formula about numbers holds.
 
     Raises:
-        TypeError: the formula says something of values that are no numbers.
+        TypeError: the formula says something of values that are not numbers.
         LimitExceeded: there are too many remainders or digits.
     """
     spelling = _Spelling(formula)

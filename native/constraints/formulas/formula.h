@@ -39,7 +39,7 @@ const Types& types();
 
 class Node {
  public:
-  // Throw TypeError if it is no formula.
+  // Throw TypeError if it is not a formula.
   explicit Node(nb::handle object);
 
   // Return a new formula of a type that adds no memory to formulas.

@@ -13,7 +13,7 @@ using support::kWhole;
 
 namespace {
 
-// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is no text.
+// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is not text.
 enum Group : uint16_t { kBeyond = 1 << 12, kBeyondApart = 1 << 13, kNoText = 1 << 14 };
 constexpr size_t kNumGroups = 15;
 
@@ -189,7 +189,7 @@ int32_t TokenCharacters::longest(const Words& tokens) const {
 }
 
 Words TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const {
-  // Bytes beyond ASCII begin characters that are not in the set; what is no text may have any.
+  // Bytes beyond ASCII begin characters that are not in the set; what is not text may have any.
   const bool has_beyond =
       std::ranges::any_of(std::span(bytes.words).subspan(4), [](uint32_t word) { return word != 0; });
   const uint64_t low = joined(bytes.words), high = joined(bytes.words + 2);

@@ -63,7 +63,7 @@ class TokenCharacters {
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
 
  private:
-  // The characters of a token; all of them, and more, if it is no text.
+  // The characters of a token; all of them, and more, if it is not text.
   struct Token {
     uint64_t low = ~uint64_t{0}, high = ~uint64_t{0};  // ASCII, from 0 and from 64 on
     uint32_t beyond = ~0u;

@@ -30,7 +30,7 @@ using SharedAutomaton = std::shared_ptr<PushdownAutomaton>;
 // States.
 
 int32_t number_of(nb::handle object, const char* what) {
-  const auto number = taken<int64_t>(object, "a state or a symbol is no number");
+  const auto number = taken<int64_t>(object, "a state or a symbol is not a number");
   require_within(number, 0, INT32_MAX, what);
   return static_cast<int32_t>(number);
 }

@@ -153,7 +153,7 @@ void require_edges(const PushdownTables& tables) {
 // Require nodes that are no deeper than allowed, and moves that pop no more than has been read there.
 void require_depths(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
-  require(!depths.order.empty(), "the nodes are no trees");
+  require(!depths.order.empty(), "the nodes are not trees");
   for (int32_t node : depths.order) {
     require(depths.most[node] <= tables.max_pops, "a node is deeper than the deepest one");
     for (const auto& edge : tables.edges_of(node)) {

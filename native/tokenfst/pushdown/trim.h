@@ -1,7 +1,7 @@
 // Trims the effects for a vocabulary that lacks bytes: keeps those after which tokens lead to an end.
 //
 // Every configuration of the automaton over bytes leads to an end. Over tokens it need not: a text may reach a state
-// where only a byte that is no token could follow. Whether a state is such a dead end depends on its stack, but only
+// where only a byte that is not a token could follow. Whether a state is such a dead end depends on its stack, but only
 // through the set of kinds that are coaccessible with that stack, and the set for one more symbol follows from the
 // symbol and the set below. There are few sets, so a stack can be replaced by its set:
 //

@@ -19,7 +19,7 @@ def count(site: Site, keyword: str, value: Any) -> int:
     """Return the value of a keyword as a number that is not negative.
 
     Raises:
-        SchemaError: it is no integer.
+        SchemaError: it is not an integer.
     """
     number = value if value.__class__ is int else fraction(value)
     if number is None or number.denominator != 1:

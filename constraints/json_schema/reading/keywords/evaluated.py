@@ -7,7 +7,7 @@ evaluate, depends on the value; so it is a list of pieces, each with the conditi
     items     a number of first ones, all (ALL_ITEMS), or those that satisfy `contains` (from 2020-12 on)
 
 A schema that does not hold contributes nothing, nor does anything below `not`. So a piece counts if all schemas between
-it and the schema that asks hold; those that hold whenever that schema does, as those of `allOf`, are no condition.
+it and the schema that asks hold; those that hold whenever that schema does, as those of `allOf`, are not a condition.
 """
 
 from __future__ import annotations

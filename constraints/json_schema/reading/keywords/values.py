@@ -54,7 +54,7 @@ def value_in(values: Iterable[Any]) -> Formula:
     """Return the formula of some values, nested to any depth.
 
     Raises:
-        ValueError: one of them is no JSON value.
+        ValueError: one of them is not a JSON value.
     """
     return run(_value_in(values))
 
@@ -100,4 +100,4 @@ def _compound(value: Any) -> Task[Formula]:
         for name, member in value.items():
             parts.append(Members(named(name), (yield _value_in([member]))))
         return conjunction([*parts, has_name(*value), Members(negation(StringIn(frozenset(value))), FALSE)])
-    raise ValueError(f"{value!r} is no JSON value")
+    raise ValueError(f"{value!r} is not a JSON value")

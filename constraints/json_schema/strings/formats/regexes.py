@@ -9,7 +9,7 @@ What the automaton leaves out, so that it is small and accepts nothing that is i
                     ASCII: what a range begins with must be remembered, in some 16 places, and with all letters of one
                     case the automaton would have twice as many states, with all of ASCII and the first bytes of other
                     characters four times
-    escapes         `\\0`, which no digit may follow; properties that are no general category by its short name
+    escapes         `\\0`, which no digit may follow; properties that are not a general category by its short name
 """
 
 from __future__ import annotations
