@@ -52,6 +52,10 @@ class Conditions:
 
     def __init__(self) -> None: ...
 
+    def __getstate__(self) -> NDArray[numpy.int32]: ...
+
+    def __setstate__(self, arg: numpy.typing.NDArray[numpy.int32], /) -> None: ...
+
     def __len__(self) -> int:
         """The number of conditions, with those that are always or never."""
 

@@ -119,6 +119,9 @@ nb::typed<nb::tuple, int, int, int> decision_of(const FlagConditions& conditions
 void bind_conditions(nb::module_& m) {
   nb::class_<FlagConditions>(m, "Conditions", "The conditions of a rule, as decision diagrams over its flags.")
       .def(nb::init<>())
+      .def("__getstate__", [](const FlagConditions& conditions) { return records(conditions.decisions()); })
+      .def("__setstate__",
+           [](FlagConditions& self, Records<Decision> decisions) { new (&self) FlagConditions(decisions); })
       .def("__len__", &FlagConditions::num_conditions, "The number of conditions, with those that are always or never.")
       .def("holds", &holds, "condition"_a, "flags"_a, "Return whether a condition holds where some flags are set.")
       .def("all_of", &all_of, "flags"_a, "Return the condition that all of some flags are set.")

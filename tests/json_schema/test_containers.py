@@ -104,7 +104,7 @@ class Schemas:
         return found
 
     def inner(self, depth: int) -> Any:
-        return self.schema(depth - 1) if depth else self.random.choice([True, False, self.scalar(0)])
+        return self.schema(depth - 1) if depth else self.random.choice([True, self.scalar(0), {"not": self.scalar(0)}])
 
     def combined(self, depth: int) -> Any:
         random = self.random
@@ -150,6 +150,43 @@ def test_a_small_universe_is_divided_as_it_should_be(seed: int, order: str) -> N
             assert right(text == valid(value) for text in texts), (schema, value)
             compared += 1
     assert compared > 500
+
+
+# All that hold for other values than those of one statement.
+NEGATIONS: list[Any] = [
+    {"not": {"type": "string"}},
+    {"not": {"const": 1}},
+    {"allOf": [{"not": {"required": ["a"]}}]},
+    {"if": {"type": "string"}, "then": False},
+    {"oneOf": [True, {"type": "string"}]},
+    {"not": {"type": ["string", "integer"]}},
+    {"not": {"contains": {"not": {"type": "integer"}}}},
+]
+
+
+def applied(schema: Any) -> Iterator[Any]:
+    """Every keyword with a schema for the values within a value."""
+    yield from ({"items": schema}, {"prefixItems": [schema]}, {"unevaluatedItems": schema})
+    for low, high in product([None, 0, 1, 2], [None, 0, 1, 2]):
+        bounds = {"minContains": low, "maxContains": high}
+        yield {"contains": schema, **{name: bound for name, bound in bounds.items() if bound is not None}}
+    yield from ({"additionalProperties": schema}, {"patternProperties": {"[ax]": schema}}, {"propertyNames": schema})
+    yield from ({"properties": {"a": schema}, "unevaluatedProperties": schema}, {"dependentSchemas": {"a": schema}})
+
+
+@pytest.mark.parametrize("inner", NEGATIONS, ids=str)
+def test_every_keyword_takes_a_negation(inner: Any) -> None:
+    values = [*UNIVERSE, [1, 2, "a"], [None, "a", "b"], [1, 1, 1]]
+    for schema in applied(inner):
+        for whole in (schema, {"not": schema}, {"items": schema}):
+            valid = Draft202012Validator(whole).is_valid
+            try:
+                allows = json_schema(whole, property_order="any").allows
+            except UnsatisfiableSchema:
+                assert not any(map(valid, values)), whole
+                continue
+            for value in values:
+                assert allows(written(value).decode()) == valid(value), (whole, value)
 
 
 @pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])

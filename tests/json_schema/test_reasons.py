@@ -174,6 +174,15 @@ def test_a_pickled_schema_has_the_documents_of_its_resolver() -> None:
     assert asked == ["https://example.com/t"]
 
 
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_schemas_are_pickled_whatever_the_order_of_members(order: Any) -> None:
+    made = json_schema({"properties": {"a": {}, "b": {"type": "integer"}}, "required": ["a"]}, property_order=order)
+    copy = pickle.loads(pickle.dumps(made))
+    texts = '{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{"b": 2}', '{"a": 1, "a": 2}', '{"c": 1, "a": 1}'
+    assert [copy.allows(text) for text in texts] == [made.allows(text) for text in texts]
+    assert copy.allows(texts[0])
+
+
 def test_what_was_left_out_stays_so() -> None:
     schema = {"type": "array", "items": {"type": "array", "uniqueItems": True, "minItems": 5, "items": {"enum": [1]}}}
     try:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from evaluation import holds
+from jsonschema import Draft202012Validator
 from schemas_read import text, valid
 
 from automata.errors import SchemaError, UnsupportedSchema
+from constraints import json_schema
 from constraints.json_schema.formulas.connectives import And
 from constraints.json_schema.formulas.statements import (
     Members,
@@ -16,6 +18,54 @@ from constraints.json_schema.formulas.statements import (
     UniqueItems,
 )
 from constraints.json_schema.reading import read_schema
+
+# What is evaluated depends on conditions that lead back to themselves, one value deeper.
+DEEPER: list[Any] = [
+    {"contains": {"unevaluatedItems": {"$ref": "#"}, "oneOf": [{"$ref": "#"}]}},
+    {"contains": {"unevaluatedItems": {}, "$ref": "#"}},
+    {
+        "contains": {
+            "type": ["array", "null"],
+            "unevaluatedItems": {"$ref": "#"},
+            "oneOf": [{"$ref": "#"}, {"const": []}],
+        }
+    },
+    {"properties": {"a": {"unevaluatedProperties": {"$ref": "#"}, "oneOf": [{"$ref": "#"}]}}, "required": ["a"]},
+    {"properties": {"a": {"unevaluatedProperties": False, "anyOf": [{"$ref": "#"}]}}, "maxProperties": 1},
+]
+VALUES: list[Any] = [
+    1,
+    [],
+    [1],
+    [[]],
+    [None],
+    [[1]],
+    [[], 1],
+    [[[]]],
+    {},
+    {"a": 1},
+    {"a": {}},
+    {"a": {"a": 1}},
+    {"b": 1},
+]
+# The same about one value.
+CIRCLES: list[Any] = [
+    {"oneOf": [{"$ref": "#/$defs/x", "unevaluatedItems": {}}]},
+    {"anyOf": [{"$ref": "#/$defs/x", "unevaluatedProperties": {}}, {"type": "string"}]},
+    {"if": {"$ref": "#/$defs/x"}, "then": {"items": {}}, "unevaluatedItems": False},
+]
+
+
+@pytest.mark.parametrize("schema", DEEPER, ids=str)
+def test_what_is_evaluated_may_depend_on_the_schema_itself(schema: Any) -> None:
+    right = Draft202012Validator(schema)
+    assert valid(schema, *VALUES) == [right.is_valid(value) for value in VALUES]
+
+
+@pytest.mark.parametrize("schema", CIRCLES, ids=str)
+def test_what_is_evaluated_may_not_lead_back_to_itself(schema: Any) -> None:
+    with pytest.raises(SchemaError, match="back to itself"):
+        json_schema({"$ref": "#/$defs/x", "$defs": {"x": schema}})
 
 
 class TestDefinitions:

@@ -3,6 +3,7 @@ what is easily seen to have a value."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
@@ -12,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_property_orders import Variants
 
+import tokenfst
 from automata.errors import UnsatisfiableSchema
 from automata.visibly_pushdown import VisiblyPushdownCall
+from constraints import json_schema
 from constraints._native import MOST_LISTED, ContainerStates, container_rule, states_in_any_order
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.reading import read_schema
 from constraints.rewriting.liveness import has_text
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 MOST = 100_000
 
@@ -226,6 +230,24 @@ def test_what_is_easily_seen_to_have_a_value_has_one(order: Any) -> None:
         seen, empty = seen + is_seen, empty + (not has_one)
     assert seen > 60
     assert empty > 0
+
+
+@pytest.mark.parametrize("num_names", [1, 2, 5, 9, 16])
+@pytest.mark.parametrize("applied", [
+    lambda value: ({"type": "array", "contains": value}, 2),
+    lambda value: ({"type": "array", "items": value, "minItems": 1}, 2),
+    lambda value: ({"type": "array", "prefixItems": [{"not": value}, value], "minItems": 2, "items": False}, 4),
+    lambda value: ({"oneOf": [value, {"type": "array", "minItems": 99}]}, 0),
+], ids=["contains", "items", "not", "oneOf"])  # fmt: skip
+def test_the_end_is_known_without_tables(applied: Any, num_names: int) -> None:
+    """Whichever end of a rule a text needs, a way there is known; all sets of names would be too many."""
+    value = {f"k{number}": number for number in range(num_names)}
+    schema, around = applied({"const": value})
+    automaton: Any = tokenfst.compile(json_schema(schema, property_order="any", whitespace="compact"), ALL_BYTES)
+    shortest = len(json.dumps(value, separators=(",", ":"))) + around + 1
+    assert automaton.core.min_tokens(automaton.start) == shortest
+    assert automaton.mask(automaton.start, shortest).any()
+    assert not automaton.mask(automaton.start, 1).any()
 
 
 class AnyNames:

@@ -42,6 +42,17 @@ def test_budgets_without_an_end_token() -> None:
     assert bare.mask(bare.start, len(b"[0,1]") + 1).any()
 
 
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_an_item_that_must_come_may_have_members_in_any_order(order: Any) -> None:
+    either = {"anyOf": [{"const": {"b": 1, "a": 2}}, {"const": {"b": 1, "c": 2}}]}
+    schema = {"type": "array", "contains": either, "uniqueItems": True}
+    automaton = compiled(schema, ALL_BYTES, whitespace="compact", property_order=order)
+    shortest = len(b'[{"b":1,"a":2}]') + 1
+    assert automaton.min_tokens(automaton.start) == shortest
+    assert not automaton.mask(automaton.start, shortest - 1).any()
+    assert automaton.mask(automaton.start, shortest).any()
+
+
 def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
     automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")

@@ -24,6 +24,8 @@ from tokenfst.native_automaton import NativeTokenAutomaton
 
 # What stands for the length of a way that was not found.
 FAR: Final = 1 << 30
+# From here on, what the core knows without tables is no bound.
+_NO_BOUND: Final = 1 << 29
 # The most tokens of a way that is followed, and the most states that are looked at for a way out.
 LONGEST, MAX_STATES = 1 << 14, 20_000
 # The number of ways that are kept; full, they are emptied.
@@ -144,7 +146,10 @@ class Ways:
 
     def _rest(self, state: UniqueItemsState) -> int:
         """Return the number of tokens to the end as far as the rules see."""
-        return 0 if state.position is None else self.rules.core.min_tokens(state.rules)
+        if state.position is None:
+            return 0
+        bound: int = self.rules.core.min_tokens(state.rules)
+        return bound if bound < _NO_BOUND else self.rules.min_tokens(state.rules)
 
     @cached_property
     def byte_tokens(self) -> dict[int, int]:
@@ -159,7 +164,11 @@ class Ways:
     def _nearer(self, state: UniqueItemsState) -> list[int]:
         """Return the tokens that bring the end nearer as the rules alone see it."""
         words = np.empty_like(self.rules.vocabulary.all_words)
-        self.rules.core.fill_within(state.rules, words, self.rules.core.min_tokens(state.rules))
+        bound = self.rules.core.min_tokens(state.rules)
+        if bound < _NO_BOUND:
+            self.rules.core.fill_within(state.rules, words, bound)
+        else:
+            self.rules.fill_bitmask(state.rules, words, self._rest(state))
         bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")
         found: list[int] = np.flatnonzero(bits).tolist()
         return found

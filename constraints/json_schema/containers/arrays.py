@@ -19,7 +19,7 @@ from typing import NamedTuple
 from constraints._native import PlainStates, items_in_order
 from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, Plain, State, Vector, holding
 from constraints.json_schema.containers.distinct import Distinct, Distinctness, remembered
-from constraints.json_schema.containers.shannon import Holds, ShannonExpansion, holds
+from constraints.json_schema.containers.shannon import ShannonExpansion, holds
 from constraints.json_schema.formulas.connectives import (
     TRUE,
     Always,
@@ -281,6 +281,6 @@ def _one_more(statement: Contains) -> Formula:
     """Return the derivative of `Contains`."""
     item = holds(statement.item)
     counted = bounded(partial(Contains, statement.item), statement.low - 1, one_less(statement.high))
-    if not isinstance(item, Holds):
-        return counted if item == TRUE else statement
+    if isinstance(item, Always | Never):
+        return counted if isinstance(item, Always) else statement
     return disjunction([conjunction([item, counted]), conjunction([negation(item), statement])])

@@ -7,7 +7,7 @@ and few schemas have dynamic references, so scopes are kept only once one is met
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from automata.errors import SchemaError
@@ -46,7 +46,6 @@ class Reader:
         self._done: dict[Hashable, Formula] = {}
         self._open: set[Hashable] = set()
         self._recursive: set[Hashable] = set()
-        self._conditions: dict[Hashable, Formula] = {}
         # Equal formulas become one object, so that formulas around them are compared without looking into them.
         self._same: dict[Formula, Formula] = {}
         self._outlines: Outlines | None = None
@@ -62,6 +61,20 @@ class Reader:
     def definition(self, target: Target, scope: Scope) -> Task[Formula]:
         scope = self._within(target.resource, scope) if self._dynamic else scope
         key: Hashable = (target.place, *((name, inner.place) for name, inner in scope)) if scope else target.place
+        return self._once(
+            key, lambda: self.read(target.schema, target.place, target.resource, scope), is_definition=_is_large
+        )
+
+    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
+        return self._once((site.at(keyword, name), site.scope), lambda: site.below(schema, keyword, name))
+
+    def _once(
+        self,
+        key: Hashable,
+        read: Callable[[], Formula | Task[Formula]],
+        is_definition: Callable[[Formula], bool] = lambda _: False,
+    ) -> Task[Formula]:
+        """Read what has a key, unless it has been read; what leads back to itself becomes a definition."""
         known = self._done.get(key)
         if known is not None:
             return known
@@ -69,19 +82,13 @@ class Reader:
             self._recursive.add(key)
             return Reference(key)
         self._open.add(key)
-        formula: Formula = yield self.read(target.schema, target.place, target.resource, scope)
+        formula: Formula = yield read()
         self._open.discard(key)
-        if key in self._recursive or not _is_small(formula):
+        if key in self._recursive or is_definition(formula):
             self.definitions[key] = formula
             formula = Reference(key)
         self._done[key] = formula
         return formula
-
-    def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
-        key = (site.at(keyword, name), site.scope)
-        if key not in self._conditions:
-            self._conditions[key] = yield site.below(schema, keyword, name)
-        return self._conditions[key]
 
     def child(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Site | None:
         return self._site(schema, site.at(keyword, name), site.resource, site.scope)
@@ -184,5 +191,5 @@ class Reader:
         return scope + new if new else scope
 
 
-def _is_small(formula: Formula) -> bool:
-    return not isinstance(formula, (And, Or)) or len(formula.parts) <= SMALL
+def _is_large(formula: Formula) -> bool:
+    return isinstance(formula, (And, Or)) and len(formula.parts) > SMALL

@@ -1,8 +1,18 @@
 #include "automata/visibly_pushdown/flag_conditions.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace automata {
+
+FlagConditions::FlagConditions(std::span<const Decision> decisions) {
+  for (const auto& [flag, low, high] : decisions) {
+    const bool is_ordered = has(low) && has(high) && low != high && 0 <= flag && flag < flag_of(low) &&
+                            flag < flag_of(high) && decisions_.size() < kMostDecisions;
+    if (!is_ordered || number(flag, low, high) != num_conditions() - 1)
+      throw std::invalid_argument("the decisions are not reduced and ordered");
+  }
+}
 
 int32_t FlagConditions::number(int32_t flag, int32_t low, int32_t high) {
   if (low == high) return low;

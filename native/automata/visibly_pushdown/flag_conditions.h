@@ -31,6 +31,10 @@ class FlagConditions {
   // The most decisions, and the most results that are kept for them.
   static constexpr size_t kMostDecisions = 1 << 18, kMostKept = 1 << 21;
 
+  FlagConditions() = default;
+  // The conditions with some decisions, as `decisions` returns them. Throw invalid_argument for any others.
+  explicit FlagConditions(std::span<const Decision> decisions);
+
   std::span<const Decision> decisions() const { return decisions_; }
   // Whether a number is that of a condition.
   bool has(int32_t condition) const { return 0 <= condition && condition < num_conditions(); }

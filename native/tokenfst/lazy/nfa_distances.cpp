@@ -11,6 +11,8 @@ using automata::kNone;
 constexpr int32_t kUnseen = -1;
 // At most this many layers are written: if they do not grow evenly by then, further layers are treated as too far.
 constexpr size_t kMostLayers = 1 << 10;
+// With more rows than this of states with flags, only the first of the guarded arcs that are open is followed.
+constexpr size_t kMostMade = 1 << 12;
 
 // The difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path exists.
 int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
@@ -36,6 +38,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       bytes_inside_(nfa_.coaccessible_.size(), kFar, budget),
       to_exit_(0, 0, kFar, budget),
       has_flags_(budget),
+      possible_exits_(budget),
       made_(budget),
       made_rows_(0, 0, kFar, budget),
       vectors_(budget),
@@ -180,6 +183,31 @@ void NfaDistances::find_rules_with_flags() {
     if (nfa_.guarded_offsets_[begin] == nfa_.guarded_offsets_[end]) continue;
     std::fill(has_flags_.begin() + begin, has_flags_.begin() + end, true);
   }
+  find_possible_exits();
+}
+
+// Find the exits of rules with flags that each state leads to if all arcs are open.
+void NfaDistances::find_possible_exits() {
+  possible_exits_.assign(nfa_.num_outer(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
+      if (!has_flags_[state]) continue;
+      uint64_t found = possible_exits_[state];
+      const auto add = [&](int32_t target) { found |= possible_exits_[target]; };
+      if (const int32_t exit = nfa_.exit_of(state); exit != kNone) found |= exit_bit(nfa_.exit_in_rule(exit));
+      each_plain_way(state, [&](int32_t, int32_t target) { add(target); });
+      for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) add(arc.target);
+      if (const int32_t call = nfa_.call_of(state); call != kNone) {
+        for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+          if (const int32_t target = nfa_.target_of(state, exit); target != kNone) add(target);
+        }
+      }
+      changed = changed || found != possible_exits_[state];
+      possible_exits_[state] = found;
+    }
+    budget_.spend(8 * static_cast<int64_t>(nfa_.num_outer()));
+  }
 }
 
 void NfaDistances::find_ways_to_exits() {
@@ -194,7 +222,7 @@ void NfaDistances::find_ways_to_exits() {
     made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
     for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
       if (!has_flags_.empty() && has_flags_[state]) continue;
-      changed = lower_by_arcs(to_exit_[state], state, 0) || changed;
+      changed = lower_by_arcs(to_exit_[state], state, 0, 0) || changed;
       budget_.spend(8 * most_exits);
     }
     // A rule may begin inside a fragment.
@@ -220,46 +248,73 @@ bool NfaDistances::is_found_alone(int32_t state) const {
 }
 
 // Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long.
-// In a circle, the row that is being found counts as far.
+// In a circle, the row that is being found counts as far. Of the open guarded arcs one more is followed as long as some
+// exit has not been reached.
 void NfaDistances::find_made(int32_t state) {
-  Vector<int32_t> waiting(1, state, budget_), next(budget_);
+  struct Open {
+    int32_t state, num_arcs;
+  };
+  Vector<Open> waiting(1, {state, 1}, budget_);
+  Vector<int32_t> next(budget_);
   while (!waiting.empty()) {
-    const int32_t at = waiting.back();
-    if (made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows())).second) {
+    const auto [at, num_arcs] = waiting.back();
+    const bool is_new = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows())).second;
+    if (is_new) {
       made_rows_.add_row(kFar);
-      next.clear();
-      each_next(at, [&](int32_t target) { next.push_back(target); });
-      for (const int32_t target : next) {
-        if (is_found_alone(target) && !made_.contains(target)) waiting.push_back(target);
+    } else {
+      fill_made(at, num_arcs);
+      if (!lacks_exit(at) || num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMostMade) {
+        waiting.pop_back();
+        continue;
       }
-      budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
-      continue;
+      ++waiting.back().num_arcs;
     }
-    waiting.pop_back();
-    fill_made(at);
+    next.clear();
+    each_next(at, waiting.back().num_arcs, [&](int32_t target) { next.push_back(target); });
+    for (const int32_t target : next) {
+      if (is_found_alone(target) && !made_.contains(target)) waiting.push_back({target, 1});
+    }
+    budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
   }
 }
 
 // A state that is not followed arc by arc is as far as what ends it.
-void NfaDistances::fill_made(int32_t state) {
+void NfaDistances::fill_made(int32_t state, int32_t num_arcs) {
   const auto [own, flags] = nfa_.apart(state);
   const Rest rest = rest_of(own);
   Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
   if (rest.state == own) {
-    lower_by_arcs(row, own, flags);
+    lower_by_arcs(row, own, flags, num_arcs);
   } else {
     lower(row, rest.more, nfa_.with_flags(rest.state, flags));
   }
   std::ranges::copy(row, made_rows_[made_.find(state)->second].begin());
 }
 
+// Return whether an exit that may be possible has not been reached from a state.
+bool NfaDistances::lacks_exit(int32_t state) {
+  const int32_t own = nfa_.apart(state).state;
+  if (rest_of(own).state != own) return false;
+  const auto row = made_rows_[made_.find(state)->second];
+  for (int32_t exit = 0; exit < static_cast<int32_t>(row.size()); ++exit) {
+    if (row[exit] >= kFar && possible_exits_[own] & exit_bit(exit)) return true;
+  }
+  return false;
+}
+
+int32_t NfaDistances::num_open_arcs(int32_t state) {
+  const auto [own, flags] = nfa_.apart(state);
+  return static_cast<int32_t>(
+      std::ranges::count_if(nfa_.guarded_arcs(own), [&](const auto& arc) { return nfa_.is_open(arc, flags); }));
+}
+
 // Call a function with each state whose row that of a state depends on.
 template <class Visit>
-void NfaDistances::each_next(int32_t state, Visit visit) {
+void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   const auto [own, flags] = nfa_.apart(state);
   const Rest rest = rest_of(own);
   if (rest.state != own) return visit(nfa_.with_flags(rest.state, flags));
-  each_way(own, flags, [&](int32_t, int32_t target) { visit(target); });
+  each_way(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
   const int32_t call = nfa_.call_of(state);
   if (call == kNone) return;
   const int32_t rule = nfa_.rule_of(call);
@@ -269,10 +324,9 @@ void NfaDistances::each_next(int32_t state, Visit visit) {
   }
 }
 
-// Call a function with the states that follow an outer state, and how much is read before each.
+// Call a function with the states that follow an outer state but for guarded arcs, and how much is read before each.
 template <class Visit>
-void NfaDistances::each_way(int32_t state, int32_t flags, Visit visit) {
-  const auto lead = [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); };
+void NfaDistances::each_plain_way(int32_t state, Visit lead) {
   for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
     const int32_t target = nfa_.epsilon_[at];
     if (target >= 0) {
@@ -291,9 +345,18 @@ void NfaDistances::each_way(int32_t state, int32_t flags, Visit visit) {
       lead(tokens_ahead_[chain.text_begin], chain.target);
     }
   }
-  const auto arcs = nfa_.guarded_arcs(state);
-  const auto first = std::ranges::find_if(arcs, [&](const auto& arc) { return nfa_.is_open(arc, flags); });
-  if (first != arcs.end()) visit(0, nfa_.target_of(*first, flags));
+}
+
+// Do the same with some flags set, and with the first `num_arcs` of the guarded arcs that are open.
+template <class Visit>
+void NfaDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
+  each_plain_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
+  for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
+    if (num_arcs == 0) return;
+    if (!nfa_.is_open(arc, flags)) continue;
+    visit(0, nfa_.target_of(arc, flags));
+    --num_arcs;
+  }
 }
 
 bool NfaDistances::lower(std::span<int32_t> row, int32_t more, int32_t target) {
@@ -337,14 +400,15 @@ bool NfaDistances::lower_inside_copies() {
 }
 
 // Lowers a row by all that leads from an outer state.
-bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags) {
+bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs) {
   bool changed = false;
   if (const int32_t exit = nfa_.exit_of(state); exit != kNone) {
     int32_t& own = row[nfa_.exit_in_rule(exit)];
     changed = own > 0;
     own = 0;
   }
-  each_way(state, flags, [&](int32_t more, int32_t target) { changed = lower(row, more, target) || changed; });
+  each_way(state, flags, num_arcs,
+           [&](int32_t more, int32_t target) { changed = lower(row, more, target) || changed; });
   return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
 }
 

@@ -10,7 +10,8 @@
 //     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
 //                     of the paths through a call by each of its exits
 //     made_           the same of states of rules with flags, found when it is first asked for. Of the guarded arcs
-//                     that are open only the first is followed, which leads to an end
+//                     that are open the first is followed, which leads to an end; and more of them, one by one, as
+//                     long as some exit that may be possible has not been reached
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
 //                     of units counted on the way
 //
@@ -60,15 +61,21 @@ class NfaDistances : public DistanceSource {
   // How far a state is from each exit of its rule, as far as is known. Valid until the next call.
   std::span<const int32_t> to_exit(int32_t state);
   void find_rules_with_flags();
+  void find_possible_exits();
+  static uint64_t exit_bit(int32_t exit) { return exit < 64 ? uint64_t{1} << exit : 0; }
   // Whether the row of a state is found when it is first asked for: that of a rule with flags, where few sets of flags
   // are met, and that of a state that is made on demand.
   bool is_found_alone(int32_t state) const;
   void find_made(int32_t state);
-  void fill_made(int32_t state);
+  void fill_made(int32_t state, int32_t num_arcs);
+  bool lacks_exit(int32_t state);
+  int32_t num_open_arcs(int32_t state);
   template <class Visit>
-  void each_next(int32_t state, Visit visit);
+  void each_next(int32_t state, int32_t num_arcs, Visit visit);
   template <class Visit>
-  void each_way(int32_t state, int32_t flags, Visit visit);
+  void each_plain_way(int32_t state, Visit lead);
+  template <class Visit>
+  void each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
   // The context of a vector, which is `vector_`; the rules on top are several (`SubsetMachine::joint_call`), or kNone.
   Context number(int32_t joint);
   // How far the end is from a state on a stack of a context.
@@ -78,7 +85,7 @@ class NfaDistances : public DistanceSource {
   int32_t rule_of(int32_t state) const;
   // Lowers a row to that of a state plus a constant; return whether anything changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
-  bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags);
+  bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);
 
   // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
@@ -92,6 +99,7 @@ class NfaDistances : public DistanceSource {
   std::vector<Layers> layers_;                          // by counter
   support::Matrix<int32_t> to_exit_;                    // [N, E], E the most exits that a rule has
   Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
+  Vector<uint64_t> possible_exits_;                     // of these, by exit, whatever flags are set; a bit each
   support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
   support::Matrix<int32_t> made_rows_;
   // From the exits of the rule on top, [E]; or from those of several, [E] each.
