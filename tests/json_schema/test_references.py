@@ -9,7 +9,7 @@ from evaluation import holds
 from jsonschema import Draft202012Validator
 from schemas_read import text, valid
 
-from automata.errors import SchemaError, UnsupportedSchema
+from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 from constraints.json_schema.formulas.connectives import And
 from constraints.json_schema.formulas.statements import (
@@ -66,6 +66,16 @@ def test_what_is_evaluated_may_depend_on_the_schema_itself(schema: Any) -> None:
 def test_what_is_evaluated_may_not_lead_back_to_itself(schema: Any) -> None:
     with pytest.raises(SchemaError, match="back to itself"):
         json_schema({"$ref": "#/$defs/x", "$defs": {"x": schema}})
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("inner", [{"$ref": "#"}, {"allOf": [{"$ref": "#"}, {"type": "array"}]}], ids=str)
+def test_arrays_with_themselves_in_them_have_no_value(inner: Any, order: Any) -> None:
+    with pytest.raises(UnsatisfiableSchema):
+        json_schema({"type": "array", "contains": inner}, property_order=order)
+    assert json_schema({"type": "array", "contains": {"anyOf": [inner, {"const": 1}]}}, property_order=order).allows(
+        "[1]"
+    )
 
 
 class TestDefinitions:

@@ -202,7 +202,7 @@ class SchemaGrammarBuilder:
             return
         if vector == ANYTHING:
             build_anything(self, rule, kind, self.plans.max_digits)
-            self.values.needs[number] = ()
+            self.values.needs[number, 0] = ()
             return
         automaton: ByMoves | Plain | None
         if kind is Kind.ARRAY:
@@ -222,12 +222,13 @@ class SchemaGrammarBuilder:
             if number in self.variants_of:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
-        if automaton.end(automaton.start) >= 0:
-            self.values.needs[number] = ()
+        way = automaton.end(automaton.start)
+        if way >= 0:
+            self.values.needs[number, way] = ()
         elif isinstance(automaton, PlainInOrder):
-            self.values.needs[number] = automaton.said.needed
+            self.values.needs[number, 0] = automaton.said.needed
         elif isinstance(automaton, PlainArray):
-            self.values.needs[number] = automaton.needed
+            self.values.needs[number, 0] = automaton.needed
         if isinstance(automaton, Plain):
             PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
         else:

@@ -40,7 +40,7 @@ class ValueSearch:
     """Searches.
 
     Attributes:
-        needs: for rules with one exit that have a text as soon as each of some formulas has a value: these formulas.
+        needs: for exits, by rule, with a text as soon as each of some formulas has a value: these formulas.
         states: for others, the states of the container.
         flagged: the same of objects in any order.
         variants: the rules that are called in the place of a rule, each with its exit.
@@ -55,7 +55,7 @@ class ValueSearch:
             numbers: the numbers of rules.
         """
         self.plans, self.numbers = plans, numbers
-        self.needs: dict[int, Sequence[Formula]] = {}
+        self.needs: dict[tuple[int, int], Sequence[Formula]] = {}
         self.states: dict[int, AllStates] = {}
         self.flagged: dict[int, FlaggedObject] = {}
         self.variants: dict[int, list[tuple[int, int]]] = {}
@@ -90,7 +90,7 @@ class ValueSearch:
         for rule, own in self.variants.get(number, ()):
             if own == way and (yield self._filled(rule, 0)):
                 return True
-        needs, states, flagged = self.needs.get(number), self.states.get(number), self.flagged.get(number)
+        needs, states, flagged = self.needs.get((number, way)), self.states.get(number), self.flagged.get(number)
         if needs is not None:
             for needed in needs:
                 if not (yield self._valued(needed)):
