@@ -49,7 +49,7 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
     import pynini
 
     if "" in entries:
-        raise FstError("an entry of a FAR file has a name: the empty one is none")
+        raise FstError("an entry of a FAR file has a name, which is not empty")
     fsts = {name: _fst(name, entry) for name, entry in entries.items()}
     Path(path).touch()
     with pynini.Far(str(path), "w") as far:

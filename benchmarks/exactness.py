@@ -43,7 +43,7 @@ from oracles import Kind, Oracle, oracle
 ERRORS = ("invalid accepted", "dead end", "valid refused", "cut refused")
 _OF_EVENT = {"accepts": ERRORS[0], "dead end": ERRORS[1], "refuses": ERRORS[2], "cut": ERRORS[3]}
 _MOST_WITNESSES = 3
-# Seconds that compiling may take, beside the time for texts; and tasks after which the tables are written anew.
+# Seconds that compiling may take, beside the time for texts; and tasks after which the tables are written again.
 PATIENCE, REPORT_EVERY = 10.0, 25
 
 

@@ -1,4 +1,4 @@
-"""Some three hundred inputs that ask for more than there is, or that are none: patterns, schemas and grammars.
+"""Some three hundred inputs that ask for too much, or that are malformed: patterns, schemas and grammars.
 
     hostile_patterns    nested bounds, alternatives without end, look-around, sizes, mistakes
     hostile_schemas     bounds, huge lists, wide objects, all of everything, references, depths, strange text, mistakes

@@ -136,7 +136,7 @@ def _longest_match(vocab: list[bytes]) -> Any:
 
 
 class Server:
-    """An engine in a process of its own, which is ended and begun anew where a schema takes it too long."""
+    """An engine in a process of its own, which is ended and begun again where a schema takes it too long."""
 
     def __init__(self, name: str, vocab: list[bytes], limit: float) -> None:
         self._name, self._vocab, self._limit = name, vocab, limit
@@ -160,7 +160,7 @@ class Server:
         return Result(error=f"more than {self._limit:g} seconds")
 
     def end(self) -> float:
-        """End the engine; return its peak memory in MiB, as far as it was not begun anew."""
+        """End the engine; return its peak memory in MiB, as far as it was not begun again."""
         self._pipe.send(None)
         peak: float = self._pipe.recv()
         return peak

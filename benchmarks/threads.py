@@ -3,7 +3,7 @@
     python benchmarks/threads.py [--vocab FILE] [--threads N] [--automata N] [--rounds N] [--json FILE]
 
 All automata are of one vocabulary, each of a pattern of its own, and walk along one text. Masks are made and not looked
-up: automata are compiled anew for each round, which is not timed. A round is the same work by one thread,
+up: automata are compiled again for each round, which is not timed. A round is the same work by one thread,
 and by all; the two take turns, and what is printed are medians over the rounds.
 
     calls    threads of Python, which call `advance` and `fill_bitmask`

@@ -98,7 +98,7 @@ def _serve(make: Callable[..., Callable[[Any], Any]], args: tuple[Any, ...], pip
     pipe.send("ready")
     while True:
         task = pipe.recv()
-        # What the kernel calls the peak begins anew.
+        # What the kernel calls the peak begins again.
         Path("/proc/self/clear_refs").write_text("5")
         before, begun = _resident("self"), time.process_time()
         ending: Ending = "done"

@@ -58,10 +58,10 @@ def test_forced_text_is_written_in_the_tokenizers_tokens(made: Any) -> None:
         if helper is not None:
             text, state = grammar.jump_forward_str_state(helper)
             assert (helper, state) == (([], text), -1)
-            # As SGLang did: all that was written, cut anew.
-            anew = ids(tokenizer().decode(written_ids) + text)
-            grammar.jump_and_retokenize(written_ids, anew, state)
-            written_ids = anew
+            # As SGLang did: all that was written, cut again.
+            again = ids(tokenizer().decode(written_ids) + text)
+            grammar.jump_and_retokenize(written_ids, again, state)
+            written_ids = again
         token = rng.choice(mask_of(grammar))
         grammar.accept_token(token)
         written_ids.append(token)

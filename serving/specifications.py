@@ -163,7 +163,7 @@ class _Formats:
         """Return the constraint of a format.
 
         Raises:
-            ValueError: it is none, or of a type that is not known.
+            ValueError: it is not a structural tag, or of an unknown type.
         """
         kind = _field(value, "type", where)
         if kind == "content" and self.content is not None:

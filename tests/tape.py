@@ -1,7 +1,7 @@
 """A CUDA graph without a GPU: operations are recorded once and replayed on the same tensors, without the code that ran.
 
 Replaying is what a captured graph does, so what is right on the tape depends on nothing but what its tensors hold at
-the time: no number that the host once read, no shape that came of a value, no tensor that somebody made anew. What a
+the time: no number that the host once read, no shape that came of a value, no tensor that somebody made again. What a
 capture would refuse is refused here: whatever the host waits for, and tensors made from the host's values.
 """
 

@@ -36,7 +36,7 @@ ENDLESS = "(?:a|b)*a(?:a|b){60}"
 
 
 def made() -> list[Any]:
-    """One constraint of each kind; each call makes them anew."""
+    """One constraint of each kind; each call makes them again."""
     rules = 'start: "a" start "b" | "x"'
     tools = [("add", SCHEMA), ("stop", {"type": "object", "properties": {}, "additionalProperties": False})]
     return [
@@ -140,7 +140,7 @@ def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompi
 
 
 def test_equal_content_is_compiled_once(gate: Gate) -> None:
-    # What is not done within the first turn, as on a busy machine, would begin anew.
+    # What is not done within the first turn, as on a busy machine, would begin again.
     with mock.patch("decoding.compiling.background._FIRST_TURN", PATIENCE), BackgroundCompiler() as compiler:
         kinds = made()
         requests = [compiler.submit(constraint, BYTES) for _ in range(3) for constraint in made()]

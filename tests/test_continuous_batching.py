@@ -128,7 +128,7 @@ def test_each_request_keeps_to_its_own(sampling: dict[str, Any], options: dict[s
 
 
 def test_requests_that_lose_their_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They begin anew, with what they have written behind their prompt."""
+    """They begin again, with what they have written behind their prompt."""
     begun = []
     original = RequestState.create_equivalent_initial_request
 

@@ -31,7 +31,7 @@ TEXTS = int(os.environ.get("MASK_TEXTS", "2"))
 MAX_LENGTH = 150
 # Tokens of a mask on which engines differ that brute force decides.
 DECIDED = 4
-# XGrammar, which has no words, looks at nearly every token anew at most places of a text in SQL, at some 0.1 ms each.
+# XGrammar, which has no words, looks at nearly every token again at most places of a text in SQL, at some 0.1 ms each.
 # There the vocabulary is one token of so many, and all bytes.
 SLOW = {("sql", "xgrammar")}
 SHARE = 97

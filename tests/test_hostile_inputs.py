@@ -1,6 +1,6 @@
 """Inputs that ask for more than there is: each compiles, or is refused by name, soon and within the limit of memory.
 
-The inputs are those of the benchmark (`benchmarks/hostile_inputs.py`), all tried in one process, which is begun anew
+The inputs are those of the benchmark (`benchmarks/hostile_inputs.py`), all tried in one process, which is begun again
 where it is lost. Reading and compiling have a third of a second each; some inputs are tried with the limits as they are
 by default, which they have to meet as soon.
 """

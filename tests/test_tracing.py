@@ -1,4 +1,4 @@
-"""Traces say what happened: checked against a forward pass over the whole text, and masks made anew."""
+"""Traces say what happened: checked against a forward pass over the whole text, and masks made again."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
     """Return the automaton of a language.
 
     Raises:
-        TypeError: it is none; text could be meant literally or as a pattern.
+        TypeError: it is not one; text could be meant literally or as a pattern.
     """
     if isinstance(language, ByteAutomaton):
         return language
@@ -130,7 +130,7 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     """Return the automaton of an operation on expressions, where some operands are automata.
 
     Raises:
-        TypeError: an operand is none of them.
+        TypeError: an operand is not one of them.
         LimitExceeded: the result is too large.
     """
     parts = [_StandIn(operand) if isinstance(operand, ByteAutomaton) else operand for operand in operands]

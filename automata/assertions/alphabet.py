@@ -76,7 +76,9 @@ class Alphabet:
             elif isinstance(leaf, Label):
                 labels.add(leaf.name)
             elif isinstance(leaf, Literal | ByteSet):
-                raise ExpressionError("assertions (look-around, anchors) see characters, and raw bytes are none")
+                raise ExpressionError(
+                    "assertions (look-around, anchors) see characters, and raw bytes are not characters"
+                )
         self.ranges = _classes([*sets], singles)
         self.labels = {name: len(self.ranges) + number for number, name in enumerate(sorted(labels))}
         self.size = len(self.ranges) + len(labels)

@@ -94,7 +94,7 @@ def parse(pattern: str | re.Pattern[str], *, dialect: Dialect = "python", search
         TypeError: the pattern is not a string; the message says what was probably meant.
     """
     if dialect not in _PARSERS:
-        raise ValueError(f"the dialect {dialect!r} is none of {', '.join(_PARSERS)}")
+        raise ValueError(f"the dialect {dialect!r} is not one of {', '.join(_PARSERS)}")
     parser = _parser(pattern, dialect)
     result = parser.parse()
     if search:
@@ -132,7 +132,7 @@ def _anywhere(expr: Expr) -> Expr:
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
     """Return an expression with the fewest repetitions at an end next to any text: `ab+` for `ab+c*` at its last place,
-    -1, so that no bound is counted in vain."""
+    -1, so that no bound is counted for nothing."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):

@@ -2,7 +2,7 @@
 
     FstArrays -> useful states -> symbols -> runs of symbols -> bytes -> TransducerTables
 
-An acceptor goes the same way, as a transducer that writes what it reads. The states of the FST are numbered anew, with
+An acceptor goes the same way, as a transducer that writes what it reads. The states of the FST are renumbered, with
 the start first and a new end, which final states reach by epsilon arcs that have their final costs.
 
 With a separator between symbols, a state is there twice: before the first symbol, and after one, where the separator is

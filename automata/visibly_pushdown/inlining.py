@@ -41,7 +41,7 @@ def check_calls(grammar: VisiblyPushdownGrammar) -> None:
                     f"rule {number} calls rule {call.rule} with {len(call.targets)} targets for {exits} exits"
                 )
         if any(not 0 <= way < rule.num_exits for _, way in rule.ends):
-            raise ValueError(f"rule {number} has an end that is none of its {rule.num_exits} exits")
+            raise ValueError(f"rule {number} has an end that is not one of its {rule.num_exits} exits")
 
 
 def reached(grammar: VisiblyPushdownGrammar) -> list[int]:

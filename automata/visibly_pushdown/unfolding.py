@@ -12,7 +12,7 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdo
 
 # The most states of a rule.
 MAX_STATES: Final = 300_000
-# The work is checked every so many states.
+# The work is checked every few thousand states.
 _CHECKED_EVERY: Final = 1000
 
 _Arc = TypeVar("_Arc", bound=tuple[Any, ...])

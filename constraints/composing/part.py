@@ -57,7 +57,7 @@ def part_of(constraint: Composable) -> Part:
         return Part(ex.whole(constraint) if holds_assertion(constraint) else constraint)
     if isinstance(constraint, ByteAutomaton | Grammar):
         return Part(ex.call("0"), (constraint,))
-    # A class has the methods of its instances, and is none of them.
+    # A class has the methods of its instances, and is not one of them.
     if isinstance(constraint, type):
         raise not_a_constraint(constraint)
     if isinstance(constraint, _HasPart):

@@ -134,4 +134,4 @@ def _check(format: str, text: str | None, parallel: bool | int, markers: str, sp
     if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
     if parallel is not True and parallel < 0:
-        raise ValueError(f"at most {parallel} calls are none")
+        raise ValueError(f"at most {parallel} calls: there would be no call")

@@ -3,7 +3,7 @@
 Pydantic's own generator describes an interface: its schemas are looser than its validators in some places and tighter
 than its serializers in others. What is different here:
 
-    int             written without fraction and exponent: 1.0 is none here (`typed` says so of all integers)
+    int             written without fraction and exponent: 1.0 is not one here (`typed` says so of all integers)
     float           bounds hold after rounding (`constraints.types.rounding`); finite ones are in the range of floats
     Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold;
                     with digits, there is no exponent
@@ -65,7 +65,7 @@ class ExactSchema(GenerateJsonSchema):
     """Pydantic's generator with the differences that the module names. Numbers in its schemas may be Decimals."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        # Defaults are for readers; but an option of a union that is left out is none that could be written.
+        # Defaults are for readers; but an option of a union that is left out cannot be written.
         if kind != "non-serializable-default":
             raise UnsupportedSchema(detail)
 

@@ -90,7 +90,7 @@ class Arena:
                 the second. Masks cover these; tokens keep their numbers.
 
         Raises:
-            TypeError: `vocabulary` is none.
+            TypeError: `vocabulary` is not a vocabulary.
             ValueError: `width` is less than the vocabulary's, or `part` is not within it.
             LimitExceeded: not even slot 0 fits.
         """

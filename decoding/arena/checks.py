@@ -79,7 +79,7 @@ def check_tokens(tokens: Tensor, width: int) -> None:
     """Raise ValueError unless all tokens, on the host, are below `width`."""
     wrong = [token for token in tokens.tolist() if not 0 <= token < width]
     if wrong:
-        raise ValueError(f"token {wrong[0]} is none of the {width}")
+        raise ValueError(f"token {wrong[0]} is not one of the {width}")
 
 
 def check_logits(logits: Tensor, size: int, width: int, device: torch.device) -> None:

@@ -49,7 +49,7 @@ class Heap:
         """Return the first slot that is not in use.
 
         Raises:
-            LimitExceeded: there is none.
+            LimitExceeded: there is no room.
         """
         slot = next((slot for slot in range(len(self.sizes)) if slot not in self._begins), None)
         if slot is None:

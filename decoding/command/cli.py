@@ -11,7 +11,7 @@
     tokenfst completion   print a script that lets a shell complete commands and options
 
 A constraint is `--regex R`, `--json-schema FILE`, `--grammar FILE-or-NAME` or `--type MODULE:CLASS`
-(`decoding.command.source`). The exit status is 0; 1 where `check` finds that a text is none; and 2 after a mistake, of
+(`decoding.command.source`). The exit status is 0; 1 where `check` refuses a text; and 2 after a mistake, of
 which one message tells: in a pattern or a grammar with a caret at the place, in a schema with its JSON pointer.
 """
 

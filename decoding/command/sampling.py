@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The longest text, in bytes, where no length is asked for.
 LONGEST = 80
-# A text that is written step by step is begun anew this often, where it misses the length asked for.
+# A text that is written step by step is begun again this often, where it misses the length asked for.
 TRIES = 1_000
 
 

@@ -9,9 +9,9 @@ content at the same time share one compilation, which stops when nobody waits fo
 content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
 Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
 
-Who compiles for long makes nobody wait: a compilation has several turns, each with threads of its own and ten times as
-long as the one before, and what is not done when its turn is over begins anew in the next. So the first turn's queue is
-short whatever is asked for, and the turns that were in vain take a ninth of the last one at most.
+A slow compilation does not delay the others: each gets several turns, each with threads of its own and ten times as long
+as the one before, and begins again in the next if it is not done within one. So the first turn's queue is short whatever
+is asked for, and the wasted turns take a ninth of the last one at most.
 
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
 as the bound (they differ a thousandfold in size); to keep what was done in a turn, which construction would have to
@@ -254,7 +254,7 @@ class BackgroundCompiler:
                 request.set_running_or_notify_cancel()
             if job.waiting or self._under_way.get(job.key) is not job:
                 return
-            # Whoever asks from now on has it compiled anew.
+            # Whoever asks from now on has it compiled again.
             del self._under_way[job.key]
         job.cancellation.cancel()
 

@@ -91,7 +91,7 @@ class _Forms:
         if isinstance(value, Mapping):
             return ["mapping", self.of(list(value.items()))]
         if isinstance(value, ByteAutomaton):
-            # Its arrays are made anew at each access, and forms are kept by identity.
+            # Its arrays are made again at each access, and forms are kept by identity.
             parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
             return ["ByteAutomaton", _digest(self.of(parts))]

@@ -5,14 +5,14 @@ does not expect `hn`. So the token is taken off the prompt, and what is written 
 this token, with shorter ones, or with one that goes beyond it into the constraint's language (Lundberg 2023, "The Art
 of Prompt Design: Prompt Boundaries and Token Healing").
 
-    Healed         any automaton over tokens, with bytes before its texts; nothing is compiled anew
+    Healed         any automaton over tokens, with bytes before its texts; nothing is compiled again
     Unspelled      the state after a part of these bytes
     heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
 
 The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
 language is that after any tokens with these bytes. States beyond the prefix are the automaton's own.
 
-Rejected: an automaton of prefix and language (compiled anew for each prompt); a walk over bytes (the automata at hand
+Rejected: an automaton of prefix and language (compiled again for each prompt); a walk over bytes (the automata at hand
 are over tokens).
 """
 

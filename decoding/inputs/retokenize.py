@@ -6,7 +6,7 @@ text, and takes a forward pass for each token.
 
 Here it takes a few for the whole text: tokens for all of the rest are proposed, the longest at each place, and one pass
 tells at every place of them what the model prefers. Where it prefers another token, that one is taken, and the rest is
-proposed anew. The result is that of the algorithm, but for the last bits of logits.
+proposed again. The result is that of the algorithm, but for the last bits of logits.
 
 Where some bytes are not tokens by themselves, a token with which the text could not be finished is not a choice; the
 algorithm as printed would stop there.

@@ -331,7 +331,7 @@ class BatchTracker:
     def _needs_more(self, states: BatchStates, row: int, remaining: int) -> bool:
         """Whether a row cannot be completed within the tokens that are left, whatever the height of its stack.
 
-        The row is read anew on the host: the device knows how many tokens it takes within `max_depth`.
+        The row is read again on the host: the device knows how many tokens it takes within `max_depth`.
         """
         automaton = self._by_row[row]
         assert automaton is not None

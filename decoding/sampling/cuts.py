@@ -56,7 +56,7 @@ def cut_of(distances: Tensor, samplings: Samplings, tokens: int) -> Cut:
 
 
 def weighed(distances: Tensor, cut: Cut, tokens: int) -> Sums:
-    """Return what a cut keeps of each chunk of so many tokens."""
+    """Return what a cut keeps of each chunk of that many tokens."""
     batch, width = distances.shape
     grid = batch, -(-width // tokens)
     sums = Sums(distances.new_empty(grid), distances.new_empty(grid, dtype=torch.int32))

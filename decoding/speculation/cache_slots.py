@@ -74,7 +74,7 @@ class CachedText:
         return max(self.used(), default=-1) + 1
 
     def move_to_front(self) -> None:
-        """Number the slots anew, in the order of `used`."""
+        """Renumber the slots, in the order of `used`."""
         self.nodes = {node: len(self.slots) + place for place, node in enumerate(self.nodes)}
         self.slots = list(range(len(self.slots)))
 

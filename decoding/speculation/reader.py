@@ -36,7 +36,7 @@ Mask = npt.NDArray[np.bool_]
 
 # Unused slots that are worth no copy.
 _MIN_HOLES = 64
-# Forward passes after which a text that was not asked about may be dropped; it would be read anew.
+# Forward passes after which a text that was not asked about may be dropped; it would be read again.
 _IDLE = 8
 _ALONE = "write one text at a time, and chains"
 

@@ -1,7 +1,7 @@
 """Where a text stands in its constraint, found by reading what was written once more.
 
     StackReader      of a grammar: the rules that are open          from the automaton over bytes, byte by byte
-    PointerReader    of JSON: the pointer of the value at hand      from the text (`decoding.writing.partial_json`)
+    PointerReader    of JSON: the pointer of the current value      from the text (`decoding.writing.partial_json`)
     NotesReader      of all: what may come, and the part of the pattern, the rule or the schema that says so
                      (`tokenfst.explanation.following`)
     readers_of(...)  those that belong to an automaton

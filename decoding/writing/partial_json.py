@@ -10,7 +10,7 @@ there yet, nor is half of a word, of an escape or of a surrogate pair.
 
 Each character is read once, and containers are changed in place: what is handed out grows with the text.
 
-Rejected: completing the text and reading it anew each time (quadratic); leaving numbers out until they are whole (what
+Rejected: completing the text and reading it again each time (quadratic); leaving numbers out until they are whole (what
 a text begins with would depend on what follows); recursion (texts may be nested without bound).
 """
 

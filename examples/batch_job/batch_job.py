@@ -28,7 +28,7 @@ the logits are the same as well, on machines of one kind. Only a schema that tak
 allows (`TOKENFST_COMPILE_SECONDS`) may be honoured by one run and refused by another.
 
 Rejected, of Ray Data: `read_json` (an id "1" becomes a number, and one line that is not JSON ends the job); the files
-of `write_json` (their names are drawn anew by each run, and they appear before they are whole); its checkpoint of ids
+of `write_json` (their names are drawn again by each run, and they appear before they are whole); its checkpoint of ids
 (what is left after a restart is cut into other batches, and the order of records is lost); more than one shard in
 flight for each actor (they would wait for the actor when its node dies).
 """

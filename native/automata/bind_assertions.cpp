@@ -49,9 +49,8 @@ void require_skeleton(const Skeleton& skeleton) {
 }
 
 [[noreturn]] void raise_too_many_alternatives() {
-  const nb::object error = nb::module_::import_("automata.errors").attr("LimitExceeded");
   static_assert(Conditions::kMostAlternatives == 4096);
-  PyErr_SetString(error.ptr(), "the assertions leave more than 4,096 alternatives open at one place");
+  set_error("LimitExceeded", "the assertions leave more than 4,096 alternatives open at one place");
   throw nb::python_error();
 }
 

@@ -7,6 +7,7 @@
 #include "automata/bindings.h"
 #include "automata/visibly_pushdown/flag_conditions.h"
 #include "bindings/arrays.h"
+#include "bindings/errors.h"
 
 namespace automata {
 
@@ -61,8 +62,7 @@ int32_t limited(Function function) {
   try {
     return function();
   } catch (const TooManyDecisions&) {
-    const nb::object error = nb::module_::import_("automata.errors").attr("LimitExceeded");
-    PyErr_SetString(error.ptr(), "the conditions of a rule take too many decisions");
+    set_error("LimitExceeded", "the conditions of a rule take too many decisions");
     throw nb::python_error();
   }
 }

@@ -19,6 +19,12 @@ inline void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Set an error of `automata.errors`, by the name of its class.
+inline void set_error(const char* name, const char* message) {
+  const nb::object error = nb::module_::import_("automata.errors").attr(name);
+  PyErr_SetString(error.ptr(), message);
+}
+
 inline void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
@@ -28,8 +34,7 @@ inline void translate(const std::exception_ptr& thrown, void*) {
     nb::object made = exceeded(names[static_cast<int>(error.limit())], error.amount());
     PyErr_SetObject(made.type().ptr(), made.ptr());
   } catch (const support::Cancelled&) {
-    nb::object cancelled = nb::module_::import_("automata.errors").attr("Cancelled");
-    PyErr_SetString(cancelled.ptr(), "the compilation was cancelled");
+    set_error("Cancelled", "the compilation was cancelled");
   }
 }
 

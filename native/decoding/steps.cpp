@@ -85,7 +85,7 @@ void advance(const Memory& memory, const SequenceBatch& at, std::span<const int6
     const Block block = memory.block(at.slots[i]);
     if (tokens[i] < 0 || tokens[i] >= block.num_tokens()) {
       throw std::invalid_argument("token " + std::to_string(tokens[i]) + " of sequence " + std::to_string(i) +
-                                  " is none of the " + std::to_string(block.num_tokens()));
+                                  " is not one of the " + std::to_string(block.num_tokens()));
     }
     after.counts[i] = after.heights[i] = 0;
     if (at.rows(i)[0] == kEnded) {

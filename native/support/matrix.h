@@ -20,8 +20,6 @@ class Matrix {
   std::span<T> operator[](size_t row) { return {values_.data() + row * columns_, columns_}; }
   std::span<const T> operator[](size_t row) const { return {values_.data() + row * columns_, columns_}; }
   void add_row(const T& value) { values_.resize(values_.size() + columns_, value); }
-  // Reserve room for one more row, so that adding it does not throw.
-  void reserve_row() { reserve_more(values_, columns_); }
   const Vector<T>& values() const { return values_; }
 
  private:

@@ -21,7 +21,7 @@ namespace nb = nanobind;
 template <class Numbered>
 void require_state(const Numbered& automaton, int64_t state) {
   bindings::require(automaton.has_state(state),
-                    [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
+                    [&] { return "state " + std::to_string(state) + " is not one of the automaton's"; });
 }
 
 // Return the state that an automaton gave, or none for -1, which means that the token is not allowed.

@@ -8,6 +8,7 @@
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
+#include "tokenfst/held.h"
 #include "tokenfst/lazy/automaton.h"
 #include "tokenfst/lazy/nfa_distances.h"
 #include "tokenfst/lazy/pushdown_distances.h"
@@ -20,25 +21,6 @@ using namespace bindings;
 using namespace nanobind::literals;
 using Shared = std::shared_ptr<LazyAutomaton>;
 using SharedTexts = std::shared_ptr<TextLibrary>;
-
-// Call a function while the automaton is held, without Python's lock if it has to wait for the automaton.
-template <class Function>
-auto held(LazyAutomaton& automaton, Function function) {
-  if (const LazyAutomaton::Hold hold(automaton, std::try_to_lock); hold) return function();
-  return unlocked([&] {
-    const LazyAutomaton::Hold hold(automaton);
-    return function();
-  });
-}
-
-// Do the same, always without Python's lock.
-template <class Function>
-auto held_unlocked(LazyAutomaton& automaton, Function function) {
-  return unlocked([&] {
-    const LazyAutomaton::Hold hold(automaton);
-    return function();
-  });
-}
 
 Shared made(SharedTexts texts, const LazyAutomaton::MakeParts& make_parts, int64_t max_masks, Budget& work) {
   require(max_masks > 0, "some masks are kept");

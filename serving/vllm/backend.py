@@ -120,7 +120,7 @@ class Grammar(StructuredOutputGrammar):
             return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
-        """Return the first of the tokens that the text may continue with; padding of drafts is none."""
+        """Return the first of the tokens that the text may continue with; padding of drafts is not allowed."""
         with suppress(*EXCEEDED):
             return tokens[: self.matcher.validate(tokens)]
         return []

@@ -34,7 +34,7 @@ class Bitmask(torch.Tensor):
 
     @classmethod
     def of(cls, rows: int, words: int, threads: int) -> Bitmask:
-        """Return masks that allow everything, filled by at most so many threads."""
+        """Return masks that allow everything, filled by at most that many threads."""
         masks = torch.full((rows, words), -1, dtype=torch.int32).as_subclass(cls)
         masks.notes, masks.lock, masks.threads = {}, Lock(), threads
         return masks

@@ -9,9 +9,9 @@ device, and never says which drafts it took. So a slot keeps the states after th
 
     position of the first row    kept states       its state
     before `base`                stay              none is needed: a prompt is being read in pieces
-    `base`                       are made anew     the first one: the step is repeated, or a prompt has been read
-    `base + k`                   are made anew     one token after the k-th one: k - 1 drafts were taken
-    farther                      are made anew     unknown, so nothing but the end is allowed from here on
+    `base`                       are made again     the first one: the step is repeated, or a prompt has been read
+    `base + k`                   are made again     one token after the k-th one: k - 1 drafts were taken
+    farther                      are made again     unknown, so nothing but the end is allowed from here on
 
 Nothing is read on the host: what the host knows of a step is how many requests and rows it has.
 
@@ -199,7 +199,7 @@ class SlotStates:
         return at._replace(row=torch.where(is_lost[:, None, None], DEAD, at.row))
 
     def _advanced(self, at: Sequences, token: Tensor, slots: Tensor) -> Sequences:
-        """Return the states after one more token, `[n]`; one that is none leads to where nothing is allowed."""
+        """Return the states after one more token, `[n]`; one that does not exist leads to where nothing is allowed."""
         is_stop = (token[:, None] == self._stops.index_select(0, slots)).any(1)
         is_token = (token >= 0) & (token < self.arena.width)
         token = torch.where(is_stop, self._ends[0], torch.where(is_token, token, 0).long())

@@ -33,7 +33,7 @@ _DIGITS = {"x": 2, "u": 4, "U": 8}
 _AMBIGUOUS = {"b": r"\\b or \x08", "/": r"\\/ or /"}
 _QUANTIFIER = re.compile(
     r"""
-    \\. | \(\?\#[^)]*\) | \(\?                     # escapes, comments and what opens a group are none
+    \\. | \(\?\#[^)]*\) | \(\?                     # escapes, comments and what opens a group do not count
   | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]        # a set
   | \{[0-9]+\}                                     # an exact number leaves no choice
   | (?P<lazy>(?:[*+?]|\{[0-9]*,[0-9]*\})\?)
@@ -93,7 +93,7 @@ def unescaped(written: str) -> str:
     """Return the text of a string, given what stands between its quotes.
 
     Raises:
-        LiteralMistake: an escape that is none, or is read in different ways.
+        LiteralMistake: an escape that does not exist, or is read in different ways.
     """
     if "\\" not in written:
         return written
@@ -181,7 +181,7 @@ def substrings(value: Any) -> Terminal:
     """Return the language that %regex describes: substrings of a text, by characters, by words or by given chunks.
 
     Raises:
-        LiteralMistake: the JSON is none of these.
+        LiteralMistake: the JSON is not one of these.
     """
     if not isinstance(value, dict) or len(value) != 1:
         raise LiteralMistake(

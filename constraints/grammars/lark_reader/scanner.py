@@ -3,7 +3,7 @@
     scan_lark    a text -> its symbols, with the kind and the place of each
 
 A line end is a symbol, for it ends a definition; several with nothing but comments between them are one, and one before
-a `|` is none. Punctuation is of the kind that it is written as. JSON that follows `%json`, `%regex` and `%llguidance`
+a `|` is not. Punctuation is of the kind that it is written as. JSON that follows `%json`, `%regex` and `%llguidance`
 is read here as well, since only its own syntax tells where it ends.
 """
 

@@ -234,7 +234,7 @@ class _StatementReader(BodyReader):
     def import_name(self, symbol: LarkSymbol) -> None:
         if symbol.text not in COMMON:
             names = ", ".join(COMMON)
-            raise self.error(f"{symbol.text} is none of Lark's common terminals, which are {names}", symbol.position)
+            raise self.error(f"{symbol.text} is not one of Lark's common terminals, which are {names}", symbol.position)
         alias = symbol
         if self.accept("->"):
             alias = self.expect("terminal", "a name in capitals")

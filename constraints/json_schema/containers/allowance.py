@@ -12,7 +12,7 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 
 # The most ways to continue from all states of an object whose states are made beforehand.
 MOST_WAYS: Final = 10_000
-# The most of a schema, with those that were looked at in vain.
+# The most of a schema, with those that were looked at without success.
 ALL_WAYS: Final = 60_000
 # The most work on variants of an object, on those that can have rules of their own, and on all objects; what is always
 # allowed for one.

@@ -39,7 +39,7 @@ from constraints.recursion import Task, run
 MAX_BRANCHES = 30_000
 # The most parts of formulas that are looked at for them.
 MAX_WORK = 700_000
-# A case takes as long as so many parts.
+# A case takes as long as this many parts.
 _CASE = 10
 # From this many statements on, those that a choice decides are looked for.
 _MANY = 4

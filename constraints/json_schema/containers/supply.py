@@ -43,7 +43,7 @@ from constraints.json_schema.strings.content import content, listed, normalized
 MAX_STATES, MAX_DEPTH = 1_000, 8
 # Numbers of values are told apart up to this.
 _MANY = 10**9
-# Strings that may be much longer than they must be are looked at up to so many characters more.
+# Strings that may be much longer than they must be are looked at up to this many characters more.
 _LONGER = 4
 # One spelling of each number: without exponent, and without zeros that say nothing.
 _DECIMAL = ex.concat(

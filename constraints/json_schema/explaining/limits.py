@@ -83,7 +83,7 @@ def _count(document: SchemaDocument, *kinds: type[ItemCount | MemberCount | Cont
 
 
 def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
-    """Yield the disjunctions that a value must satisfy; `required` without a type is none, though written as one."""
+    """Yield the disjunctions that a value must satisfy; `required` without a type is not one, though written as one."""
     waiting, seen = [formula], set()
     while waiting:
         part = waiting.pop()

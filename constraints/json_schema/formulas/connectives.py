@@ -133,7 +133,7 @@ def _truth(formula: Formula, values: list[bool]) -> bool:
 
 
 def rebuilt(formula: Formula, part: Callable[[Formula], Task[Formula]]) -> Task[Formula]:
-    """Make a formula of the same type anew, with each formula among its fields replaced."""
+    """Make a formula of the same type again, with each formula among its fields replaced."""
     fields = list(formula.fields)
     for place, own in enumerate(fields):
         if isinstance(own, Formula):

@@ -97,7 +97,7 @@ def content(formula: Formula) -> ByteAutomaton:
     """Return the automaton of the strings for which a formula about strings holds.
 
     Raises:
-        PatternError: a pattern is none, or is not regular.
+        PatternError: a pattern is malformed, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """

@@ -38,7 +38,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
             two that `json.dumps` writes.
 
     Raises:
-        PatternError: a pattern is none, or is not regular.
+        PatternError: a pattern is malformed, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """

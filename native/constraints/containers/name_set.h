@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "support/hash.h"
 
 namespace constraints {
 
@@ -40,19 +42,7 @@ struct NameSet {
   }
   bool operator==(const NameSet&) const = default;
 
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (size_t word = 0; word < words.size(); ++word) {
-      for (uint64_t left = words[word]; left; left &= left - 1) {
-        visit(static_cast<int32_t>(64 * word) + std::countr_zero(left));
-      }
-    }
-  }
-  size_t hash() const {
-    uint64_t mixed = 0;
-    for (const uint64_t word : words) mixed = (mixed ^ word) * 0x9E3779B97F4A7C15u + (mixed >> 29);
-    return mixed;
-  }
+  size_t hash() const { return support::hash_of(std::span<const uint64_t>(words)); }
 };
 
 }  // namespace constraints

@@ -65,7 +65,7 @@ void LazyAutomaton::set_beginnings(std::span<const Beginning> beginnings) {
 Configuration LazyAutomaton::configuration(int64_t state) const {
   const Configuration at = Configuration::of(state);
   if (state < 0 || at.state >= machine_.num_states() || at.state < 0 || at.top >= stacks_.num_kept()) {
-    throw std::invalid_argument("state " + std::to_string(state) + " is none of the automaton's");
+    throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
   }
   return at;
 }

@@ -11,6 +11,7 @@
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
+#include "tokenfst/held.h"
 #include "tokenfst/unique_items/token_reader.h"
 
 namespace tokenfst {
@@ -25,26 +26,18 @@ void translate_too_long(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const TooLong& error) {
-    nb::object exceeded = nb::module_::import_("automata.errors").attr("LimitExceeded");
-    PyErr_SetString(exceeded.ptr(), error.what());
+    set_error("LimitExceeded", error.what());
   }
 }
 
-// Call a function while the marked automaton is held; without Python's lock, unless it is short and the automaton free.
+// Call a function while the marked automaton is held.
 template <class Function>
 auto held(const TokenReader& tokens, Function function) {
-  if (const LazyAutomaton::Hold hold(tokens.reader().marked(), std::try_to_lock); hold) return function();
-  return unlocked([&] {
-    const LazyAutomaton::Hold hold(tokens.reader().marked());
-    return function();
-  });
+  return tokenfst::held(tokens.reader().marked(), function);
 }
 template <class Function>
 auto held_unlocked(const TokenReader& tokens, Function function) {
-  return unlocked([&] {
-    const LazyAutomaton::Hold hold(tokens.reader().marked());
-    return function();
-  });
+  return tokenfst::held_unlocked(tokens.reader().marked(), function);
 }
 
 void make_tokens(TokenReader* self, std::shared_ptr<LazyAutomaton> marked, std::shared_ptr<SeparatingTokens> separating,

@@ -5,7 +5,7 @@
 // item differs, only tokens that continue to another item can be wrong, and of these not the ones after which a string
 // may go on without end (`Endless`).
 //
-// Rejected: an automaton of the next item's language less the items so far, made anew for each array (one such
+// Rejected: an automaton of the next item's language less the items so far, made again for each array (one such
 // difference is as large as all spellings of an object); marking tokens by what they may write as an item (most is
 // never asked).
 #pragma once

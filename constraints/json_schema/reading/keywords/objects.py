@@ -100,7 +100,7 @@ def _table(site: Site, keyword: str, value: Any) -> dict[str, Any]:
     """Return the value of a keyword that must be an object.
 
     Raises:
-        SchemaError: it is none.
+        SchemaError: it is not one.
     """
     if not isinstance(value, dict):
         raise site.wrong(keyword, "an object", value)

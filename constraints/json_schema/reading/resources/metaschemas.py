@@ -12,7 +12,7 @@ def metaschema(uri: str) -> Any:
     """Return the metaschema of a draft, or of one of its vocabularies, by its URI without a fragment.
 
     Raises:
-        LookupError: the URI is none of theirs.
+        LookupError: the URI is not one of theirs.
     """
     if "//json-schema.org/" not in uri:
         raise LookupError(uri)
