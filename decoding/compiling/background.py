@@ -9,9 +9,9 @@ content at the same time share one compilation, which stops when nobody waits fo
 content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
 Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
 
-A slow compilation does not delay the others: each gets several turns, each with threads of its own and ten times as long
-as the one before, and begins again in the next if it is not done within one. So the first turn's queue is short whatever
-is asked for, and the wasted turns take a ninth of the last one at most.
+A slow compilation does not delay the others: each gets several turns, with threads of their own, each ten times as long
+as the one before. What is not done within one turn begins again in the next. So the first turn's queue is short
+whatever is asked for, and the wasted turns take a ninth of the last one at most.
 
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
 as the bound (they differ a thousandfold in size); to keep what was done in a turn, which construction would have to
