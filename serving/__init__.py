@@ -5,7 +5,7 @@
     sequences        one sequence, whose state is found from its tokens: what logits processors are made of
     settings         what an operator may set: time and memory of a compilation, bytes of the cache
     stoppable        calls in threads that can be given up while they run
-    bounded_cache    what was compiled, up to a number of bytes
+    lru_cache        what was compiled, up to a number of bytes
     packed_masks     masks as tensors, and in logits
 
     vllm                 vLLM: a backend, and a logits processor that masks on the device

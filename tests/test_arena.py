@@ -154,7 +154,7 @@ def test_logits_of_every_type_are_masked(automata: list[Any], dtype: torch.dtype
 
 def test_automata_come_and_go_while_others_are_in_use(automata: list[Any]) -> None:
     one, other = automata[0], automata[-3]
-    sizes = Arena.of(automata, width=WIDTH).slots
+    sizes = Arena.of(automata, width=WIDTH).slot_sizes
     room = sizes[0] + 2 * max(sizes[1], sizes[len(automata) - 2]) + 64
     arena = Arena(VOCABULARY, width=WIDTH, max_bytes=room, max_slots=4)
     assert (arena.add(one), arena.add(other)) == (1, 2)
@@ -174,7 +174,7 @@ def test_automata_come_and_go_while_others_are_in_use(automata: list[Any]) -> No
         # What is new is whole, and what has moved is too.
         assert arena.mask(arena.starts([1]))[0, : len(VOCABULARY)].tolist() == one.mask(one.start).tolist()
     assert arena.generation == generation
-    assert arena.slots == {0: sizes[0], 1: sizes[1], 2: sizes[len(automata) - 2]}
+    assert arena.slot_sizes == {0: sizes[0], 1: sizes[1], 2: sizes[len(automata) - 2]}
     with pytest.raises(KeyError):
         arena.drop(FREE_SLOT)
     with pytest.raises(KeyError):
@@ -186,7 +186,7 @@ def test_a_block_is_made_beside_the_arena_and_entered_as_often_as_one_likes(auto
     arena, expected = Arena(VOCABULARY, width=WIDTH), Arena.of([one, other], width=WIDTH)
     with ThreadPoolExecutor(2) as threads:
         blocks = list(threads.map(arena.block, [one, other]))
-    assert (arena.nbytes, arena.generation) == (arena.slots[FREE_SLOT], 1)
+    assert (arena.nbytes, arena.generation) == (arena.slot_sizes[FREE_SLOT], 1)
     for _ in range(3):
         slots = [arena.enter(block) for block in blocks]
         assert torch.equal(arena.mask(arena.starts(slots)), expected.mask(expected.starts([1, 2])))

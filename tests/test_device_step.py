@@ -138,7 +138,7 @@ def check_replays(
     at, remaining, noise = arena.starts([1, 2, 3, FREE_SLOT]), LIMITS.to(device), Noise(seeds.to(device))
     tokens, program = capture(lambda: written(arena, at, remaining, noise, sampling, in_place=True)[0])
     seen = set()
-    last = len(arena.slots) - 1
+    last = len(arena.slot_sizes) - 1
     for number, slots in enumerate([[1, 2, 3, FREE_SLOT], [last, 1, 1, 2], [FREE_SLOT, 3, last, 1]]):
         # Another batch, other limits, other seeds, and automata that lie elsewhere.
         if number == 2:

@@ -18,7 +18,7 @@ from automata.errors import Cancelled, LimitExceeded
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.compiling import BackgroundCompiler
-from serving.bounded_cache import BoundedCache
+from serving.lru_cache import LruCache
 from serving.matcher import Matcher
 from serving.specifications import constraint_of
 from serving.stoppable import StoppableThreads, result_of
@@ -131,7 +131,7 @@ def test_reading_has_a_deadline() -> None:
 
 
 def test_what_was_asked_for_least_recently_goes_first() -> None:
-    cache = BoundedCache[str, bytes](10, lambda key, value: len(key) + len(value))
+    cache = LruCache[str, bytes](10, lambda key, value: len(key) + len(value))
     cache["a"], cache["b"] = b"1234", b"123"
     assert cache.nbytes == 9
     assert cache.get("a") == b"1234"
@@ -147,7 +147,7 @@ def test_what_was_asked_for_least_recently_goes_first() -> None:
 
 
 def test_what_has_no_size_is_not_kept() -> None:
-    cache = BoundedCache[int, str](100, lambda key, value: None if value == "passing" else 10)
+    cache = LruCache[int, str](100, lambda key, value: None if value == "passing" else 10)
     cache[1] = "lasting"
     cache[2] = "passing"
     cache[3] = "lasting"
@@ -158,7 +158,7 @@ def test_what_has_no_size_is_not_kept() -> None:
 
 
 def test_what_grows_is_measured_again() -> None:
-    cache = BoundedCache[int, list[int]](10, lambda key, value: len(value))
+    cache = LruCache[int, list[int]](10, lambda key, value: len(value))
     first, second = [0], [0]
     cache[1], cache[2] = first, second
     first += range(9)
@@ -172,7 +172,7 @@ def test_what_grows_is_measured_again() -> None:
 
 def test_the_bound_holds_whatever_is_done() -> None:
     rng, sizes = random.Random(1), {key: key * 7 % 40 for key in range(50)}
-    cache = BoundedCache[int, int](100, lambda key, value: sizes[key])
+    cache = LruCache[int, int](100, lambda key, value: sizes[key])
     for _ in range(3000):
         key = rng.randrange(50)
         rng.choice([cache.get, lambda k: cache.__setitem__(k, k), lambda k: cache.pop(k, None)])(key)

@@ -242,7 +242,7 @@ def test_what_was_used_longest_ago_leaves_the_arena() -> None:
     with pytest.raises(LimitExceeded, match="max_bytes"):
         residence.bring(large, [])
     assert (residence.slot(c), residence.slot(d)) == (slots[1], slots[0])  # nothing left in vain
-    assert arena.slots.keys() == {FREE_SLOT, *slots}
+    assert arena.slot_sizes.keys() == {FREE_SLOT, *slots}
 
 
 def test_what_can_never_lie_in_an_arena_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,13 +122,13 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
     return [texts.text(generator.randrange(texts.total)) for _ in range(number)]
 
 
-def random_strings(language: RegularLanguage, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
+def random_strings(language: RegularLanguage, number: int, *, seed: int, max_length: int = 64) -> list[bytes]:
     """Draw random texts of the language: at each step all next bytes, and the end where a text may end, are equally
     likely.
 
     Args:
         language: the language.
-        count: how many texts; they may repeat.
+        number: how many texts; they may repeat.
         seed: the same seed gives the same texts.
         max_length: from this length on, a text takes a shortest path to an end.
 
@@ -140,7 +140,7 @@ def random_strings(language: RegularLanguage, count: int, *, seed: int, max_leng
     if automaton.is_empty:
         raise EmptyLanguage("there is no text to choose from")
     walks, generator = Walks(automaton), random.Random(seed)
-    return [walks.random(generator, max_length) for _ in range(count)]
+    return [walks.random(generator, max_length) for _ in range(number)]
 
 
 def _lacking(big: RegularLanguage, small: RegularLanguage) -> ByteAutomaton:

@@ -165,7 +165,7 @@ class Arena:
         return 4 * len(self._heap.words)
 
     @property
-    def slots(self) -> dict[int, int]:
+    def slot_sizes(self) -> dict[int, int]:
         """The bytes of each slot that is in use."""
         return {slot: 4 * int(self._heap.sizes[slot]) for slot in self._heap.slots}
 
@@ -245,14 +245,14 @@ class Arena:
             self._heap.check(number)
         return self._program.starts(slot.to(self._heap.places.device), self.configurations)
 
-    def _check(self, at: Sequences) -> None:
+    def _check_shapes(self, at: Sequences) -> None:
         """Check the types, shapes and devices of sequences."""
         shape, device = self._program.shape, self._heap.places.device
         check_sequences(at, Carried(self.configurations, shape.parts, self._program.depth, device))
 
-    def _check_all(self, at: Sequences) -> None:
+    def _check_values(self, at: Sequences) -> None:
         """Check sequences, and on the CPU their values."""
-        self._check(at)
+        self._check_shapes(at)
         if (steps := self._native) is not None:
             steps.check(at)
 
@@ -267,17 +267,17 @@ class Arena:
 
     def remaining(self, at: Sequences) -> Tensor:
         """Return the fewest tokens that each sequence still needs, the end token counted, `[B]`."""
-        self._check_all(at)
+        self._check_values(at)
         return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
 
     def ended(self, at: Sequences) -> Tensor:
         """Return which sequences have written their end token, `[B]` bool."""
-        self._check(at)
+        self._check_shapes(at)
         return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
         """Return which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
-        self._check(at)
+        self._check_shapes(at)
         return (at.row[:, :, 0] == DEAD).all(1)
 
     def check(self, at: Sequences) -> None:
@@ -286,7 +286,7 @@ class Arena:
         Raises:
             TooManyConfigurations: a sequence has more derivations side by side than it carries.
         """
-        self._check(at)
+        self._check_shapes(at)
         if rows := at.overflowed.nonzero().flatten().tolist():
             raise TooManyConfigurations(
                 f"sequences {rows} have more than {self.configurations} derivations side by side (`configurations`)"
@@ -294,7 +294,7 @@ class Arena:
 
     def forced(self, at: Sequences) -> Tensor:
         """Return the only token that each sequence may write, or -1 if there are several or none, `[B]`."""
-        self._check_all(at)
+        self._check_values(at)
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
@@ -309,7 +309,7 @@ class Arena:
         steps = self._native if self.configurations == 1 else None
         if steps is not None and (after := unless_refused(steps.advance, at, tokens)) is not None:
             return after
-        self._check_all(at)
+        self._check_values(at)
         check_vector("tokens", tokens, len(at.slot), self._heap.places.device)
         if steps is not None:
             return steps.advance(at, tokens.long().contiguous())
@@ -340,10 +340,10 @@ class Arena:
         """
         num_words = -(-(self.end - self.begin) // 32)
         if (kernels := self._kernels) is not None:
-            self._check(at)
+            self._check_shapes(at)
             return kernels.mask_words(at, self._limit(at, remaining))[:, :num_words]
         if remaining is None:
-            self._check(at)
+            self._check_shapes(at)
             chunks = num_chunks(self.end - self.begin)
             make = self._program.mask_words if (steps := self._native) is None else steps.mask_words
             return make(at, chunks)[:, :num_words]
@@ -353,7 +353,7 @@ class Arena:
         """Return masks, `[B, V]` bool; arguments as for `bitmask`."""
         if remaining is None or self._kernels is not None:
             return unpacked(self.bitmask(at, remaining), self.end - self.begin, self._tokens_of_byte)
-        self._check_all(at)
+        self._check_values(at)
         limit = limit_of(remaining, len(at.slot), self._heap.places.device)
         return allowed_within(self._program, at, limit, self.begin, self.end)
 
@@ -369,7 +369,7 @@ class Arena:
 
         The numbers of tokens that are not allowed mean nothing.
         """
-        self._check_all(at)
+        self._check_values(at)
         return excess(self._program, at, self.begin, self.end)
 
     def apply_(
@@ -396,7 +396,7 @@ class Arena:
         quick = steps if wrap_up is None else None
         if quick is not None and unless_refused(quick.mask_logits, logits, at, remaining) is not None:
             return logits
-        self._check_all(at)
+        self._check_values(at)
         size, device = len(at.slot), self._heap.places.device
         check_logits(logits, size, self.end - self.begin, device)
         limit = self._limit(at, remaining)

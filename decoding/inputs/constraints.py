@@ -17,9 +17,8 @@ from tokenfst.compile import Constraint
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-Automaton: TypeAlias = TokenAutomaton
 # An automaton, one that is still being compiled, or None for text that is free.
-Constrained: TypeAlias = Automaton | Future[Any] | None
+Constrained: TypeAlias = TokenAutomaton | Future[Any] | None
 ConstraintLike: TypeAlias = Constraint | Constrained
 ConstraintLikes: TypeAlias = ConstraintLike | Sequence[ConstraintLike]
 
@@ -62,7 +61,7 @@ def _constrained(constraint: Any, vocabulary: Vocabulary, at_text_start: bool, l
     if constraint is None or isinstance(constraint, Future):
         return constraint
     if not isinstance(constraint, TokenAutomaton):
-        compiled: Automaton = tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+        compiled: TokenAutomaton = tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
         return compiled
     check_vocabulary(constraint, vocabulary)
     if at_text_start and not constraint.at_text_start:
@@ -82,7 +81,7 @@ def check_has_end(vocabulary: Vocabulary) -> None:
         raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
 
 
-def check_vocabulary(automaton: Automaton, vocabulary: Vocabulary) -> None:
+def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
     """Raise VocabularyError unless an automaton is over the vocabulary."""
     if automaton.vocabulary.digest != vocabulary.digest:
         raise VocabularyError(
@@ -91,7 +90,7 @@ def check_vocabulary(automaton: Automaton, vocabulary: Vocabulary) -> None:
         )
 
 
-def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None) -> Automaton | None:
+def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None) -> TokenAutomaton | None:
     """Return the automaton of a constraint; waits for one that is being compiled.
 
     Raises:
@@ -99,7 +98,7 @@ def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | Non
         VocabularyError: the automaton is over another vocabulary.
         Exception: what compiling it raised.
     """
-    automaton: Automaton | None = one.result() if isinstance(one, Future) else one
+    automaton: TokenAutomaton | None = one.result() if isinstance(one, Future) else one
     if automaton is None:
         return None
     check_vocabulary(automaton, vocabulary)
@@ -140,7 +139,7 @@ def automata_for(
     *,
     at_text_start: bool = False,
     limits: Limits = DEFAULT_LIMITS,
-) -> list[Automaton]:
+) -> list[TokenAutomaton]:
     """Return the automaton of each prompt, for loops that keep states on the host; waits for those being compiled.
 
     Raises:

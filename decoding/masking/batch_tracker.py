@@ -31,9 +31,10 @@ from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
-from decoding.inputs.constraints import Automaton, check_width
+from decoding.inputs.constraints import check_width
 from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
+from tokenfst.token_automaton import TokenAutomaton
 
 # The lengths that are kept beside that of the prompt: more than any draft is long.
 KEPT: Final = 64
@@ -73,7 +74,7 @@ class BatchTracker:
 
     def __init__(
         self,
-        automata: Sequence[Automaton | None],
+        automata: Sequence[TokenAutomaton | None],
         prompts: Tensor,
         device: torch.device,
         width: int,
@@ -346,7 +347,7 @@ def _is_host(device: torch.device) -> bool:
     return device.type == "cpu"
 
 
-def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:
+def _end_ids(automata: Sequence[TokenAutomaton | None], width: int) -> list[int]:
     """Return the end tokens of the automata's vocabulary, after checking that it is one and not too wide."""
     given = [automaton for automaton in automata if automaton is not None]
     if not given:
@@ -359,7 +360,7 @@ def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:
 
 
 def _arena(
-    automata: Sequence[Automaton | None], device: torch.device, width: int, max_depth: int | None
+    automata: Sequence[TokenAutomaton | None], device: torch.device, width: int, max_depth: int | None
 ) -> tuple[Arena | None, list[int]]:
     """Return the arena of the automata that it can hold, None where there are none, and the slot of each automaton."""
     tables = [None if one is None else tables_for_arena(one, MAX_COMPLETING) for one in automata]

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from automata.errors import TokenNotAllowed
-from decoding.inputs.constraints import Automaton
 from tokenfst.batches import fill_bitmasks
 from tokenfst.packed_words import set_only
+from tokenfst.token_automaton import TokenAutomaton
 
 # A token that makes a text longer than this many tokens beyond the shortest is charged for this many.
 _MOST_EXCESS: Final = 64
@@ -35,7 +35,7 @@ HostState = Hashable
 """A state of an automaton, `ASTRAY`, `ENDED`, or None for a row that is not kept on the host."""
 
 
-def advanced(automaton: Automaton | None, state: HostState, token: int) -> HostState:
+def advanced(automaton: TokenAutomaton | None, state: HostState, token: int) -> HostState:
     """Return the state of a row after one more token."""
     if automaton is None or state is None or state is ASTRAY or state is ENDED:
         return state
@@ -47,7 +47,7 @@ def advanced(automaton: Automaton | None, state: HostState, token: int) -> HostS
 
 
 def packed_masks(
-    automata: Sequence[Automaton | None], states: Sequence[HostState], width: int, remaining: int | None
+    automata: Sequence[TokenAutomaton | None], states: Sequence[HostState], width: int, remaining: int | None
 ) -> Tensor:
     """Return the masks of a batch as packed words, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
 
@@ -74,7 +74,7 @@ def packed_masks(
     return torch.from_numpy(words)
 
 
-def host_excess(automaton: Automaton | None, state: Any, width: int) -> Tensor:
+def host_excess(automaton: TokenAutomaton | None, state: Any, width: int) -> Tensor:
     """Return by how many tokens each token makes the text longer than the shortest, `[V]` int64; at most 64.
 
     The masks within budgets tell: a token that needs one more than the least is one too many.

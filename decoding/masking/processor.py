@@ -18,9 +18,10 @@ from torch import Tensor
 from transformers import LogitsProcessor
 
 from automata.limits import DEFAULT_LIMITS, Limits
-from decoding.inputs.constraints import Automaton, Constrained, ConstraintLikes, constrained, resolved
+from decoding.inputs.constraints import Constrained, ConstraintLikes, constrained, resolved
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.batch_tracker import BatchTracker
+from tokenfst.token_automaton import TokenAutomaton
 
 
 class _WholeRowsOnly:
@@ -91,7 +92,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         self._trackers: dict[tuple[torch.device, int], BatchTracker] = {}
         self._prompt: Tensor | None = None
 
-    def automata(self) -> list[Automaton | None]:
+    def automata(self) -> list[TokenAutomaton | None]:
         """Return the automata, one or as many as there are prompts; waits for those that are being compiled.
 
         Raises:
@@ -103,7 +104,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         self._constraints = [*automata]
         return automata
 
-    def _resolved(self, one: Constrained) -> Automaton | None:
+    def _resolved(self, one: Constrained) -> TokenAutomaton | None:
         return resolved(one, self.vocabulary, self.max_new_tokens)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:

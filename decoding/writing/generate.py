@@ -16,12 +16,13 @@ from transformers import LogitsProcessorList
 
 from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
-from decoding.inputs.constraints import Automaton, ConstraintLikes, automata_for, check_count, constrained
+from decoding.inputs.constraints import ConstraintLikes, automata_for, check_count, constrained
 from decoding.inputs.prompts import Prompts, pad_token, padded, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor, InPlace
 from decoding.sampling import Noise, Sampling, derived_seed
 from decoding.speculation import Speculation, decode_speculatively
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _trace(
     rows: list[list[int]],
     found: list[list[int]],
     texts: list[str],
-    automata: list[Automaton | None],
+    automata: list[TokenAutomaton | None],
     vocabulary: Vocabulary,
     at_text_start: bool,
     limits: Limits,
@@ -249,7 +250,7 @@ def _check_speculation(options: dict[str, Any]) -> None:
 def _speculated(
     model: Any,
     rows: list[list[int]],
-    automata: Sequence[Automaton],
+    automata: Sequence[TokenAutomaton],
     samplings: Sequence[Sampling],
     max_new_tokens: int,
     speculation: Speculation,
@@ -284,7 +285,7 @@ def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: in
     return [sampling.with_seed(each) for each in seed]
 
 
-def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
+def _text(row: list[int], automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row
     if automaton is None:

@@ -16,7 +16,7 @@ import tokenfst
 from automata.errors import NotOffered
 from in_place_of.xgrammar.grammar import Grammar
 from in_place_of.xgrammar.tokenizer_info import TokenizerInfo
-from serving.bounded_cache import BoundedCache
+from serving.lru_cache import LruCache
 from tokenfst.token_automaton import TokenAutomaton
 
 
@@ -72,7 +72,7 @@ class GrammarCompiler:
             raise TypeError(f"expected a TokenizerInfo of this package, not {type(tokenizer_info).__name__}")
         self.tokenizer_info, self.cache_limit_bytes = tokenizer_info, cache_limit_bytes
         most = sys.maxsize if cache_limit_bytes < 0 else cache_limit_bytes
-        self._kept: BoundedCache[tuple[str, ...], CompiledGrammar] = BoundedCache(
+        self._kept: LruCache[tuple[str, ...], CompiledGrammar] = LruCache(
             most, lambda _, compiled: compiled.memory_size_bytes if cache_enabled else None
         )
         self._lock = Lock()

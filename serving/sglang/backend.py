@@ -5,7 +5,7 @@
 
 SGLang reads constraints in threads of the backend. A future that it hands out is asked for at each step, and cancelled
 when the request is aborted; the compilation stops then (`serving.stoppable`). SGLang keeps what was compiled, by its
-text, in a dict of the backend, in whose place there is one with a bound (`serving.bounded_cache`). It does so only at
+text, in a dict of the backend, in whose place there is one with a bound (`serving.lru_cache`). It does so only at
 its next step, and the compiler keeps automata by their content, so requests that come together share one. Each of the
 two may take half of the memory that the settings allow.
 
@@ -36,7 +36,7 @@ from sglang.srt.runtime_context import get_parallel, get_serving
 
 from automata.errors import Cancelled, LimitExceeded, TokenfstError
 from decoding.compiling import BackgroundCompiler
-from serving.bounded_cache import BoundedCache
+from serving.lru_cache import LruCache
 from serving.matcher import Matcher
 from serving.packed_masks import all_allowed, set_tokens
 from serving.settings import Settings, settings_from_environment
@@ -79,7 +79,7 @@ class Backend(BaseGrammarBackend):
         each = settings.cache_bytes // 2
         self.compiler = BackgroundCompiler(max_bytes=each, threads=settings.threads, limits=self.limits)
         self.executor = StoppableThreads(_WAITING, self.limits)
-        self.cache = BoundedCache(each, _size)
+        self.cache = LruCache(each, _size)
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """Return the grammar of a JSON Schema, or what is wrong with it."""

@@ -18,7 +18,7 @@ from automata.limits import Limits, Work
 from decoding.arena import Arena
 from decoding.arena.block import Block
 from decoding.compiling import BackgroundCompiler
-from serving.bounded_cache import BoundedCache
+from serving.lru_cache import LruCache
 from serving.specifications import Kind, constraint_of
 
 # Requests that are made at a time; their threads mostly wait.
@@ -46,7 +46,7 @@ class BlockCompiler:
         # Blocks are kept, and automata need not be.
         self._compiler = BackgroundCompiler(max_bytes=0, threads=threads, limits=limits)
         self._threads = ThreadPoolExecutor(_THREADS, "tokenfst blocks")
-        self._blocks = BoundedCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
+        self._blocks = LruCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
 
     def submit(self, kind: Kind, text: str) -> Future[Block]:
         """Ask for the block of what a request asks for.

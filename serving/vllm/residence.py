@@ -71,4 +71,4 @@ class Residence:
     def _may_fit(self, block: Block) -> bool:
         """Whether the arena could hold an automaton if it held no other."""
         is_carried = not block.is_ambiguous or self.arena.configurations > 1
-        return is_carried and 4 * len(block.words) <= self.arena.max_bytes - self.arena.slots[FREE_SLOT]
+        return is_carried and 4 * len(block.words) <= self.arena.max_bytes - self.arena.slot_sizes[FREE_SLOT]

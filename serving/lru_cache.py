@@ -1,8 +1,7 @@
-"""BoundedCache: values by key, up to a number of bytes.
+"""LruCache: values by key, up to a number of bytes; the least recently used go first.
 
 An engine keeps what was compiled for a request in a dict that nothing limits. This is a mapping to put in its place.
-What was asked for least recently goes first, when something is added. Lazy automata grow while they are used, so each
-value is measured again when it is asked for.
+Lazy automata grow while they are used, so each value is measured again when it is asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class BoundedCache(MutableMapping[K, V]):
+class LruCache(MutableMapping[K, V]):
     """A mapping bounded in bytes that evicts the least recently used; not thread-safe.
 
     Attributes:
