@@ -3,10 +3,10 @@
 //     Position       where a text stands: a state of the marked automaton, and the memory
 //     Reader         reads bytes; searches for a way to where nothing under way has rivals
 //
-// The marked automaton reads bytes, and marks that are not bytes of texts (`Marks`). After each `[` the first mark tells
-// whether the items of the array must differ in some reading of the text. There may be several readings, side by side,
-// until the text tells them apart. So where an item ends that was there, the automaton reads the second mark: readings
-// continue in which items of the array need not differ.
+// The marked automaton reads bytes, and marks that are not bytes of texts (`Marks`). After each `[` the first mark
+// tells whether the items of the array must differ in some reading of the text. There may be several readings, side by
+// side, until the text tells them apart. So where an item ends that was there, the automaton reads the second mark:
+// readings continue in which items of the array need not differ.
 //
 // A text can continue where nothing has rivals: then the shortest way to the end of the item is one, and what comes
 // after an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way
