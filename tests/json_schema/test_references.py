@@ -9,6 +9,7 @@ from evaluation import holds
 from jsonschema import Draft202012Validator
 from schemas_read import text, valid
 
+import tokenfst
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 from constraints.json_schema.formulas.connectives import And
@@ -18,6 +19,7 @@ from constraints.json_schema.formulas.statements import (
     UniqueItems,
 )
 from constraints.json_schema.reading import read_schema
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # What is evaluated depends on conditions that lead back to themselves, one value deeper.
 DEEPER: list[Any] = [
@@ -76,6 +78,19 @@ def test_arrays_with_themselves_in_them_have_no_value(inner: Any, order: Any) ->
     assert json_schema({"type": "array", "contains": {"anyOf": [inner, {"const": 1}]}}, property_order=order).allows(
         "[1]"
     )
+
+
+@pytest.mark.parametrize("names", ["a", "ab", "abcdefghijklmn"])
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_an_item_that_must_be_two_things_at_once_has_no_value(order: Any, names: str) -> None:
+    """What a rule for items cannot find out, no text leads to."""
+    items = {"const": dict.fromkeys(names, False)}
+    schema = {"contains": {"additionalProperties": {"type": "string"}}, "items": items}
+    with pytest.raises(UnsatisfiableSchema):
+        json_schema({"type": "array", **schema}, property_order=order)
+    automaton = tokenfst.compile(json_schema(schema, property_order=order), ALL_BYTES)
+    assert not automaton.mask(automaton.start)[ord("[")]
+    assert automaton.mask(automaton.start)[ord("{")]
 
 
 class TestDefinitions:

@@ -53,6 +53,22 @@ def test_an_item_that_must_come_may_have_members_in_any_order(order: Any) -> Non
     assert automaton.mask(automaton.start, shortest).any()
 
 
+@pytest.mark.parametrize("order", ["any", "any-if-cheap"])
+def test_names_of_objects_within_themselves_may_be_finished(order: Any) -> None:
+    """Rules that call themselves before they end are found to end all the same."""
+    schema = {"properties": {"b": {"$ref": "#"}, "\U0001f600": {"uniqueItems": True}}, "required": ["b"]}
+    automaton = compiled(schema, ALL_BYTES, whitespace="compact", property_order=order)
+    state = after(automaton, b'{"a')
+    shortest = len(b'":1,"b":1}') + 1
+    assert automaton.min_tokens(state) == shortest
+    assert [bool(automaton.mask(state, budget).any()) for budget in (shortest - 1, shortest, 100)] == [
+        False,
+        True,
+        True,
+    ]
+    assert automaton.mask(state, 100).sum() == automaton.mask(state).sum()
+
+
 def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
     automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")

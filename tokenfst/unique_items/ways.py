@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tokenfst import _native
 from tokenfst.native_automaton import NativeTokenAutomaton
@@ -144,6 +145,14 @@ class Ways:
                 heappush(heap, (longer, number, before + 1, reached))
         return FAR
 
+    def fill(self, state: UniqueItemsState, out: npt.NDArray[np.int32], remaining: int) -> None:
+        """Write the tokens that the rules alone allow within a budget, as far as the core knows; tables are made only
+        where it knows no bound."""
+        if self.rules.core.min_tokens(state.rules) < _NO_BOUND:
+            self.rules.core.fill_within(state.rules, out, remaining)
+        else:
+            self.rules.fill_bitmask(state.rules, out, remaining)
+
     def _rest(self, state: UniqueItemsState) -> int:
         """Return the number of tokens to the end as far as the rules see."""
         if state.position is None:
@@ -164,11 +173,7 @@ class Ways:
     def _nearer(self, state: UniqueItemsState) -> list[int]:
         """Return the tokens that bring the end nearer as the rules alone see it."""
         words = np.empty_like(self.rules.vocabulary.all_words)
-        bound = self.rules.core.min_tokens(state.rules)
-        if bound < _NO_BOUND:
-            self.rules.core.fill_within(state.rules, words, bound)
-        else:
-            self.rules.fill_bitmask(state.rules, words, self._rest(state))
+        self.fill(state, words, self._rest(state))
         bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")
         found: list[int] = np.flatnonzero(bits).tolist()
         return found

@@ -93,6 +93,9 @@ def schema_grammar(
             empty = builder.values.empty_values()
         if empty is None or empty:
             grammar = again(None)
+        for number, dead in builder.values.dead_exits():
+            rule = grammar.rules[number]
+            rule.ends = [(state, way) for state, way in rule.ends if way != dead]
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":
             raise

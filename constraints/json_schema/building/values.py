@@ -9,7 +9,7 @@ from automata.visibly_pushdown import Conditions
 from constraints.json_schema.building.plans import Plans
 from constraints.json_schema.containers.automaton import AllStates, Vector
 from constraints.json_schema.containers.distinct import without_places
-from constraints.json_schema.containers.flagged import FlaggedObject, Hub
+from constraints.json_schema.containers.flagged import Choice, FlaggedObject, Hub
 from constraints.json_schema.formulas.connectives import Formula, statements
 from constraints.json_schema.formulas.statements import Kind, UniqueItems
 from constraints.recursion import Task, run
@@ -157,6 +157,51 @@ class ValueSearch:
             if sum(self._has_value.values()) == num_known:
                 break
         return None if values and self._is_cut_short else frozenset(values)
+
+    def dead_exits(self) -> list[tuple[int, int]]:
+        """Return the exits of objects in any order that no object reaches, each with its rule. Ask for it after
+        `empty_values`, which settles what values there are."""
+        found = list[tuple[int, int]]()
+        for number, made in self.flagged.items():
+            exits = {end.exit for hub in made.hubs for end in hub.ends}
+            if len(exits) > 1:
+                found += [(number, way) for way in sorted(exits) if not run(self._reaches(made, way))]
+        return found
+
+    def _reaches(self, container: FlaggedObject, way: int) -> Task[bool]:
+        before, self._is_cut_short = self._is_cut_short, False
+        found: bool = yield self._flagged_reaches_end(container, way)
+        if not found and self._is_cut_short:
+            found = yield self._may_reach_end(container, way)
+        self._is_cut_short = before
+        return found
+
+    def _may_reach_end(self, container: FlaggedObject, way: int) -> Task[bool]:
+        """Return the same for all ways at once: when each hub leads to the end."""
+        conditions, hubs = container.conditions, container.hubs
+        live = [conditions.any_of(end.condition for end in hub.ends if end.exit == way) for hub in hubs]
+        steps = list[tuple[int, Choice, list[int]]]()
+        for number, hub in reversed([*enumerate(hubs)]):
+            for choice in hub.choices:
+                targets = []
+                for value, target in choice.outcomes:
+                    if (yield self._valued(value)):
+                        targets.append(target)
+                steps.append((number, choice, targets))
+        more = True
+        while more:
+            more = False
+            for number, choice, targets in steps:
+                flag = choice.sets
+                ways = conditions.any_of(
+                    live[target] if flag < 0 else conditions.known(live[target], flag, True) for target in targets
+                )
+                ways = conditions.both(choice.condition, ways)
+                if flag >= 0:
+                    ways = conditions.both(conditions.not_all_of(1 << flag), ways)
+                before, live[number] = live[number], conditions.any_of((live[number], ways))
+                more = more or live[number] != before
+        return conditions.holds(live[0], 0)
 
 
 def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:

@@ -40,6 +40,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       has_flags_(budget),
       possible_exits_(budget),
       made_(budget),
+      followed_(budget),
       made_rows_(0, 0, kFar, budget),
       vectors_(budget),
       contexts_(budget),
@@ -219,6 +220,7 @@ void NfaDistances::find_ways_to_exits() {
   for (bool changed = true; changed;) {
     changed = false;
     made_.clear();
+    followed_.clear();
     made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
     for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
       if (!has_flags_.empty() && has_flags_[state]) continue;
@@ -248,54 +250,74 @@ bool NfaDistances::is_found_alone(int32_t state) const {
 }
 
 // Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long.
-// In a circle, the row that is being found counts as far. Of the open guarded arcs one more is followed as long as some
-// exit has not been reached.
+// Of the open guarded arcs one more is followed as long as some exit has not been reached. Where states lead in a
+// circle, the row that is being found counts as far at first; then all are lowered until none changes.
 void NfaDistances::find_made(int32_t state) {
-  struct Open {
-    int32_t state, num_arcs;
-  };
-  Vector<Open> waiting(1, {state, 1}, budget_);
-  Vector<int32_t> next(budget_);
+  const size_t first = made_rows_.rows();
+  bool meets_circle = false;
+  Vector<int32_t> waiting(1, state, budget_), next(budget_);
   while (!waiting.empty()) {
-    const auto [at, num_arcs] = waiting.back();
-    const bool is_new = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows())).second;
+    const int32_t at = waiting.back();
+    const auto [place, is_new] = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows()));
+    const int32_t row = place->second;
     if (is_new) {
       made_rows_.add_row(kFar);
+      followed_.push_back({at, 1, false});
+    } else if (followed_[row].is_done) {
+      waiting.pop_back();
+      continue;
     } else {
-      fill_made(at, num_arcs);
-      if (!lacks_exit(at) || num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMostMade) {
+      fill_made(row);
+      if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMostMade) {
+        followed_[row].is_done = true;
         waiting.pop_back();
         continue;
       }
-      ++waiting.back().num_arcs;
+      ++followed_[row].num_arcs;
     }
     next.clear();
-    each_next(at, waiting.back().num_arcs, [&](int32_t target) { next.push_back(target); });
+    each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(target); });
     for (const int32_t target : next) {
-      if (is_found_alone(target) && !made_.contains(target)) waiting.push_back({target, 1});
+      if (!is_found_alone(target)) continue;
+      const auto known = made_.find(target);
+      if (known == made_.end()) {
+        waiting.push_back(target);
+      } else {
+        meets_circle = meets_circle || !followed_[known->second].is_done;
+      }
     }
     budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
+  }
+  for (bool changed = meets_circle; changed;) {
+    changed = false;
+    for (auto row = static_cast<int32_t>(made_rows_.rows()); row-- > static_cast<int32_t>(first);) {
+      changed = fill_made(row) || changed;
+      budget_.spend(32);
+    }
   }
 }
 
 // A state that is not followed arc by arc is as far as what ends it.
-void NfaDistances::fill_made(int32_t state, int32_t num_arcs) {
-  const auto [own, flags] = nfa_.apart(state);
+// Return whether the row has changed.
+bool NfaDistances::fill_made(int32_t number) {
+  const auto [own, flags] = nfa_.apart(followed_[number].state);
   const Rest rest = rest_of(own);
   Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
   if (rest.state == own) {
-    lower_by_arcs(row, own, flags, num_arcs);
+    lower_by_arcs(row, own, flags, followed_[number].num_arcs);
   } else {
     lower(row, rest.more, nfa_.with_flags(rest.state, flags));
   }
-  std::ranges::copy(row, made_rows_[made_.find(state)->second].begin());
+  const bool changes = !std::ranges::equal(row, made_rows_[number]);
+  std::ranges::copy(row, made_rows_[number].begin());
+  return changes;
 }
 
-// Return whether an exit that may be possible has not been reached from a state.
-bool NfaDistances::lacks_exit(int32_t state) {
-  const int32_t own = nfa_.apart(state).state;
+// Return whether an exit that may be possible has not been reached by a row.
+bool NfaDistances::lacks_exit(int32_t number) {
+  const int32_t own = nfa_.apart(followed_[number].state).state;
   if (rest_of(own).state != own) return false;
-  const auto row = made_rows_[made_.find(state)->second];
+  const auto row = made_rows_[number];
   for (int32_t exit = 0; exit < static_cast<int32_t>(row.size()); ++exit) {
     if (row[exit] >= kFar && possible_exits_[own] & exit_bit(exit)) return true;
   }

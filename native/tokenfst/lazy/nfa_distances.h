@@ -67,8 +67,8 @@ class NfaDistances : public DistanceSource {
   // are met, and that of a state that is made on demand.
   bool is_found_alone(int32_t state) const;
   void find_made(int32_t state);
-  void fill_made(int32_t state, int32_t num_arcs);
-  bool lacks_exit(int32_t state);
+  bool fill_made(int32_t number);
+  bool lacks_exit(int32_t number);
   int32_t num_open_arcs(int32_t state);
   template <class Visit>
   void each_next(int32_t state, int32_t num_arcs, Visit visit);
@@ -101,6 +101,12 @@ class NfaDistances : public DistanceSource {
   Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
   Vector<uint64_t> possible_exits_;                     // of these, by exit, whatever flags are set; a bit each
   support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
+  // Of each of these rows, how many of the open guarded arcs are followed.
+  struct Followed {
+    int32_t state, num_arcs;
+    bool is_done;
+  };
+  Vector<Followed> followed_;
   support::Matrix<int32_t> made_rows_;
   // From the exits of the rule on top, [E]; or from those of several, [E] each.
   DistanceVectors vectors_;
