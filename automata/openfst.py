@@ -238,8 +238,13 @@ def check_acceptor(fst: Fst, needed: str) -> None:
         raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
     if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
         raise FstError(
-            f'a transducer is not a {needed}: pynini.project(fst, "input"), or "output", keeps the side that is meant'
+            f"a transducer cannot be used as {_with_article(needed)}: "
+            'pynini.project(fst, "input"), or "output", keeps the side that is meant'
         )
+
+
+def _with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def plain_acceptor(fst: Fst, needed: str) -> Fst:

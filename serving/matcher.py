@@ -25,14 +25,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import LimitExceeded, TooManyConfigurations
+from automata.errors import LimitExceeded, NondeterministicGrammar, TooManyConfigurations
 from decoding.speculation.jump_forward import forced_text
 from tokenfst.batches import fill_bitmasks
 from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
 
 # What an automaton raises in the middle of a text, where an engine ends the request in place of failing.
-EXCEEDED: Final = (LimitExceeded, TooManyConfigurations)
+EXCEEDED: Final = (LimitExceeded, TooManyConfigurations, NondeterministicGrammar)
 
 # Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
 _ROWS_A_THREAD: Final = 16
@@ -81,11 +81,11 @@ def _fill(positions: Sequence[Position], words: npt.NDArray[np.int32], num_threa
     exceeded = []
     try:
         fill_bitmasks(automata, states, words, num_threads=num_threads)
-    except LimitExceeded:
+    except EXCEEDED:
         for row, (automaton, state, _) in enumerate(positions):
             try:
                 automaton.fill_bitmask(state, words[row])
-            except LimitExceeded:
+            except EXCEEDED:
                 words[row] = -1
                 exceeded.append(row)
     for row, position in enumerate(positions):

@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_refused() -> None:
         fill_bitmasks([automaton], [start], out)
     with pytest.raises(ValueError, match="words"):
         fill_bitmasks([automaton] * 2, [start, start], np.zeros((2, 8), np.int32))
-    with pytest.raises(ValueError, match="none of the automaton's"):
+    with pytest.raises(ValueError, match="not one of the automaton's"):
         fill_bitmasks([automaton] * 2, [start, 10**7], out)
     with pytest.raises(ValueError, match="thread"):
         fill_bitmasks([automaton] * 2, [start, start], out, num_threads=0)

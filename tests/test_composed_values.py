@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +19,11 @@ from strategies import strings
 
 import constraints
 import tokenfst
-from automata import TextNotAllowed, compile_expr, literal, random_strings
+from automata import NondeterministicGrammar, TextNotAllowed, compile_expr, literal, random_strings
 from automata.limits import Work
 from constraints import Marked, Parsed, after, free_text, integer, optional, sequence, token, triggered, typed
+from serving.matcher import EXCEEDED, Matcher
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
 ROWS = constraints.json_schema({"type": "array", "items": {"enum": [0, 1]}}, whitespace="compact")
@@ -313,6 +316,18 @@ def test_alternatives_are_written_alike() -> None:
         constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
     with pytest.raises(ValueError, match="alternatives that begin alike"):
         (typed(Tree) | "{x").parse("{x")
+
+
+def test_texts_whose_end_no_stack_can_tell_are_refused_by_name() -> None:
+    """Masks are made on demand, so the place may be met in the middle of a text; an engine ends the request then."""
+    automaton = tokenfst.compile(sequence(free_text(), constraints.json_schema(True)), ALL_BYTES)
+    matcher, words = Matcher(automaton), np.zeros(9, np.int32)
+    for call in (automaton.complete, lambda: automaton.mask(automaton.start), lambda: automaton.accepts("x1")):
+        with pytest.raises(NondeterministicGrammar, match=r"alike|something else"):
+            call()
+    assert not matcher.fill(words)
+    with pytest.raises(EXCEEDED):
+        matcher.accept([ord("{")])
 
 
 def test_alternatives_of_other_kinds() -> None:

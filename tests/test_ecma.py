@@ -201,5 +201,5 @@ def test_sets_of_posix_are_not_in_it() -> None:
 
 
 def test_an_unknown_dialect_is_refused() -> None:
-    with pytest.raises(ValueError, match="'perl' is none of python, ecma"):
+    with pytest.raises(ValueError, match="'perl' is not one of python, ecma"):
         parse("a", dialect="perl")  # type: ignore[arg-type]

@@ -311,7 +311,7 @@ def test_labels_that_stand_for_nothing() -> None:
     for label in (0x110000, 0x110002, 2**31 - 1):
         with pytest.raises(FstError, match=f"label {label} is not a code point"):
             from_fst(word_fst(label), "utf8")
-        with pytest.raises(FstError, match=f"label {label} is not a byte"):
+        with pytest.raises(FstError, match=f"label {label} is neither a byte nor"):
             from_fst(word_fst(label))
     with pytest.raises(FstError, match="label 9 is not in the symbol table"):
         from_fst(word_fst(1, 9), table("a"))

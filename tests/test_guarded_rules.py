@@ -232,7 +232,7 @@ def test_what_is_no_condition_or_no_set_of_flags() -> None:
         ):
             with pytest.raises(ValueError, match="is not between"):
                 ask()
-    with pytest.raises(ValueError, match="no decision"):
+    with pytest.raises(ValueError, match="not a decision"):
         conditions.decision(TRUE)
     for ask in (lambda: conditions.all_of(-1), lambda: conditions.holds(TRUE, -(1 << 80))):
         with pytest.raises(ValueError, match="a set of flags is negative"):

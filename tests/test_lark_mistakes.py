@@ -96,7 +96,7 @@ MISTAKES = [
     ('%ignore a\na: "x"\nstart: a', "a terminal cannot be made of the rule a", 1, 9, None),
     ("%ignore A\nstart: start", "the terminal A is not defined", 1, 9, None),
     ('%ignore ""\nstart: "a"', "what is ignored has no text", 1, 9, None),
-    ("%import common.NOTHING", "NOTHING is none of Lark's common terminals", 1, 16, None),
+    ("%import common.NOTHING", "NOTHING is not one of Lark's common terminals", 1, 16, None),
     ("%import python.NAME", "only Lark's common terminals can be imported", 1, 9, None),
     ("%import .other.NAME", "other files cannot be imported", 1, 9, None),
     ("%import common.INT -> int", "expected a name in capitals", 1, 23, None),

@@ -247,7 +247,7 @@ def test_parts_that_lead_nowhere_are_left_out() -> None:
 
 
 def test_other_fsts_are_refused() -> None:
-    with pytest.raises(FstError, match="a transducer is not a grammar"):
+    with pytest.raises(FstError, match="a transducer cannot be used as a grammar"):
         from_pdt(pynini.cross("a", "b"), [])
     with pytest.raises(FstError, match="weights of this FST are not read"):
         from_pdt(pynini.accep("a", weight=2), [])

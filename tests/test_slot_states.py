@@ -216,7 +216,7 @@ def test_what_is_allowed_stays_finite_whatever_others_have_written(automata: lis
 
 
 def test_a_vocabulary_without_an_end_token_is_refused() -> None:
-    with pytest.raises(ValueError, match="no end token"):
+    with pytest.raises(ValueError, match="no end-of-sequence token"):
         SlotStates(Arena(Vocabulary([b"a"], [])), 1, 0)
 
 

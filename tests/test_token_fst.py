@@ -242,7 +242,9 @@ def test_a_composition_made_by_hand_with_another_detokenizer() -> None:
 
 def test_other_fsts_are_refused() -> None:
     read = lambda fst, **options: TokenAutomaton.from_fst(fst, VOCABULARY, **options)  # noqa: E731
-    with pytest.raises(FstError, match=r'a transducer is not an acceptor over tokens: pynini\.project\(fst, "input"\)'):
+    with pytest.raises(
+        FstError, match=r'a transducer cannot be used as an acceptor over tokens: pynini\.project\(fst, "input"\)'
+    ):
         read(pynini.cross("[1]", "[2]"))
     below_zero = pynini.accep("[1]") + pynini.accep("", weight=-1).closure()
     with pytest.raises(ExpressionError, match="lowers the cost without bound, in the acceptor over tokens"):

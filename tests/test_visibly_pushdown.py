@@ -275,7 +275,7 @@ def test_what_is_not_visibly_pushdown() -> None:
         compile_visibly_pushdown(around(ends))
     with pytest.raises(ValueError, match="the start or no rule"):
         compile_visibly_pushdown(VisiblyPushdownGrammar((rule(calls=[VisiblyPushdownCall(0, 0, (2,))], ends=end),)))
-    with pytest.raises(ValueError, match="none of its 1 exits"):
+    with pytest.raises(ValueError, match="not one of its 1 exits"):
         compile_visibly_pushdown(around(VisiblyPushdownRule(1, ends=[(0, 3)])))
 
 

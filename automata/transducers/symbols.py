@@ -160,8 +160,8 @@ def _characters(labels: IntArray, is_text: bool, names: Names, named: Mapping[in
 
 def _no_character(label: int, is_text: bool) -> FstError:
     if is_text:
-        kind = "a surrogate, which UTF-8 cannot write" if label < _NUM_CODE_POINTS else "no code point"
-        return FstError(f"label {label} is {kind}, and no symbol that pynini has generated in this process{_HINT}")
+        kind = "a surrogate, which UTF-8 cannot write" if label < _NUM_CODE_POINTS else "not a code point"
+        return FstError(f"label {label} is {kind}, and not a symbol that pynini has generated in this process{_HINT}")
     return FstError(
         f"label {label} is neither a byte nor a symbol that pynini has generated in this process; "
         f"token_type='utf8' reads code points{_HINT}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from automata import _native
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
-from automata.errors import EmptyLanguage, LimitExceeded
+from automata.errors import EmptyLanguage, LimitExceeded, NondeterministicGrammar
 from automata.limits import Work, current_work
 from automata.pushdown import under
 from automata.pushdown.automaton import PushdownAutomaton
@@ -35,8 +35,8 @@ def compile_visibly_pushdown(
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed; the message names it.
         Cancelled: another thread cancelled the compilation.
-        ValueError: the grammar is not visibly pushdown: after one text, two rules are called at one place, or something
-            else can be read where a rule is called or ends; the message names the rules.
+        NondeterministicGrammar: the grammar is not visibly pushdown: after one text, two rules are called at one place,
+            or something else can be read where a rule is called or ends; the message names the rules.
     """
     work = current_work(work)
     check_calls(grammar)
@@ -84,10 +84,10 @@ def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
     )
 
 
-def _error(wrong: int, place: int, other_place: int, rules: tuple[int, ...]) -> ValueError:
+def _error(wrong: int, place: int, other_place: int, rules: tuple[int, ...]) -> NondeterministicGrammar:
     """Return the error for a defect, as the native core numbers it (`native/automata/visibly_pushdown/assembly.h`)."""
     rule, other = rules[place], rules[other_place]
-    return ValueError(
+    return NondeterministicGrammar(
         {
             1: f"rules {other} and {rule} are called where the same text was read",
             2: f"where rule {rule} is called, or ends, something else can be read",

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import shown
-from automata.errors import TextNotAllowed, TokenfstError
+from automata.errors import NondeterministicGrammar, TextNotAllowed, TokenfstError
 from automata.expressions import Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -154,17 +154,17 @@ class _OfVisiblyPushdown(Composed[T_co]):
         Raises:
             EmptyLanguage: there is no text.
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
-            ValueError: two alternatives with nested rules begin with the same text.
+            NondeterministicGrammar: two alternatives with nested rules begin with the same text.
         """
         try:
             return compile_visibly_pushdown(self._grammar, work=work)
-        except ValueError as error:
-            if type(error) is not ValueError:
-                raise
+        except NondeterministicGrammar as error:
             message = (
                 "alternatives that begin alike, of which one is a schema, a type or a grammar, are not a constraint"
             )
-            raise ValueError(f"{message}: put different texts before them, or write one schema ({error})") from error
+            raise NondeterministicGrammar(
+                f"{message}: put different texts before them, or write one schema ({error})"
+            ) from error
 
     @cached_property
     def _grammar(self) -> VisiblyPushdownGrammar:

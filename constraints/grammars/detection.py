@@ -71,7 +71,7 @@ def is_lark(text: str) -> bool:
     """
     lark, bnf = _LARK_RULE.search(text) is not None, _BNF_RULE.search(text) is not None
     if lark == bnf:
-        found = "are lines of more than one syntax" if lark else "is not a line that begins with a rule"
+        found = "are lines of more than one syntax" if lark else "is no line that begins with a rule"
         raise GrammarError(f'there {found}: say which it is, with syntax="lark", "gbnf" or "ebnf"')
     return lark
 

@@ -15,8 +15,10 @@ from automata.algebra.elimination import to_expr, without_states
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError
 from automata.expressions import Expr
+from automata.limits import current_work
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from automata.visibly_pushdown.unfolding import unfolded
 from constraints.recursion import Task, run
 
 # How many more objects and arrays may be opened within each other; None means no bound.
@@ -27,7 +29,12 @@ class Expressions:
     """The expressions of a visibly pushdown grammar's rules, by how deeply other rules may be nested in them."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar) -> None:
-        self.grammar = grammar
+        """Start with nothing written.
+
+        Raises:
+            LimitExceeded: a rule with flags has too many states when these are written out.
+        """
+        self.grammar = unfolded(grammar, current_work())
         self.done: dict[tuple[int, Depths], dict[int, Expr]] = {}
         self.under_way: set[tuple[int, Depths]] = set()
         self.written: dict[int, Expr] = {}
@@ -78,7 +85,11 @@ class Expressions:
             for source, targets in ways.items()
             if source in live
         }
-        return {ends[state]: expr for state, expr in without_states(kept, start).items()} if live else {}
+        found: dict[int, Expr] = {}
+        for state, expr in without_states(kept, start).items() if live else ():
+            way = ends[state]
+            found[way] = ex.alternation(found[way], expr) if way in found else expr
+        return found
 
     def _arcs(self, number: int, depths: Depths) -> Task[dict[int, dict[int, Expr]]]:
         """Return the expressions between the states of a rule, by source and target."""

@@ -157,7 +157,7 @@ class Evaluation:
                 found = values(_elements(node, kind), item)
                 if not size.holds(len(found)):
                     raise _mismatch(node, f"{kind.__name__} of {size}")
-                return kind(found)
+                return self._hashed(node, lambda: kind(found))
             case Row(items):
                 nodes = _elements(node, tuple)
                 if len(nodes) != len(items):
@@ -167,10 +167,19 @@ class Evaluation:
                 if not isinstance(node, ast.Dict) or None in node.keys or not size.holds(len(node.keys)):
                     raise _mismatch(node, f"a dict of {size}")
                 keys = [each for each in node.keys if each is not None]
-                return dict(zip(values(keys, key), values(node.values, value), strict=True))
+                members = values(keys, key), values(node.values, value)
+                return self._hashed(node, lambda: dict(zip(*members, strict=True)))
             case Record():
                 return self._record(node, shape, exactly)
         raise AssertionError(shape)
+
+    @staticmethod
+    def _hashed(node: ast.expr, make: Callable[[], Any]) -> Any:
+        """Return a collection. A signaling NaN among Decimals has no hash, so it cannot be in a set or be a key."""
+        try:
+            return make()
+        except TypeError as error:
+            raise Mismatch(f"{ast.unparse(node)}: {error}") from None
 
     def _record(self, node: ast.expr, record: Record, exactly: bool) -> Any:
         if not isinstance(node, ast.Call) or node.args or ast.unparse(node.func) != spelled_name(record.cls):

@@ -45,6 +45,8 @@ DURATION: Final = (
 INTEGER: Final = r"-?(?:0|[1-9]\d*)"
 # What `float` writes and reads; not NaN or infinities.
 NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
+# What no text matches.
+NOTHING: Final = "(?!)"
 # What `str` writes of a Decimal; exponents up to 17 digits, since some beyond are out of range.
 DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
 ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
@@ -67,7 +69,8 @@ def within(formula: Formula, spellings: str) -> str:
     from constraints.json_schema.numbers import number_language
 
     found = number_language(formula) & parse(spellings)
-    return str(to_expr(found if isinstance(found, ByteAutomaton) else compile_expr(found)))
+    language = found if isinstance(found, ByteAutomaton) else compile_expr(found)
+    return NOTHING if language.is_empty else str(to_expr(language))
 
 
 def quoted(text: str) -> str:

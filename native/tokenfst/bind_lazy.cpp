@@ -120,9 +120,18 @@ std::optional<std::tuple<int64_t, int32_t>> predecessor(LazyAutomaton& automaton
   return found ? std::optional(std::tuple(found->state, found->token)) : std::nullopt;
 }
 
+void translate_nondeterministic(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NondeterministicRules& error) {
+    set_error("NondeterministicGrammar", error.what());
+  }
+}
+
 }  // namespace
 
 void bind_lazy(nb::module_& m) {
+  nb::register_exception_translator(translate_nondeterministic);
   nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
   nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")

@@ -294,9 +294,9 @@ def test_what_is_not_the_automatons_is_a_value_error() -> None:
     words = np.zeros(2, np.int32)
     for state in (-1, 15, 1 << 40):
         for call in (found.is_final, found.min_tokens, lambda state: found.advance(state, 0)):
-            with pytest.raises(ValueError, match=f"state {state} is none"):
+            with pytest.raises(ValueError, match=f"state {state} is not one"):
                 call(state)
-        with pytest.raises(ValueError, match="is none"):
+        with pytest.raises(ValueError, match="is not one"):
             found.fill_bitmask(state, words)
         with pytest.raises(ValueError, match="none of its"):
             _native.fill_bitmasks([found], [state], words[None])

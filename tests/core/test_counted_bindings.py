@@ -198,7 +198,7 @@ def ask(automaton: native.FiniteCore) -> None:
         attempt(lambda: automaton.min_tokens_by_state)
     for state in (-1, automaton.num_states):
         for method in (automaton.is_final, automaton.min_tokens, automaton.successors, automaton.alike):
-            with pytest.raises(ValueError, match="none of the automaton's"):
+            with pytest.raises(ValueError, match="not one of the automaton's"):
                 method(state)
 
 

@@ -14,11 +14,13 @@ from container_cases import schema_grammar
 from interpreter import accepts
 from jsonschema import Draft202012Validator
 
+import tokenfst
 from automata import LimitExceeded, compile_expr, equivalent
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
-from constraints import json_schema, json_schema_to_regex
+from constraints import grammar, json_schema, json_schema_to_regex, sequence
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 SCALARS: list[Any] = [None, True, 0, 1, "a", "b"]
 
@@ -394,3 +396,21 @@ def test_arrays_of_different_items_of_few_values(seed: int) -> None:
         return
     for array in arrays:
         assert automaton.accepts(json.dumps(array).encode()) == valid(array), (schema, array)
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_a_regular_expression_has_the_members_in_each_order(order: Any) -> None:
+    """Flags are written out where there are only expressions: in a regular expression, and beside a grammar."""
+    members = {"a": {"enum": [1]}, "b": {"enum": [2]}, "c": {"enum": [3]}}
+    schema = {"type": "object", "properties": members, "required": ["b"], "additionalProperties": False}
+    options = {"property_order": order, "whitespace": "compact"}
+    made = json_schema(schema, **options)
+    expression = json_schema_to_regex(schema, **options)
+    assert equivalent(made.to_automaton(), compile_expr(expression))
+    beside = tokenfst.compile(sequence(grammar('root ::= "(" root ")" | "x"'), made), ALL_BYTES)
+    number = dict(zip("abc", (1, 2, 3), strict=True))
+    for size in range(4):
+        for names in permutations("abc", size):
+            text = written({name: number[name] for name in names})
+            expected = "b" in names and (order != "schema" or list(names) == sorted(names))
+            assert beside.accepts(b"(x)" + text) == made.allows(text.decode()) == expected, text

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from schemas_read import text, valid
 
 import tokenfst
+from automata import Limits
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 from constraints.json_schema.formulas.connectives import And
@@ -68,6 +69,15 @@ def test_what_is_evaluated_may_depend_on_the_schema_itself(schema: Any) -> None:
 def test_what_is_evaluated_may_not_lead_back_to_itself(schema: Any) -> None:
     with pytest.raises(SchemaError, match="back to itself"):
         json_schema({"$ref": "#/$defs/x", "$defs": {"x": schema}})
+
+
+@pytest.mark.parametrize("schema", [
+    {"type": "string", "allOf": [{"type": "object"}, {"$ref": "#"}]},
+    {"type": "string", "const": {}, "$ref": "#"},
+], ids=str)  # fmt: skip
+def test_a_conflict_beside_a_reference_to_itself_is_named_at_once(schema: Any) -> None:
+    with pytest.raises(UnsatisfiableSchema, match="a reference to the root"):
+        json_schema(schema, limits=Limits(seconds=5))
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])

@@ -284,7 +284,9 @@ def test_markers_are_not_doubled(form: WireFormat, trigger: dict[str, str]) -> N
 
 def test_other_markers_beside_calls_are_plain() -> None:
     calls = tool_calls([now], format="qwen")
-    with pytest.raises(ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is not plain text"):
+    with pytest.raises(
+        ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is neither plain text nor a token"
+    ):
         triggered({"<tool_call>": calls, constraints.delimited_list("x", ""): "c"})
 
 

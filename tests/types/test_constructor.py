@@ -237,7 +237,7 @@ REFUSED = [
     (Annotated[set[int], at.MinLen(2)], "equal ones count once"),
     (Annotated[int, at.MinLen(2)], "only text and collections have a length"),
     (Annotated[datetime.date, at.Ge(datetime.date(2000, 1, 1))], "bounds are for numbers"),
-    (Annotated[float, at.Ge(float("nan"))], "no finite number"),
+    (Annotated[float, at.Ge(float("nan"))], "not a finite number"),
     (Annotated[str, re.compile(r"(a)\1")], "back-reference"),
     (Literal[b"a"], "cannot be written"),
     (set[list[int]], "not hashable"),

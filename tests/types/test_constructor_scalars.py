@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import annotated_types as at
 import pytest
@@ -219,3 +219,12 @@ def test_durations_and_zones_at_their_ends() -> None:
         assert repr(dataclass(datetime.time).parse(repr(value))) == repr(value)
     whole = "datetime.time(0, 0, tzinfo=datetime.timezone(datetime.timedelta(days=-1)))"
     assert accepts(datetime.time, whole) == [False]
+
+
+@pytest.mark.parametrize("annotation", [set[Decimal], frozenset[Decimal], dict[Decimal, int]])
+def test_signaling_nans_have_no_hash(annotation: Any) -> None:
+    text = {"dict": "{Decimal('sNaN'): 1}", "set": "{Decimal('sNaN')}"}.get(
+        annotation.__origin__.__name__, "frozenset({Decimal('sNaN')})"
+    )
+    with pytest.raises(TextNotAllowed, match="hash"):
+        dataclass(annotation).parse(text)

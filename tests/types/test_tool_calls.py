@@ -252,7 +252,7 @@ def test_calls_as_python_writes_them() -> None:
     assert once.parse("[now()]") == (ToolCall("now", {}),)
     with pytest.raises(TextNotAllowed):
         once.parse("[now(), now()]")
-    with pytest.raises(UnsupportedSchema, match="no function"):
+    with pytest.raises(UnsupportedSchema, match="not a function"):
         tool_calls([SEARCH], format="pythonic")
 
 
@@ -285,7 +285,7 @@ def test_recursive_arguments() -> None:
         ([weather, weather], {"format": "llama"}, ValueError, "names of their own"),
         ([("a b", None)], {"format": "llama"}, ValueError, "letters, digits"),
         ([weather], {"format": "other"}, ValueError, "`format` is one of 'llama', .*, not 'other'"),
-        ([weather], {"format": "llama", "parallel": -1}, ValueError, "are none"),
+        ([weather], {"format": "llama", "parallel": -1}, ValueError, "there would be no call"),
         ([weather], {"format": "llama", "markers": "none"}, ValueError, "`markers`"),
         ([weather], {"format": "llama", "spellings": "some"}, ValueError, "`spellings` is one of 'plain', 'all'"),
         ([weather], {"format": "pythonic", "spellings": "all"}, ValueError, "strings in JSON, .* writes Python"),

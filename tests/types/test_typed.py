@@ -324,3 +324,8 @@ def test_over_tokens() -> None:
     assert automaton.accepts([0, 1, 2, 3, 4])
     assert automaton.accepts([0, 1, 2, 3, 5, 6, 3, 7, 4])
     assert not automaton.accepts([0, 1, 2, 3, 5, 3, 4])
+
+
+def test_decimals_without_values_are_refused_by_name() -> None:
+    with pytest.raises(UnsatisfiableSchema):
+        typed(Annotated[Decimal, Field(gt=0, le=-4)])

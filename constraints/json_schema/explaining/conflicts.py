@@ -100,7 +100,10 @@ class _Search:
 
     def core(self, formula: Formula) -> list[Formula]:
         """Return parts of a conjunction that contradict each other, none of which can be left out."""
+        seen = set[Formula]()
         while True:
+            # Definitions may lead back to what was looked at.
+            seen.add(formula)
             parts = list(parts_of(formula))
             if len(parts) > _MAX_PARTS or not self.empty(parts):
                 return parts
@@ -109,7 +112,7 @@ class _Search:
                 if fewer and self.empty(fewer):
                     parts = fewer
             formula = conjunction(map(self.meant, parts))
-            if formula == conjunction(parts) or (len(parts) > 1 and len(parts_of(formula)) <= len(parts)):
+            if formula in seen or (len(parts) > 1 and len(parts_of(formula)) <= len(parts)):
                 return parts
 
     def empty(self, parts: Sequence[Formula]) -> bool:
@@ -193,7 +196,7 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
         case Members():
             return _members(formula)
         case Reference():
-            return f"a reference to {formula.key}"
+            return f"a reference to {formula.key or 'the root'}"
         case Not():
             return f"not ({worded(formula.part, depth - 1) if depth else '...'})"
         case And():

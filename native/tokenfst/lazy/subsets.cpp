@@ -121,7 +121,7 @@ void SubsetMachine::check_open() {
     calls = calls || own_calls, ends = ends || own_ends, reads = reads || !(own_calls || own_ends);
   }
   if (calls + ends + reads > 1) {
-    throw std::invalid_argument("where a rule is called, or ends, something else can be read");
+    throw NondeterministicRules();
   }
 }
 

@@ -16,12 +16,13 @@
 // The names of an object's members stand beside the language of all others, so many sets differ from a set of one state
 // in one class of bytes; their rows are made from its row.
 //
-// A grammar in which something else can be read where a rule is called or ends is refused (std::invalid_argument).
+// A grammar in which something else can be read where a rule is called or ends is refused (NondeterministicRules).
 // Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <span>
 
 #include "support/interner.h"
@@ -59,6 +60,11 @@ class ByState {
  private:
   const int32_t value_;
   Vector<int32_t> fixed_, made_;
+};
+
+class NondeterministicRules : public std::exception {
+ public:
+  const char* what() const noexcept override { return "where a rule is called, or ends, something else can be read"; }
 };
 
 class SubsetMachine : public Machine {
