@@ -19,6 +19,7 @@ from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from decoding.arena import FREE_SLOT, Arena
+from decoding.arena.parallel import Candidates, keep_distinct
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -280,3 +281,10 @@ def test_a_grammar_takes_as_much_as_its_nodes_and_not_as_the_paths_of_its_stacks
         assert np.array_equal(arena.mask(at, 12)[0].numpy(), automaton.mask(state, 12))
         at, state = arena.advance(at, torch.tensor([token])), automaton.advance(state, token)
     assert arena.ended(at).all()
+
+
+def test_candidates_that_cannot_be_compared_are_refused() -> None:
+    one = torch.zeros(1, 1, dtype=torch.int64)
+    many = Candidates(*[one.expand(1, 70_000)] * 3, one[..., None].expand(1, 70_000, 1))
+    with pytest.raises(LimitExceeded, match="70,000 candidates"):
+        keep_distinct(torch.zeros(1, 1, 8, dtype=torch.int64), many)

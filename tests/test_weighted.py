@@ -284,3 +284,20 @@ def test_weighted_acceptors_of_openfst_keep_their_weights() -> None:
         automaton = compile_weighted(from_fst(mapped))
         assert automaton.semiring == semiring
         assert automaton.weight("colour") == pytest.approx(1.25)
+
+
+def test_parts_without_weights_count_once_however_they_are_grouped() -> None:
+    some, rest = ex.literal("ab") | ex.literal("ab").star(), ex.literal("b").weighted(1, "log")
+    for either in (
+        some.weighted(0, "log") | rest,
+        some | rest,
+        rest | some,
+        ex.literal("ab") | (ex.literal("ab").star() | rest),
+    ):
+        assert compile_weighted(either).weight(b"ab") == 0
+    first, second = ex.literal("a") | "ab", ex.literal("b") | "bb"
+    for row in ((first + second).weighted(0, "log") + rest, first + second + rest, first + (second + rest)):
+        assert compile_weighted(row).weight(b"abbb") == 1
+    assert compile_weighted(rest | ex.literal("b").weighted(1, "log")).weight(b"b") == pytest.approx(
+        1 - math.log(2), abs=1e-6
+    )

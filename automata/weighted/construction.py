@@ -3,12 +3,15 @@
 Thompson's construction (`automata.compile.nfa`) with a cost for every arc. A weighted part is entered by an epsilon arc
 of its cost. Parts without weights are laid out as always, with two exceptions. What has to be compiled on its own is
 compiled to a minimal automaton and copied in, at no cost. In the log semiring this is done with every part without
-weights, since such a part is a language, in which a text counts once, however many paths the part has for it.
+weights, since such a part is a language, in which a text counts once, however many paths the part has for it. The
+alternatives without weights of one alternation are one part, and so are neighbours without weights in a concatenation:
+it makes no difference how they are grouped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 import numpy as np
 
@@ -18,8 +21,10 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL, ThompsonConstruction
 from automata.expressions import (
     Acceptor,
+    Alternation,
     ByteSet,
     CharSet,
+    Concatenation,
     Difference,
     Expr,
     Intersection,
@@ -27,6 +32,8 @@ from automata.expressions import (
     Literal,
     Transduction,
     Weighted,
+    alternation,
+    concat,
     is_weighted,
 )
 from automata.limits import Work
@@ -117,10 +124,34 @@ class WeightedConstruction(ThompsonConstruction):
             self.put(expr.inner, middle, end)
         elif isinstance(expr, Acceptor):
             self.copy_tables(expr.tables, start, end)
+        elif self.semiring == "log" and isinstance(expr, Alternation):
+            for part in self.alternatives(expr):
+                self.put(part, start, end)
+        elif self.semiring == "log" and isinstance(expr, Concatenation):
+            *parts, last = self.in_a_row(expr)
+            for part in parts:
+                middle = self.fragment.state()
+                self.put(part, start, middle)
+                start = middle
+            self.put(last, start, end)
         elif not whole and (isinstance(expr, _COMPILED) or expr in self.shared):
             self.copy_weighted(self.compiled_with_weights(expr), start, end)
         else:
             super().between(expr, start, end, whole=True)
+
+    def alternatives(self, expr: Alternation) -> list[Expr]:
+        """Return the parts of an alternation, those without weights as one."""
+        plain = [part for part in expr.parts if id(part) not in self.has_weights]
+        others = [part for part in expr.parts if id(part) in self.has_weights]
+        return [alternation(*plain), *others] if plain else others
+
+    def in_a_row(self, expr: Concatenation) -> list[Expr]:
+        """Return the parts of a concatenation, neighbours without weights as one."""
+        found: list[Expr] = []
+        for has_weights, group in groupby(expr.parts, key=lambda part: id(part) in self.has_weights):
+            parts = list(group)
+            found += parts if has_weights else [concat(*parts)]
+        return found
 
     def epsilon_between(self, source: int, target: int, cost: float) -> None:
         """Add an epsilon arc of some cost."""

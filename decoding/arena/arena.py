@@ -305,6 +305,7 @@ class Arena:
 
         Raises:
             TypeError, ValueError: there are too many or too few tokens, or on the CPU a token is not below V.
+            LimitExceeded: an ambiguous grammar has too many configurations to be told apart in one step.
         """
         steps = self._native if self.configurations == 1 else None
         if steps is not None and (after := unless_refused(steps.advance, at, tokens)) is not None:

@@ -9,12 +9,16 @@ Rejected: hashes of stacks (two that collide would be merged); copying the stack
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
 
+from automata.errors import LimitExceeded
 from decoding.arena.layout import DEAD
+
+# The most memory of a comparison of all candidates with each other, in bytes.
+_MOST_BYTES: Final = 1 << 32
 
 
 class Candidates(NamedTuple):
@@ -40,16 +44,29 @@ def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor
         stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
         candidates: what may be kept; those at the dead node may not.
 
+    Raises:
+        LimitExceeded: there are too many candidates to be compared with each other.
+
     Returns:
         `[B, P]` int64 and bool: candidates, those that are alive and differ first, and whether each is such a one;
         `[B]` bool, whether there were more of them than P.
     """
+    _check_size(*candidates.near.shape)
     alive = candidates.node != DEAD
     earlier = torch.ones(2 * candidates.node.shape[1:], dtype=torch.bool, device=stack.device).tril(-1)
     repeats = _equal(stack, candidates) & earlier & alive[:, None]
     fresh = alive & ~repeats.any(2)
     order = (~fresh).to(torch.uint8).argsort(dim=1, stable=True)[:, : stack.shape[1]]
     return order, fresh.gather(1, order), fresh.sum(1) > stack.shape[1]
+
+
+def _check_size(num_sequences: int, num_candidates: int, num_near: int) -> None:
+    """Raise LimitExceeded if the candidates of one step are too many to be compared with each other."""
+    if num_sequences * num_candidates**2 * max(num_near, 1) > _MOST_BYTES:
+        raise LimitExceeded(
+            f"a step of {num_sequences:,} sequences has {num_candidates:,} candidates each to tell apart, which takes "
+            "too much memory: let the grammar carry fewer configurations"
+        )
 
 
 def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
