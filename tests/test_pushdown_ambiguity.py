@@ -11,6 +11,7 @@ from pushdown_grammars import PLAIN, A, B, S, all_texts, compiled, many, opt, ou
 from automata import (
     Expr,
     Grammar,
+    Limits,
     NondeterministicGrammar,
     TooManyConfigurations,
     alternation,
@@ -18,6 +19,7 @@ from automata import (
     concat,
     literal,
 )
+from automata.limits import Work
 from automata.pushdown.compile import compile_network
 from automata.pushdown.grammar import Place
 from constraints import grammar
@@ -112,3 +114,19 @@ def test_what_cannot_be_carried_is_not_expanded() -> None:
     assert automaton.expand(4).accepts(b"iiix")
     with pytest.raises(TooManyConfigurations):
         automaton.expand(12)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        'start: start start start "a" | "b"',
+        'start: start start start "c" start "a" | "b"',
+        'start: start start start start start | "c" start start | "a"',
+        'start: start start "a" | "a" start "c" start "c" | "c" "a" | "a"',
+        'start: "a" "a" "a" start | x x start "b" | "c"\nx: x x x x | x "a" | start x "a" x | "a"',
+        'start: x "c" start "b" | "a" "a" "b"\nx: x y start "b" | start "b"\ny: "a" start "a" y | x "a" | "a"',
+    ],
+)
+def test_stacks_that_grow_together_are_found_early(rules: str) -> None:
+    with pytest.raises(NondeterministicGrammar, match="two derivations are open"):
+        compile_grammar(grammar(rules), work=Work(Limits(seconds=5)))

@@ -20,8 +20,10 @@ from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import Configuration
 from automata.texts import readable
 
-# Configurations looked at in search of a text.
-_MAX_TRIED = 20_000
+# What a move pops and pushes, from the bottom up; where it leads, and a byte that it reads.
+_Move = tuple[Stack, Stack, int, bytes]
+# Moves tried in search of a text, and how high its stacks may be.
+_MAX_TRIED, _MAX_HEIGHT = 50_000, 100
 
 _ADVICE = (
     "let both begin with a rule that they share, make what should be read as a whole a lexical rule, give lexical "
@@ -75,39 +77,55 @@ def _first_state(found: Construction, state: int) -> int:
 
 
 def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes | None:
-    """Return a shortest text that leads to a state, or None if it is not found soon."""
+    """Return a shortest text that leads to a state, or None if none is found soon.
+
+    Args:
+        automaton: what is known of the automaton.
+        state: the state; negative if `automaton` does not have it.
+        work: how the search is stopped.
+    """
+    if state < 0:
+        return None
     moves = _moves(automaton, work)
     level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
-    tried = set(level)
+    known = set(level)
+    num_tried = 0
     while level:
         reached: dict[Configuration, bytes] = {}
         for (at, stack), text in work.watched(level.items()):
             if at == state:
                 return text
-            for pops, pushes, target, byte in moves[at]:
+            candidates = moves[at].get((), []) + (moves[at].get(stack[-1:], []) if stack else [])
+            num_tried += len(candidates)
+            if num_tried > _MAX_TRIED:
+                return None
+            for pops, pushes, target, byte in candidates:
                 height = len(stack) - len(pops)
-                after = target, stack[: max(height, 0)] + pushes
-                if stack[max(height, 0) :] == pops and after not in tried:
-                    tried.add(after)
+                if height < 0 or stack[height:] != pops or height + len(pushes) > _MAX_HEIGHT:
+                    continue
+                after = target, stack[:height] + pushes
+                if after not in known:
+                    known.add(after)
                     reached[after] = text + byte
-                    if len(tried) > _MAX_TRIED:
-                        return None
         level = reached
     return None
 
 
-def _moves(automaton: PushdownAutomaton, work: Work) -> list[list[tuple[Stack, Stack, int, bytes]]]:
-    """Return the steps of each state over bytes, one byte for all that do the same: pops and pushes from the bottom up,
-    the target and the byte."""
+def _moves(automaton: PushdownAutomaton, work: Work) -> list[dict[Stack, list[_Move]]]:
+    """Return the steps of each state over bytes, one byte for all that do the same, by the symbol that has to be on
+    top, or by the empty stack if any may be."""
     rank, byte_of = _by_appearance(automaton)
-    found: list[list[tuple[Stack, Stack, int, bytes]]] = []
+    found: list[dict[Stack, list[_Move]]] = []
     num_classes = automaton.num_classes
     for steps in work.watched(automaton.steps_by_state(work)):
         moves: dict[tuple[Stack, Stack, int], bytes] = {}
         for column, pops, pushes, target in sorted(steps, key=lambda step: rank[step[0]]):
             if column < num_classes:
                 moves.setdefault((pops, pushes, target), byte_of[column])
-        found.append([(*move, byte) for move, byte in moves.items()])
+        by_top: dict[Stack, list[_Move]] = {}
+        for (pops, pushes, target), byte in moves.items():
+            by_top.setdefault(pops[-1:], []).append((pops, pushes, target, byte))
+        found.append(by_top)
     return found
 
 

@@ -17,7 +17,8 @@
 //     boundary   the continuation after words over some columns. Many states inside words end them in the same way, so
 //                the boundary is one additional state, which no byte leads to; all of them share its steps
 //
-// Equal elements are merged, so two derivations of one text that reach the same configuration cost nothing.
+// Equal elements are merged, so two derivations of one text that reach the same configuration cost nothing. A grammar
+// in which a set has too many elements, or a choice too many stacks, is refused: most of these grow without end.
 //
 // Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Reading has priority: only columns that no
 // leaf reads end words, and of the words that can end, the one with the highest priority does. A lazy word that can

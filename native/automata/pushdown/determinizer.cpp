@@ -115,6 +115,14 @@ int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
   return state_of_set_.back();
 }
 
+// Return whether some stacks are too many, or too high, for one symbol; note which bound was exceeded.
+bool Determinizer::passes_bound(std::span<const int32_t> some, const Elements& elements, int32_t from) {
+  if (some.size() > kMostElements) return stop(Unbounded::kDerivations, elements, from), true;
+  const bool high = std::ranges::any_of(some, [&](int32_t stack) { return stacks[stack].height > kMostLocalStack; });
+  if (high || choices_.size() > kMostSets) return stop(Unbounded::kStack, elements, from), true;
+  return false;
+}
+
 void Determinizer::stop(Unbounded reason, std::span<const Element> elements, int32_t state) {
   unbounded = reason, unbounded_state = state;
   unbounded_elements.assign(elements.begin(), elements.end());
@@ -329,6 +337,7 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   auto [pushes, elements] = without_common(stacks, std::move(reached), budget_);
   if (elements.size() > 1) {
     if (auto product = factored(stacks, elements, budget_)) {
+      if (passes_bound(product->stacks, elements, task.at)) return;
       pushes = stack_on(stacks, stacks.push(choice(*product), pushes), product->above.common, budget_);
       elements = std::move(product->above.elements);
     }

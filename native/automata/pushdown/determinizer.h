@@ -77,6 +77,7 @@ class Determinizer {
 
   int32_t new_state(std::span<const Element> elements, int32_t from);
   int32_t set_of(const Elements& elements, int32_t from);
+  bool passes_bound(std::span<const int32_t> some, const Elements& elements, int32_t from);
   void stop(Unbounded reason, std::span<const Element> elements, int32_t state);
 
   void do_task(Task task);
