@@ -2,8 +2,8 @@
 
     python scripts/sanitize.py [ARGUMENTS OF PYTEST ...]
 
-The packages are copied to `build/sanitize/site`, with extensions that are built for it. Takes GCC or Clang with their
-sanitizers, on Linux.
+What the tests need is copied to `build/sanitize/site`, with extensions that are built for it. Takes GCC or Clang with
+their sanitizers, on Linux.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "sanitize"
 SITE = BUILD / "site"
-PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "tests")
+# A test reads the sources of the core.
+COPIED = ("automata", "tokenfst", "constraints", "decoding", "tests", "native")
 # Where the core is called directly.
 TESTS = (
     "tests/core",
@@ -36,9 +37,9 @@ def build() -> None:
     options = ["-DTOKENFST_SANITIZE=ON", f"-Dnanobind_DIR={nanobind}", f"-DPython_EXECUTABLE={sys.executable}"]
     subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *options], check=True)
     subprocess.run(["cmake", "--build", BUILD], check=True)
-    for package in PACKAGES:
+    for folder in COPIED:
         ignored = shutil.ignore_patterns("*.so", "__pycache__")
-        shutil.copytree(ROOT / package, SITE / package, ignore=ignored, dirs_exist_ok=True)
+        shutil.copytree(ROOT / folder, SITE / folder, ignore=ignored, dirs_exist_ok=True)
     subprocess.run(["cmake", "--install", BUILD, "--prefix", SITE], check=True)
 
 
