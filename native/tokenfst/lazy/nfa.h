@@ -111,6 +111,7 @@ class LazyNfa {
   size_t num_bytes() const;
 
  private:
+  friend class InsideDistances;
   friend class NfaDistances;
   // One arc between outer states that stands for several: a chain, or a copy of a fragment.
   struct Edge {

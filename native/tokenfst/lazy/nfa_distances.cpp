@@ -9,24 +9,8 @@ namespace {
 using automata::kNone;
 
 constexpr int32_t kUnseen = -1;
-// At most this many layers are written: if they do not grow evenly by then, further layers are treated as too far.
-constexpr size_t kMostLayers = 1 << 10;
 // With more rows than this of states with flags, only the first of the guarded arcs that are open is followed.
 constexpr size_t kMostMade = 1 << 12;
-
-// The difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path exists.
-int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
-  int32_t more = 0;
-  for (size_t state = 0; state < layer.size(); ++state) {
-    if (layer[state] >= kFar) continue;
-    if (before[state] >= kFar || (more && layer[state] - before[state] != more)) return kNone;
-    more = layer[state] - before[state];
-  }
-  for (size_t state = 0; more && state < layer.size(); ++state) {
-    if (layer[state] >= kFar && before[state] < kFar) return kNone;
-  }
-  return more;
-}
 
 }  // namespace
 
@@ -34,8 +18,7 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
     : machine_(machine),
       nfa_(machine.nfa()),
       budget_(budget),
-      tokens_ahead_(nfa_.text_.size(), 0, budget),
-      bytes_inside_(nfa_.coaccessible_.size(), kFar, budget),
+      inside_(nfa_, vocabulary.whole(), budget),
       to_exit_(0, 0, kFar, budget),
       has_flags_(budget),
       possible_exits_(budget),
@@ -45,132 +28,11 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       vectors_(budget),
       contexts_(budget),
       vector_(budget) {
-  find_tokens_ahead(vocabulary.whole());
-  find_bytes_inside();
-  find_layers();
   find_rules_with_flags();
   find_ways_to_exits();
   vector_.assign(to_exit_.columns(), kFar);
   vector_[0] = 0;
   number(kNone);
-}
-
-// Literal texts.
-
-void NfaDistances::find_tokens_ahead(const Trie& tokens) {
-  uint8_t byte_of[256] = {};
-  // A byte of a literal text is alone in its class.
-  for (int byte = 0; byte < 256; ++byte) byte_of[nfa_.byte_class_[byte]] = static_cast<uint8_t>(byte);
-  for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
-    const int32_t begin = nfa_.chains_[chain].text_begin, end = nfa_.chains_[chain + 1].text_begin;
-    const auto ahead = [&](int32_t place) { return place < end ? tokens_ahead_[place] : 0; };
-    for (int32_t first = end - 1; first >= begin; --first) {
-      int32_t least = 1 + ahead(first + 1), at = first;
-      const TrieNode* node = &tokens.root();
-      while (at < end) {
-        const int32_t child = tokens.child(*node, byte_of[nfa_.text_[at]]);
-        if (!child) break;
-        node = &tokens[child];
-        ++at;
-        if (node->first_rank < tokens.own_end(*node)) least = std::min(least, 1 + ahead(at));
-      }
-      tokens_ahead_[first] = least;
-      budget_.spend(1 + at - first);
-    }
-  }
-}
-
-// Fragments.
-
-void NfaDistances::find_bytes_inside() {
-  const auto num_states = static_cast<int32_t>(bytes_inside_.size());
-  for (size_t fragment = 0; fragment + 1 < nfa_.first_of_fragment_.size(); ++fragment) {
-    bytes_inside_[nfa_.first_of_fragment_[fragment] + 1] = 0;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int32_t state = num_states - 1; state >= 0; --state) {
-      int32_t least = bytes_inside_[state];
-      for (const ClassArc& arc : nfa_.fragment_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
-      for (int32_t target : nfa_.fragment_epsilon(state)) least = std::min(least, bytes_inside_[target]);
-      changed = changed || least < bytes_inside_[state];
-      bytes_inside_[state] = least;
-    }
-    budget_.spend(8 * num_states);
-  }
-}
-
-// Counters.
-
-void NfaDistances::find_layers() {
-  for (const LazyNfa::Counter& counter : nfa_.counters_) {
-    const size_t size = nfa_.first_of_fragment_[counter.fragment + 1] - nfa_.first_of_fragment_[counter.fragment];
-    Layers& own = layers_.emplace_back(Layers{support::Matrix<int32_t>(0, size, kFar, budget_)});
-    for (;;) {
-      own.bytes.add_row(kFar);
-      const size_t count = own.bytes.rows() - 1;
-      fill_layer(counter, own.bytes[count], count ? own.bytes[count - 1] : std::span<const int32_t>());
-      const int32_t more = count ? growth(own.bytes[count], own.bytes[count - 1]) : kNone;
-      own.growth = std::max(more, 0);
-      if (more != kNone || count + 1 == kMostLayers) break;
-    }
-  }
-}
-
-// Fill in the layer after `before`, which is empty for the first layer.
-void NfaDistances::fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer,
-                              std::span<const int32_t> before) {
-  const int32_t first = nfa_.first_of_fragment_[counter.fragment];
-  if (before.empty()) layer[1] = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto state = static_cast<int32_t>(layer.size()) - 1; state >= 0; --state) {
-      int32_t least = layer[state];
-      for (const ClassArc& arc : nfa_.fragment_arcs(first + state)) {
-        const int32_t target = arc.target - first;
-        if (!nfa_.number(counter, target).is_counted) {
-          least = std::min(least, 1 + layer[target]);
-        } else if (!before.empty()) {
-          least = std::min(least, 1 + before[target]);
-        }
-      }
-      for (int32_t target : nfa_.fragment_epsilon(first + state)) least = std::min(least, layer[target - first]);
-      changed = changed || least < layer[state];
-      layer[state] = least;
-    }
-    budget_.spend(8 * static_cast<int64_t>(layer.size()));
-  }
-}
-
-int32_t NfaDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const {
-  const Layers& own = layers_[&counter - nfa_.counters_.data()];
-  const auto num_layers = static_cast<int64_t>(own.bytes.rows());
-  const int64_t fewest = units >= 0 ? std::max(counter.low - units, 0) : 0;
-  int64_t most = std::max(fewest, num_layers - 1);
-  if (units >= 0 && counter.high != kNone) most = std::min<int64_t>(most, counter.high - units);
-  int64_t least = kFar;
-  for (int64_t count = fewest; count <= most; ++count) {
-    int64_t left = own.bytes[std::min(count, num_layers - 1)][inner];
-    if (count >= num_layers) left = own.growth ? left + own.growth * (count - num_layers + 1) : kFar;
-    least = std::min(least, left);
-  }
-  return static_cast<int32_t>(least);
-}
-
-NfaDistances::Rest NfaDistances::rest_of(int32_t state) const {
-  if (state < nfa_.num_outer()) return {state, 0};
-  if (nfa_.is_in_chain(state)) {
-    const auto [number, place] = nfa_.in_chain(state);
-    const LazyNfa::Chain& chain = nfa_.chains_[number];
-    return {chain.target, tokens_ahead_[chain.text_begin + place]};
-  }
-  if (state < nfa_.num_fixed_states()) {
-    const auto [number, inner] = nfa_.in_copy(state);
-    const LazyNfa::Copy& copy = nfa_.copies_[number];
-    return {copy.target, bytes_inside_[nfa_.first_of_fragment_[copy.fragment] + inner]};
-  }
-  const LazyNfa::Counted at = nfa_.counted(state);
-  return {at.counter.target, bytes_left(at.counter, at.inner, at.units)};
 }
 
 // Outer states.
@@ -233,7 +95,7 @@ void NfaDistances::find_ways_to_exits() {
   }
   for (int32_t state = nfa_.first_detached_; state < nfa_.first_block_; ++state) {
     const bool is_end = state == nfa_.first_block_ - 1;
-    to_exit_[state][0] = is_end ? 0 : rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more;
+    to_exit_[state][0] = is_end ? 0 : inside_.rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more;
   }
 }
 
@@ -246,7 +108,7 @@ std::span<const int32_t> NfaDistances::to_exit(int32_t state) {
 
 bool NfaDistances::is_found_alone(int32_t state) const {
   if (state >= nfa_.num_fixed_states()) return true;
-  return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[rest_of(state).state];
+  return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[inside_.rest_of(state).state];
 }
 
 // Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long.
@@ -301,7 +163,7 @@ void NfaDistances::find_made(int32_t state) {
 // Return whether the row has changed.
 bool NfaDistances::fill_made(int32_t number) {
   const auto [own, flags] = nfa_.apart(followed_[number].state);
-  const Rest rest = rest_of(own);
+  const InsideDistances::Rest rest = inside_.rest_of(own);
   Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
   if (rest.state == own) {
     lower_by_arcs(row, own, flags, followed_[number].num_arcs);
@@ -316,7 +178,7 @@ bool NfaDistances::fill_made(int32_t number) {
 // Return whether an exit that may be possible has not been reached by a row.
 bool NfaDistances::lacks_exit(int32_t number) {
   const int32_t own = nfa_.apart(followed_[number].state).state;
-  if (rest_of(own).state != own) return false;
+  if (inside_.rest_of(own).state != own) return false;
   const auto row = made_rows_[number];
   for (int32_t exit = 0; exit < static_cast<int32_t>(row.size()); ++exit) {
     if (row[exit] >= kFar && possible_exits_[own] & exit_bit(exit)) return true;
@@ -334,7 +196,7 @@ int32_t NfaDistances::num_open_arcs(int32_t state) {
 template <class Visit>
 void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   const auto [own, flags] = nfa_.apart(state);
-  const Rest rest = rest_of(own);
+  const InsideDistances::Rest rest = inside_.rest_of(own);
   if (rest.state != own) return visit(nfa_.with_flags(rest.state, flags));
   each_way(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
   const int32_t call = nfa_.call_of(state);
@@ -355,16 +217,16 @@ void NfaDistances::each_plain_way(int32_t state, Visit lead) {
       lead(0, target);
     } else {
       const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
-      lead(bytes_left(counter, counter.entry, 0), counter.target);
+      lead(inside_.bytes_left(counter, counter.entry, 0), counter.target);
     }
   }
   for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
     if (edge.is_copy) {
       const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
-      lead(bytes_inside_[nfa_.first_of_fragment_[copy.fragment]], copy.target);
+      lead(inside_.bytes_inside(nfa_.first_of_fragment_[copy.fragment]), copy.target);
     } else {
       const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
-      lead(tokens_ahead_[chain.text_begin], chain.target);
+      lead(inside_.tokens_ahead(chain.text_begin), chain.target);
     }
   }
 }
@@ -399,7 +261,7 @@ bool NfaDistances::lower_inside_chains() {
     if (!has_flags_.empty() && has_flags_[own.target]) continue;
     const int32_t end = nfa_.chains_[chain + 1].first_state;
     for (int32_t state = own.first_state; state < end; ++state) {
-      const int32_t more = tokens_ahead_[own.text_begin + state - own.first_state + 1];
+      const int32_t more = inside_.tokens_ahead(own.text_begin + state - own.first_state + 1);
       changed = lower(to_exit_[state], more, own.target) || changed;
     }
     budget_.spend(8 * (end - own.first_state));
@@ -414,7 +276,8 @@ bool NfaDistances::lower_inside_copies() {
     const int32_t first = nfa_.first_of_fragment_[copy.fragment];
     const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
     for (int32_t inner = 2; inner < size; ++inner) {
-      changed = lower(to_exit_[copy.first_state + inner - 2], bytes_inside_[first + inner], copy.target) || changed;
+      changed =
+          lower(to_exit_[copy.first_state + inner - 2], inside_.bytes_inside(first + inner), copy.target) || changed;
     }
     budget_.spend(8 * size);
   }
@@ -453,7 +316,7 @@ bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
 // Sets and contexts.
 
 int32_t NfaDistances::rule_of(int32_t state) const {
-  const int32_t outer = rest_of(nfa_.apart(state).state).state;
+  const int32_t outer = inside_.rest_of(nfa_.apart(state).state).state;
   return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
 }
 

@@ -1,29 +1,25 @@
 // How far the ends of rules are from the states of a LazyNfa, which is determinized on demand.
 //
-// For each state there is an upper bound on the number of tokens from it to each exit of its rule. A literal text is
-// cut into as few tokens as possible; everything else is read byte by byte. A set is as far from an exit as the nearest
-// of its states, and a context gives the distance of the end of the text from each exit of the rule on top, or of each
-// of the rules that were called together.
+// For each state there is an upper bound on the number of tokens from it to each exit of its rule. A set is as far from
+// an exit as the nearest of its states, and a context gives the distance of the end of the text from each exit of the
+// rule on top, or of each of the rules that were called together.
 //
-//     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
-//     bytes_inside_   the number of bytes from each state of a fragment to its end
+//     inside_         how far each state inside a part is from the outer state that follows (`lazy/inside_distances.h`)
 //     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
 //                     of the paths through a call by each of its exits
 //     made_           the same of states of rules with flags, found when it is first asked for. Of the guarded arcs
 //                     that are open the first is followed, which leads to an end; and more of them, one by one, as
 //                     long as some exit that may be possible has not been reached
-//     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
-//                     of units counted on the way
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
-// which exit it is); tokens that reach beyond a literal text (they would have to be found for every continuation of
-// it).
+// which exit it is).
 #pragma once
 
 #include <cstdint>
 
 #include "support/value_interner.h"
 #include "tokenfst/lazy/distances.h"
+#include "tokenfst/lazy/inside_distances.h"
 #include "tokenfst/lazy/subsets.h"
 #include "tokenfst/vocabulary.h"
 
@@ -39,21 +35,6 @@ class NfaDistances : public DistanceSource {
   Context above(int32_t context, int32_t called) override;
 
  private:
-  // The layers of a counter. Once a layer exceeds the one before by the same number for all states, so do all that
-  // follow.
-  struct Layers {
-    support::Matrix<int32_t> bytes;  // by units, then by state
-    int32_t growth = 0;              // the increase of each further layer; 0 if there is no path
-  };
-  // Whatever comes next of a state that is not followed arc by arc: the outer state that ends it, and how far that is.
-  struct Rest {
-    int32_t state, more;
-  };
-
-  void find_tokens_ahead(const Trie& tokens);
-  void find_bytes_inside();
-  void find_layers();
-  void fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer, std::span<const int32_t> before);
   void find_ways_to_exits();
   bool lower_inside_chains();
   bool lower_inside_copies();
@@ -87,16 +68,10 @@ class NfaDistances : public DistanceSource {
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);
 
-  // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
-  int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
-  Rest rest_of(int32_t state) const;
-
   SubsetMachine& machine_;
   LazyNfa& nfa_;
   Budget& budget_;
-  Vector<int32_t> tokens_ahead_;                        // [T]
-  Vector<int32_t> bytes_inside_;                        // by state of all fragments
-  std::vector<Layers> layers_;                          // by counter
+  InsideDistances inside_;
   support::Matrix<int32_t> to_exit_;                    // [N, E], E the most exits that a rule has
   Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
   Vector<uint64_t> possible_exits_;                     // of these, by exit, whatever flags are set; a bit each

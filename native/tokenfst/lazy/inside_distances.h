@@ -1,0 +1,59 @@
+// How much is left to be read inside the parts of a LazyNfa that are shared: literal texts, fragments and counters.
+//
+// Every state inside a part leads to the one outer state that follows the part, and what is left until there does not
+// depend on anything else. A literal text is cut into as few tokens as possible; everything else is read byte by byte,
+// which bounds the number of tokens from above.
+//
+//     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
+//     bytes_inside_   the number of bytes from each state of a fragment to its end
+//     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
+//                     of units counted on the way
+//
+// Rejected: tokens that reach beyond a literal text (they would have to be found for every continuation of it).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tokenfst/lazy/distances.h"
+#include "tokenfst/lazy/nfa.h"
+#include "tokenfst/vocabulary.h"
+
+namespace tokenfst {
+
+class InsideDistances {
+ public:
+  // The outer state that follows a part, and how far it is. An outer state follows itself.
+  struct Rest {
+    int32_t state, more;
+  };
+
+  InsideDistances(const LazyNfa& nfa, const Trie& tokens, Budget& budget);
+
+  int32_t tokens_ahead(int32_t place) const { return tokens_ahead_[place]; }
+  int32_t bytes_inside(int32_t state) const { return bytes_inside_[state]; }
+  // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
+  int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
+  Rest rest_of(int32_t state) const;
+
+ private:
+  // The layers of a counter. Once a layer exceeds the one before by the same number for all states, so do all that
+  // follow.
+  struct Layers {
+    support::Matrix<int32_t> bytes;  // by units, then by state
+    int32_t growth = 0;              // the increase of each further layer; 0 if there is no path
+  };
+
+  void find_tokens_ahead(const Trie& tokens);
+  void find_bytes_inside();
+  void find_layers();
+  void fill_layer(const LazyNfa::Counter& counter, std::span<int32_t> layer, std::span<const int32_t> before);
+
+  const LazyNfa& nfa_;
+  Budget& budget_;
+  Vector<int32_t> tokens_ahead_;  // [T]
+  Vector<int32_t> bytes_inside_;  // by state of all fragments
+  std::vector<Layers> layers_;    // by counter
+};
+
+}  // namespace tokenfst
