@@ -63,7 +63,7 @@ class Engine(engines.Engine, Protocol):
 class TokenFstGrammar(TokenFst):
     """This project, on bundled grammars by name."""
 
-    def compile(self, pattern: str) -> tokenfst.TokenAutomaton:  # type: ignore[override]
+    def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
         grammar = constraints.grammars.json() if pattern == "json" else bundled(pattern)
         return tokenfst.compile(grammar, self.vocabulary)
 

@@ -37,6 +37,7 @@ import numpy as np
 from engines import Greedy
 from hostile_inputs import INPUTS, Hostile
 from json_texts import spellings
+from oracles import Kind
 from peers import PEERS, Peer, Refused, peer
 from workers import Outcome, Worker
 
@@ -62,6 +63,14 @@ class Result:
     memory: int
 
 
+# One small input of each kind.
+SMALLEST: dict[Kind, Any] = {
+    "pattern": "a*",
+    "schema": {},
+    "grammar": {"lark": 'start: "a"', "gbnf": 'root ::= "a"'},
+}
+
+
 class Attempt:
     """One engine; called with the name of an input, in a process of its own, it gives the outcome and the reason."""
 
@@ -70,13 +79,9 @@ class Attempt:
         self.engine: Peer = peer(name, self.vocabulary)
         self.greedy = Greedy(self.vocabulary)
         # What is imported or prepared late is so now.
-        for kind, source in (
-            ("pattern", "a*"),
-            ("schema", {}),
-            ("grammar", {"lark": 'start: "a"', "gbnf": 'root ::= "a"'}),
-        ):
+        for kind, source in SMALLEST.items():
             try:
-                self.engine.compile(kind, source)  # type: ignore[arg-type]
+                self.engine.compile(kind, source)
                 self.engine.mask()
             except Refused:
                 continue
