@@ -37,7 +37,7 @@ void require_arcs(const CountedTables& tables) {
   for (int32_t state = 0; state < tables.num_states(); ++state) {
     for (int32_t column = 0; column < tables.num_classes; ++column) {
       int32_t before = kNone;
-      for (const GuardedArc& arc : tables.arcs(state, column)) {
+      for (const CountedArc& arc : tables.arcs(state, column)) {
         require(before < arc.low && arc.low <= arc.high && arc.high <= tables.max_register,
                 "guards are not in order, or past `max_register`");
         require(0 <= arc.target && arc.target < tables.num_states(), "an arc leads outside of the states");
@@ -49,7 +49,7 @@ void require_arcs(const CountedTables& tables) {
 }
 
 CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes, Values<uint8_t> byte_class,
-                        Values<int32_t> offsets, Records<GuardedArc> arcs, Values<int32_t> final_from) {
+                        Values<int32_t> offsets, Records<CountedArc> arcs, Values<int32_t> final_from) {
   CountedTables tables;
   require_countable(final_from.size(), "states");
   require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");

@@ -166,7 +166,7 @@ CountedTables tables_of(MinimalCounted&& minimal, std::span<const int32_t> inter
   }
   std::ranges::sort(arcs, {}, [](const auto& arc) { return std::tuple(arc.source, arc.symbol, arc.low); });
   const size_t num_cells = final_from.size() * found.num_classes;
-  budget.charge(sizeof(int32_t) * (num_cells + final_from.size()) + sizeof(GuardedArc) * arcs.size());
+  budget.charge(sizeof(int32_t) * (num_cells + final_from.size()) + sizeof(CountedArc) * arcs.size());
   found.final_from.assign(final_from.begin(), final_from.end());
   found.offsets.assign(num_cells + 1, 0);
   for (const auto& arc : arcs) {

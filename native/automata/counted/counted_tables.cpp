@@ -3,7 +3,7 @@
 namespace automata {
 
 CountedTables::Configuration CountedTables::step(Configuration configuration, uint8_t byte) const {
-  for (const GuardedArc& arc : arcs(configuration.state, byte_class[byte])) {
+  for (const CountedArc& arc : arcs(configuration.state, byte_class[byte])) {
     if (arc.low <= configuration.value && configuration.value <= arc.high)
       return {arc.target, arc.after(configuration.value)};
   }

@@ -13,7 +13,7 @@
 
 namespace automata {
 
-struct GuardedArc {
+struct CountedArc {
   int32_t low, high;  // the least and the greatest register value
   int32_t target;
   int32_t action;  // n >= 0 adds n to the register, ~n sets it to n
@@ -27,15 +27,15 @@ struct CountedTables {
   int32_t num_classes = 0;
   ByteClasses byte_class{};
   std::vector<int32_t> offsets;  // [Q x C + 1], where the arcs of state q by class c begin, at q x C + c
-  std::vector<GuardedArc> guarded_arcs;
+  std::vector<CountedArc> guarded_arcs;
   std::vector<int32_t>
       final_from;  // [Q], a text may end with at least this in the register; kNone where it may not end
 
   int32_t num_states() const { return static_cast<int32_t>(final_from.size()); }
   size_t num_bytes() const {
-    return byte_class.size() + 4 * (offsets.size() + final_from.size()) + sizeof(GuardedArc) * guarded_arcs.size();
+    return byte_class.size() + 4 * (offsets.size() + final_from.size()) + sizeof(CountedArc) * guarded_arcs.size();
   }
-  std::span<const GuardedArc> arcs(int32_t state, int32_t column) const {
+  std::span<const CountedArc> arcs(int32_t state, int32_t column) const {
     const size_t cell = static_cast<size_t>(state) * num_classes + column;
     return {guarded_arcs.data() + offsets[cell], guarded_arcs.data() + offsets[cell + 1]};
   }

@@ -32,7 +32,7 @@ int32_t RegisterFunctions::compose(int32_t function, int32_t column) {
   for (size_t at = 0; at < size; ++at) {
     const Entry entry = entries_[function][at];
     const auto arcs = automaton_.arcs(entry.target, column);
-    for (const automata::GuardedArc& arc : arcs) {
+    for (const automata::CountedArc& arc : arcs) {
       const auto [low, high] = automata::before(entry, arc.low, arc.high);
       if (low > high) continue;
       append({entry.source, low, high, arc.target, followed(entry.action, arc.action)});

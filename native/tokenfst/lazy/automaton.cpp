@@ -57,13 +57,14 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
 void LazyAutomaton::set_beginnings(std::span<const Beginning> beginnings) {
   for (const Beginning& own : beginnings) {
     const int64_t target = read(own.text, own.state);
-    first_.push_back({own.token, target == kNotAllowed ? Configuration{kDead, 0} : Configuration::of(target)});
+    first_.push_back(
+        {own.token, target == kNotAllowed ? NumberedConfiguration{kDead, 0} : NumberedConfiguration::of(target)});
   }
   std::ranges::sort(first_, {}, &FirstToken::token);
 }
 
-Configuration LazyAutomaton::configuration(int64_t state) const {
-  const Configuration at = Configuration::of(state);
+NumberedConfiguration LazyAutomaton::configuration(int64_t state) const {
+  const NumberedConfiguration at = NumberedConfiguration::of(state);
   if (state < 0 || at.state >= machine_.num_states() || at.state < 0 || at.top >= stacks_.num_kept()) {
     throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
   }
@@ -73,7 +74,7 @@ Configuration LazyAutomaton::configuration(int64_t state) const {
 // Steps.
 
 int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
-  const Configuration from = configuration(state);
+  const NumberedConfiguration from = configuration(state);
   stacks_.drop_from(stacks_.num_kept());
   Place at{from.state, from.top, stacks_.num_kept()};
   Looked looked{};
@@ -82,7 +83,7 @@ int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
     at = machine_.step(at, machine_.byte_class()[byte], stacks_, looked);
     if (at.state == kDead) return kNotAllowed;
   }
-  return Configuration{at.state, stacks_.keep(at.top)}.number();
+  return NumberedConfiguration{at.state, stacks_.keep(at.top)}.number();
 }
 
 support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
@@ -129,7 +130,7 @@ std::optional<LazyAutomaton::Predecessor> LazyAutomaton::predecessor(int64_t sta
 
 bool LazyAutomaton::is_final(int64_t state) {
   if (state == kEndState) return true;
-  const Configuration at = configuration(state);
+  const NumberedConfiguration at = configuration(state);
   Looked looked{};
   return machine_.may_end({at.state, at.top, stacks_.num_kept()}, stacks_, looked);
 }
@@ -146,10 +147,10 @@ MaskPointer LazyAutomaton::mask(int64_t state) {
 }
 
 MaskPointer LazyAutomaton::found_mask(int64_t state) {
-  Configuration at = configuration(state);
+  NumberedConfiguration at = configuration(state);
   at.state = machine_.far_state(at.state, vocabulary().longest());
   if (MaskPointer known = cache_.find_context(at, stacks_)) return known;
-  MaskPointer found = finder_.find(at, [&](const Configuration& other) { return mask(other.number()); });
+  MaskPointer found = finder_.find(at, [&](const NumberedConfiguration& other) { return mask(other.number()); });
   if (state == start() && !first_.empty()) found = with_beginnings(*found);
   cache_.keep_context(at, stacks_, found);
   return found;
@@ -195,7 +196,7 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
     writer_.write(*own, out);
     return true;
   }
-  Configuration at = Configuration::of(state);
+  NumberedConfiguration at = NumberedConfiguration::of(state);
   at.state = machine_.alike(at.state, vocabulary().longest());
   // The end token is counted in any case.
   const int64_t limit = remaining + vocabulary().eos_ids().empty();

@@ -78,7 +78,7 @@ class LazyAutomaton : public Automaton {
 
   // Whether no text is allowed.
   bool is_empty() const { return machine_.start() == kDead; }
-  int64_t start() const { return Configuration{machine_.start(), Stacks::kEmpty}.number(); }
+  int64_t start() const { return NumberedConfiguration{machine_.start(), Stacks::kEmpty}.number(); }
   bool is_final(int64_t state);
   // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
@@ -104,7 +104,7 @@ class LazyAutomaton : public Automaton {
  private:
   // Only the thread itself can have made this true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  Configuration configuration(int64_t state) const;
+  NumberedConfiguration configuration(int64_t state) const;
   int64_t target(int64_t state, int32_t token);
   void keep_predecessor(int64_t state, Predecessor from);
   MaskPointer mask(int64_t state);

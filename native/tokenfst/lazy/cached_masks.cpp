@@ -42,7 +42,7 @@ const MaskPointer& ContextMaskCache::find(int64_t state) const {
   return found == masks_.end() ? kNoMask : found->second;
 }
 
-MaskPointer ContextMaskCache::find_context(const Configuration& at, const Stacks& stacks) const {
+MaskPointer ContextMaskCache::find_context(const NumberedConfiguration& at, const Stacks& stacks) const {
   int32_t top = at.top;
   auto found = deeper_.find({kNone, at.state});
   while (found != deeper_.end() && !contexts_[found->second]) {
@@ -53,7 +53,7 @@ MaskPointer ContextMaskCache::find_context(const Configuration& at, const Stacks
   return found == deeper_.end() ? nullptr : contexts_[found->second];
 }
 
-void ContextMaskCache::keep_context(const Configuration& at, const Stacks& stacks, MaskPointer mask) {
+void ContextMaskCache::keep_context(const NumberedConfiguration& at, const Stacks& stacks, MaskPointer mask) {
   const auto context = [&](int32_t above, int32_t symbol) {
     support::reserve_more(contexts_, 1);
     const auto [place, is_new] = deeper_.try_emplace({above, symbol}, static_cast<int32_t>(contexts_.size()));

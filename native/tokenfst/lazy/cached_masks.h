@@ -36,10 +36,10 @@ struct CachedMask {
 using MaskPointer = std::shared_ptr<const CachedMask>;
 
 // A state and a stack, as one number to callers.
-struct Configuration {
+struct NumberedConfiguration {
   int32_t state, top;
 
-  static Configuration of(int64_t number) {
+  static NumberedConfiguration of(int64_t number) {
     return {static_cast<int32_t>(number & 0xFFFFFFFF), static_cast<int32_t>(number >> 32)};
   }
   int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
@@ -68,9 +68,9 @@ class ContextMaskCache {
 
   // The mask of a state; null if it is not kept.
   const MaskPointer& find(int64_t state) const;
-  MaskPointer find_context(const Configuration& at, const Stacks& stacks) const;
+  MaskPointer find_context(const NumberedConfiguration& at, const Stacks& stacks) const;
   void keep(int64_t state, MaskPointer mask);
-  void keep_context(const Configuration& at, const Stacks& stacks, MaskPointer mask);
+  void keep_context(const NumberedConfiguration& at, const Stacks& stacks, MaskPointer mask);
   void clear();
   size_t num_states() const { return masks_.size(); }
   size_t num_contexts() const { return contexts_.size(); }

@@ -21,7 +21,8 @@ std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_pt
 
 }  // namespace
 
-MaskPointer MaskFinder::find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of) {
+MaskPointer MaskFinder::find(const NumberedConfiguration& at,
+                             const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
   const TextLike text = context_.characters.text(at.state);
   if (!(text.set == kQuoted)) {
     if (MaskPointer mask = near_bounds(at, mask_of)) return mask;
@@ -32,7 +33,7 @@ MaskPointer MaskFinder::find(const Configuration& at, const std::function<MaskPo
   return walked(at);
 }
 
-bool MaskFinder::begin(const Configuration& at) {
+bool MaskFinder::begin(const NumberedConfiguration& at) {
   context_.stacks.drop_from(context_.stacks.num_kept());
   tokens_.clear();
   looked_.lowest = context_.stacks[at.top].height + 1;
@@ -44,12 +45,12 @@ WalkedTokens MaskFinder::walked_tokens(bool whole) const {
   return {whole ? vocabulary_.whole() : vocabulary_.partial(), vocabulary_.token_of_rank(), whole};
 }
 
-void MaskFinder::walk(const TokenTrie& tokens, const Configuration& at) {
+void MaskFinder::walk(const TokenTrie& tokens, const NumberedConfiguration& at) {
   AllowedWalk walker(context_, {tokens.trie, tokens.token_of_rank, false}, {}, nullptr, looked_, tokens_);
   walk_places(tokens.trie, place(at), walker, budget_);
 }
 
-void MaskFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
+void MaskFinder::walk_all(const CharacterSet& skipped, const NumberedConfiguration& at) {
   for (const bool whole : {true, false}) {
     const WalkedTokens tokens = walked_tokens(whole);
     AllowedWalk walker(context_, tokens, skipped, whole ? &texts_.quoted() : nullptr, looked_, tokens_);
@@ -57,7 +58,7 @@ void MaskFinder::walk_all(const CharacterSet& skipped, const Configuration& at) 
   }
 }
 
-MaskPointer MaskFinder::walked(const Configuration& at) {
+MaskPointer MaskFinder::walked(const NumberedConfiguration& at) {
   ++counts_.walked;
   begin(at);
   walk_all({}, at);
@@ -65,7 +66,7 @@ MaskPointer MaskFinder::walked(const Configuration& at) {
 }
 
 // The mask that has been collected, relative to `base`; `depth` symbols of the stack or more were looked at.
-MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth) {
+MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedConfiguration& at, int32_t depth) {
   const auto ends = vocabulary_.eos_ids();
   if (tokens_.size() > kMostFlips) {
     Words words = base ? *base : Words(vocabulary_.num_words());
@@ -82,8 +83,8 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const Configurat
 }
 
 // The mask of a text-like state, null if it takes a walk over all tokens.
-MaskPointer MaskFinder::text_mask(const TextLike& text, const Configuration& at,
-                                  const std::function<MaskPointer(const Configuration&)>& mask_of) {
+MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfiguration& at,
+                                  const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
   const int32_t loop = loop_after(text, at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
   const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDot;
@@ -109,7 +110,7 @@ int32_t MaskFinder::loop_after(const TextLike& text, int32_t state) {
 
 // The mask of a state relative to another one's. Where that state allows many tokens that begin with bytes with which
 // nothing may begin here, as where text must not begin with a space, they are taken away at once.
-MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const MaskPointer& known) {
+MaskPointer MaskFinder::differing(const NumberedConfiguration& at, int32_t other, const MaskPointer& known) {
   ++counts_.differing;
   begin(at);
   support::ByteSet lost = context_.characters.lost(at.state, other);
@@ -133,7 +134,7 @@ MaskPointer MaskFinder::differing(const Configuration& at, int32_t other, const 
 }
 
 // A mask with other effects of the tokens that have been collected.
-MaskPointer MaskFinder::with_changes(const MaskPointer& known, const Configuration& at) {
+MaskPointer MaskFinder::with_changes(const MaskPointer& known, const NumberedConfiguration& at) {
   const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
   tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
   return mask(known->base, at, known->depth);
@@ -141,8 +142,8 @@ MaskPointer MaskFinder::with_changes(const MaskPointer& known, const Configurati
 
 // The mask of a state that counts, relative to the one of a state without the counts whose bounds only long tokens
 // reach, which many states share; null if all bounds are too near, or none.
-MaskPointer MaskFinder::near_bounds(const Configuration& at,
-                                    const std::function<MaskPointer(const Configuration&)>& mask_of) {
+MaskPointer MaskFinder::near_bounds(const NumberedConfiguration& at,
+                                    const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
   for (size_t number = 0; number < std::size(kNearBounds); ++number) {
     const int32_t far = context_.machine.far_state(at.state, kNearBounds[number]);
     if (far == at.state) continue;
@@ -160,7 +161,7 @@ MaskPointer MaskFinder::near_bounds(const Configuration& at,
 
 // The mask of a state that is chained or covered but for some first bytes of a text, which lead elsewhere than the
 // others and are excluded. Null if the state is not of that kind, or if many tokens begin with these bytes.
-MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const Configuration& at) {
+MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const NumberedConfiguration& at) {
   const support::ByteSet own = text.set.ascii_bytes();
   const auto excluded_in = [&](const CharacterSet& set) -> support::ByteSet {
     const support::ByteSet excluded = set.ascii_bytes() & ~own;
@@ -181,7 +182,7 @@ MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const Configur
 // The mask of some words of a text and of what has been collected. The tokens that begin with no character of the text,
 // or with an excluded byte, are walked over.
 MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
-                                  const Configuration& at) {
+                                  const NumberedConfiguration& at) {
   if (excluded.is_empty()) {
     walk_all(set, at);
     return mask(shared(words), at);
@@ -197,7 +198,7 @@ MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, c
 
 // The mask of a state after which text of kDot of some length or more may continue in any way, unless it begins with an
 // excluded byte; null if the state is not of that kind.
-MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const support::ByteSet& excluded) {
+MaskPointer MaskFinder::covered(const NumberedConfiguration& at, int32_t least, const support::ByteSet& excluded) {
   const Text& dot = texts_.dot();
   Cover cover = context_.characters.cover(excluded.is_empty() ? at.state : context_.characters.text(at.state).target);
   cover.length += !excluded.is_empty();
@@ -213,7 +214,7 @@ MaskPointer MaskFinder::covered(const Configuration& at, int32_t least, const su
 }
 
 // The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
-MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
+MaskPointer MaskFinder::looping(const Text& text, const NumberedConfiguration& at) {
   begin(at);
   const support::ByteSet leaving = context_.characters.leaving(at.state, text.set());
   if (!for_each_rest(text, leaving, [&](const Rests& rests) { walk(rests.from(0), at); })) return nullptr;
@@ -225,12 +226,12 @@ MaskPointer MaskFinder::looping(const Text& text, const Configuration& at) {
 // The mask of a state from which each character of a text leads to another state, unless the text begins with an
 // excluded byte; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
 // longer.
-MaskPointer MaskFinder::chained(const Text& text, const Configuration& at, const support::ByteSet& excluded) {
+MaskPointer MaskFinder::chained(const Text& text, const NumberedConfiguration& at, const support::ByteSet& excluded) {
   begin(at);
   int32_t length = 0;
   for (int32_t before = kDead, state = at.state;; ++length) {
     const int32_t loop = loop_alike(text, state);
-    const Configuration here{loop == kDead ? state : loop, at.top};
+    const NumberedConfiguration here{loop == kDead ? state : loop, at.top};
     const bool found =
         for_each_rest(text, context_.characters.leaving(here.state, text.set()), [&](const Rests& rests) {
           if (length <= rests.longest()) walk(loop == kDead ? rests.after(length) : rests.from(length), here);

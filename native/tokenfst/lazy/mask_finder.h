@@ -32,30 +32,32 @@ class MaskFinder {
         tokens_(budget) {}
 
   // The mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
-  MaskPointer find(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
+  MaskPointer find(const NumberedConfiguration& at,
+                   const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of);
   const MaskCounts& counts() const { return counts_; }
 
  private:
-  Place place(const Configuration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
+  Place place(const NumberedConfiguration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
   // Begin to collect tokens; return whether the text may end.
-  bool begin(const Configuration& at);
+  bool begin(const NumberedConfiguration& at);
   WalkedTokens walked_tokens(bool whole) const;
-  void walk(const TokenTrie& tokens, const Configuration& at);
-  void walk_all(const CharacterSet& skipped, const Configuration& at);
-  MaskPointer mask(std::shared_ptr<const Words> base, const Configuration& at, int32_t depth = 0);
+  void walk(const TokenTrie& tokens, const NumberedConfiguration& at);
+  void walk_all(const CharacterSet& skipped, const NumberedConfiguration& at);
+  MaskPointer mask(std::shared_ptr<const Words> base, const NumberedConfiguration& at, int32_t depth = 0);
 
-  MaskPointer walked(const Configuration& at);
-  MaskPointer text_mask(const TextLike& text, const Configuration& at,
-                        const std::function<MaskPointer(const Configuration&)>& mask_of);
-  MaskPointer differing(const Configuration& at, int32_t other, const MaskPointer& mask);
-  MaskPointer near_bounds(const Configuration& at, const std::function<MaskPointer(const Configuration&)>& mask_of);
-  MaskPointer with_changes(const MaskPointer& known, const Configuration& at);
-  MaskPointer covered(const Configuration& at, int32_t least, const support::ByteSet& excluded = {});
-  MaskPointer looping(const Text& text, const Configuration& at);
-  MaskPointer chained(const Text& text, const Configuration& at, const support::ByteSet& excluded = {});
-  MaskPointer with_excluded_bytes(const TextLike& text, const Configuration& at);
+  MaskPointer walked(const NumberedConfiguration& at);
+  MaskPointer text_mask(const TextLike& text, const NumberedConfiguration& at,
+                        const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of);
+  MaskPointer differing(const NumberedConfiguration& at, int32_t other, const MaskPointer& mask);
+  MaskPointer near_bounds(const NumberedConfiguration& at,
+                          const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of);
+  MaskPointer with_changes(const MaskPointer& known, const NumberedConfiguration& at);
+  MaskPointer covered(const NumberedConfiguration& at, int32_t least, const support::ByteSet& excluded = {});
+  MaskPointer looping(const Text& text, const NumberedConfiguration& at);
+  MaskPointer chained(const Text& text, const NumberedConfiguration& at, const support::ByteSet& excluded = {});
+  MaskPointer with_excluded_bytes(const TextLike& text, const NumberedConfiguration& at);
   MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
-                        const Configuration& at);
+                        const NumberedConfiguration& at);
   int32_t loop_after(const TextLike& text, int32_t state);
   int32_t loop_alike(const Text& text, int32_t state);
   int32_t after_character(const Text& text, int32_t before, int32_t state);

@@ -62,7 +62,7 @@ void MasksWithin::clear() {
   num_masks_ = 0;
 }
 
-bool MasksWithin::write(const MaskPointer& mask, const Configuration& at, int64_t limit,
+bool MasksWithin::write(const MaskPointer& mask, const NumberedConfiguration& at, int64_t limit,
                         std::span<const FirstToken> first, std::span<uint32_t> out) {
   distances_.follow();
   const Context context = below(*mask, at.top);
@@ -86,7 +86,7 @@ bool MasksWithin::write(const MaskPointer& mask, const Configuration& at, int64_
   return false;
 }
 
-Reach MasksWithin::find(const MaskPointer& mask, const Configuration& at, int32_t cost,
+Reach MasksWithin::find(const MaskPointer& mask, const NumberedConfiguration& at, int32_t cost,
                         std::span<const FirstToken> first) {
   Reach found(mask, budget_);
   for (const bool whole : {true, false}) {

@@ -20,7 +20,7 @@ namespace tokenfst {
 // The effect of a token at the start of a text, if it is not that of its bytes.
 struct FirstToken {
   int32_t token;
-  Configuration target;  // its state is kDead if the token is not allowed
+  NumberedConfiguration target;  // its state is kDead if the token is not allowed
 };
 
 struct Reach {
@@ -50,12 +50,12 @@ class MasksWithin {
         reaches_(budget) {}
 
   // How far the end is from a configuration, counting the end token.
-  int32_t distance(const Configuration& at) {
+  int32_t distance(const NumberedConfiguration& at) {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
   // Write the tokens of a mask that are less than `limit` from the end. Return whether all of its tokens are.
-  bool write(const MaskPointer& mask, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
+  bool write(const MaskPointer& mask, const NumberedConfiguration& at, int64_t limit, std::span<const FirstToken> first,
              std::span<uint32_t> out);
   void clear();
 
@@ -68,7 +68,7 @@ class MasksWithin {
 
   // The context of the part of the stack that a mask's walk did not look at.
   Context below(const CachedMask& mask, int32_t top) const;
-  Reach find(const MaskPointer& mask, const Configuration& at, int32_t cost, std::span<const FirstToken> first);
+  Reach find(const MaskPointer& mask, const NumberedConfiguration& at, int32_t cost, std::span<const FirstToken> first);
   Words words_within(const Reach& reach, int32_t limit) const;
 
   WalkContext context_;
