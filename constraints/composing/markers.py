@@ -18,6 +18,7 @@ A constraint that writes a marker of its own (`Parsed.openings`), such as calls 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from automata import expressions as ex
@@ -105,13 +106,8 @@ def after(marker: Marker, constraint: Composable) -> Composed[Any]:
         PatternError, TypeError: as `sequence`.
     """
     found = _marker(marker)
-    switch = Switch(_until(0, [found]), found, constraint, EPSILON, lambda value: (value,))
-
-    def read(text: str) -> tuple[str, Any]:
-        pieces = _pieces(text, [switch], EPSILON, 1, 1)
-        return ("", *pieces) if len(pieces) == 1 else pieces
-
-    return composed(switch.part(), read)
+    switch = Switch(_until(0, [found]), found, constraint, EPSILON, _alone)
+    return composed(switch.part(), partial(_before_and_value, switch))
 
 
 def triggered(
@@ -150,7 +146,7 @@ def triggered(
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
         before = text_before(markers[number], markers) if own else _until(number, markers)
         behind = ex.literal(end) if isinstance(end, str) else end
-        shown = _marked(name if isinstance(name, str) else _shown(name))
+        shown = partial(_marked, name if isinstance(name, str) else _shown(name))
         switches.append(Switch(before, EPSILON if own else markers[number], constraint, behind, shown))
     return among_text(switches, free_text(*markers), at_least, at_most)
 
@@ -165,7 +161,7 @@ def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: i
     """
     again = repeated(either([switch.part() for switch in switches]), at_least, at_most)
     part = concatenated([again, Part(rest)])
-    return composed(part, lambda text: _pieces(text, switches, rest, at_least, at_most))
+    return composed(part, partial(_pieces, switches, rest, at_least, at_most))
 
 
 def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
@@ -191,7 +187,7 @@ def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
     return free - (ANY_TEXT + ex.strings(early)) if early else free
 
 
-def _pieces(text: str, switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> tuple[Any, ...]:
+def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None, text: str) -> tuple[Any, ...]:
     """Return the pieces of a text of `among_text`.
 
     A node is how many parts there were (where that is not bounded, no more than are needed), and a place within the
@@ -251,8 +247,18 @@ def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
     return free
 
 
-def _marked(name: str) -> Callable[[Any], tuple[Marked]]:
-    return lambda value: (Marked(name, value),)
+def _marked(name: str, value: Any) -> tuple[Marked]:
+    return (Marked(name, value),)
+
+
+def _alone(value: Any) -> tuple[Any]:
+    return (value,)
+
+
+def _before_and_value(switch: Switch, text: str) -> tuple[str, Any]:
+    """Return the text before a marker, and the value after it."""
+    pieces = _pieces([switch], EPSILON, 1, 1, text)
+    return ("", *pieces) if len(pieces) == 1 else pieces
 
 
 def _shown(marker: Expr) -> str:

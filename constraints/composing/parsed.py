@@ -11,9 +11,10 @@ its name, which is what decoders that keep special tokens write.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
@@ -69,6 +70,10 @@ class Parsed(ABC, Generic[T_co]):
         Raises:
             TextNotAllowed: the constraint does not allow the text.
         """
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not what is made from the rest when it is first used, such as `readable`."""
+        return {name: value for name, value in self.__dict__.items() if not _is_made_again(type(self), name)}
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what it was made from."""
@@ -216,7 +221,7 @@ def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
     united = first.united(second)
     if united is not None:
         return united
-    return composed(either([part_of(first), part_of(second)]), lambda text: first_value([first, second], text))
+    return composed(either([part_of(first), part_of(second)]), partial(first_value, [first, second]))
 
 
 def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
@@ -232,6 +237,10 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
         except TextNotAllowed as error:
             refused = error
     raise refused
+
+
+def _is_made_again(kind: type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(kind, name, None), cached_property)
 
 
 def _pattern(expr: Expr) -> str:

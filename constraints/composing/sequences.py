@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from automata.errors import TextNotAllowed
@@ -30,7 +31,7 @@ def sequence(*parts: Composable) -> Composed[tuple[Any, ...]]:
         TypeError: a part that is not a constraint, or that cannot be a part, such as an automaton with a stack.
     """
     found = list(map(parsed, parts))
-    return composed(concatenated(list(map(part_of, parts))), lambda text: values(found, text))
+    return composed(concatenated(list(map(part_of, parts))), partial(values, found))
 
 
 def values(parts: list[Parsed[Any]], text: str) -> tuple[Any, ...]:
@@ -74,8 +75,8 @@ def optional(constraint: Composable) -> Composed[Any]:
     Raises:
         PatternError, TypeError: as `sequence`.
     """
-    inner = parsed(constraint)
-    return composed(
-        repeated(part_of(constraint), 0, 1),
-        lambda text: inner.parse(text) if text or inner.allows(text) else None,
-    )
+    return composed(repeated(part_of(constraint), 0, 1), partial(_value_or_none, parsed(constraint)))
+
+
+def _value_or_none(constraint: Parsed[T], text: str) -> T | None:
+    return constraint.parse(text) if text or constraint.allows(text) else None

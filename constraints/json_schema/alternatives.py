@@ -75,10 +75,6 @@ class JsonTexts(Parsed[T_co]):
         """The automaton of the texts over single bytes. It remembers items, and members in any order."""
         return tokenfst.compile(self, ALL_BYTES)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the automaton that texts are read with, which is made again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_over_bytes"}
-
     def allows(self, text: str) -> bool:
         """Return whether a text is one of the constraint's."""
         return is_text(text) and self._over_bytes.accepts(text)

@@ -115,7 +115,7 @@ def tool_calls(
 def _in_text(calls: ToolCalls | PythonicCalls, text: TextPlace, at_most: int | None) -> Parsed[Any]:
     # No opening can begin within another one, so text before calls is text without them.
     free = free_text(*calls.openings)
-    switch = Switch(free, EPSILON, calls, EPSILON, lambda value: value)
+    switch = Switch(free, EPSILON, calls, EPSILON, tuple)
     if text == "around":
         return among_text([switch], free, 0, at_most)
     return among_text([switch], EPSILON, 1, 1) | among_text([], free, 0, 0)

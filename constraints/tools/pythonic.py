@@ -45,9 +45,14 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
     def __init__(self, functions: Sequence[Any], at_most: int | None) -> None:
         call = functools.reduce(operator.or_, map(_class_of, functions))
+        self._at_most = at_most
         self.functions = {function.__name__: function for function in functions}
         self.openings = tuple(literal(f"[{name}(") for name in self.functions)
         self._calls = dataclass(Annotated[list[call], _Length(1, at_most)])  # type: ignore[valid-type]
+
+    def __reduce__(self) -> tuple[type[PythonicCalls], tuple[list[Any], int | None]]:
+        """Pickle what it was made from; the classes of the calls have no names to be found by."""
+        return PythonicCalls, (list(self.functions.values()), self._at_most)
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self.functions)}], format='pythonic')"

@@ -66,6 +66,15 @@ class Typed(JsonTexts[T], Generic[T]):
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the adapter, which may be that of a type made for a function's parameters."""
+        return {name: value for name, value in super().__getstate__().items() if name != "adapter"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled, and make the adapter of the type again."""
+        self.__dict__.update(state)
+        self.adapter = _adapter_of(self.annotation)
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the type, and its exact schema."""
         return shown("JSON of a type", repr(self)) + shown_schema(self.schema)
@@ -147,17 +156,21 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
         UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
         UnsatisfiableSchema: the type has no values.
     """
-    from pydantic import TypeAdapter
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
     from pydantic_core import SchemaError
 
     check_annotation(annotation)
-    is_function = inspect.isroutine(annotation)
     try:
-        adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
+        adapter = _adapter_of(annotation)
     except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
         raise UnsupportedSchema(" ".join(str(error).split())) from None
     return Typed(annotation, adapter, whitespace, spellings)
+
+
+def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](arguments_of(annotation) if inspect.isroutine(annotation) else annotation)
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
