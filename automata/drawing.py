@@ -229,7 +229,8 @@ def draw_graph(
         # Once a node has a label, the default label of the others is empty, unless it is declared before.
         lines.append('node [label="\\N"]')
         text = _quoted(legend + "\n").replace("\\n", "\\l")
-        lines.append(f"legend [shape=note, fontsize=10, margin=0.1, label={text}]")
+        # To the right there is room for a viewer whose font is wider than the one that Graphviz measured.
+        lines.append(f'legend [shape=note, fontsize=10, margin="0.3,0.1", label={text}]')
     for state in states:
         own = [f"peripheries={2 if final[state] else 1}"]
         if state == start:
