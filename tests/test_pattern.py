@@ -202,6 +202,12 @@ VERBOSE = [
     "(?: a | b ) # end",
     "\\# [#]",
     "a #",
+    "ab *",
+    "aa {0,2}",
+    "ab # two\n {2}",
+    "ab(?#c) +",
+    "a#\\\nb\nb",
+    "a#\\",
     "a\\\n",
     "( ?:a)",
 ]
@@ -219,6 +225,45 @@ def test_verbose_patterns(pattern: str) -> None:
         automaton = compiled(prefix + pattern + suffix)
         expected = {s for s in strings(b"ab #\n", 4) if oracle.fullmatch(s.decode())}
         assert accepted(automaton, b"ab #\n", 4) == expected
+
+
+def test_what_is_skipped_stands_between_an_item_and_its_quantifier() -> None:
+    texts = [text.decode() for text in strings(b"ab", 4)]
+    for prefix, length in product(("", "(?x)"), range(5)):
+        for pieces in product(("a", "ab", "*", "{2}", " ", "#\n", "(?#b)"), repeat=length):
+            pattern = prefix + "".join(pieces)
+            try:
+                oracle = re.compile(pattern)
+            except re.error:
+                with pytest.raises(PatternError):
+                    parse(pattern)
+                continue
+            automaton = compiled(pattern)
+            for text in texts:
+                assert automaton.accepts(text.encode()) == bool(oracle.fullmatch(text)), (pattern, text)
+
+
+@pytest.mark.parametrize("space", " \t\n\r\v\f\x1c\x1f\x85\xa0\u2028\u3000")
+def test_white_space_that_is_skipped_is_ascii(space: str) -> None:
+    for pattern in (f"(?x)a{space}b", f"(?x)a{space}{{0,2}}"):
+        for text in ("ab", f"a{space}b", "a", "aa", f"a{space}", f"a{space}{space}"):
+            assert compiled(pattern).accepts(text.encode()) == bool(re.fullmatch(pattern, text)), (pattern, text)
+
+
+@pytest.mark.parametrize("pattern", [r"(?#\)a(?#\))b", r"(?#\\)b", r"a(?#\\\)\)b(?#)"])
+def test_a_backslash_in_a_comment_takes_a_character_along(pattern: str) -> None:
+    for text in ("", "b", "ab", "a"):
+        assert compiled(pattern).accepts(text.encode()) == bool(re.fullmatch(pattern, text)), (pattern, text)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(?u)(?a:\d)\d", r"(?a)\d(?u:\d)", r"(?u)(?a:\w\b)", "(?ia)(?u:é)é", "(?iu)(?a:é)é", r"(?a:(?u:\d)\d)(?u:\d)"],
+)
+def test_flags_a_and_u_unset_one_another(pattern: str) -> None:
+    texts = [*map("".join, product("2٣éÉ", repeat=2)), "é", "É", "٣", "2", "2٣2", "٣2٣"]
+    for text in texts:
+        assert compiled(pattern).accepts(text.encode()) == bool(re.fullmatch(pattern, text)), (pattern, text)
 
 
 @pytest.mark.parametrize(

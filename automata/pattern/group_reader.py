@@ -20,6 +20,8 @@ from automata.pattern.character_reader import CharacterReader, Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+# A backslash takes the character after it along.
+_COMMENT = re.compile(r"\(\?#(?:\\.|[^\\)])*\)", re.DOTALL)
 _EXTENSION = re.compile(r"\(\?P<([^>]*)>")
 
 
@@ -38,6 +40,10 @@ _REFUSED_GROUPS = {
     "(?(": "a conditional group is not regular",
     "(?P=": "a back-reference is not regular",
 }
+
+
+# Flags of which one is set: setting it unsets the other.
+_EITHER = {"a": "u", "u": "a"}
 
 
 @dataclass(slots=True)
@@ -142,10 +148,10 @@ class GroupReader(CharacterReader):
             raise self.error("a group's name must be an identifier", match.start(1))
 
     def skip_comment(self) -> None:
-        end = self.pattern.find(")", self.position)
-        if end < 0:
+        comment = _COMMENT.match(self.pattern, self.position)
+        if comment is None:
             raise self.error("a comment is opened and never closed")
-        self.position = end + 1
+        self.position = comment.end()
 
     def read_flags(self, flags: Flags) -> None:
         """Open a group with flags, or set those of the whole pattern."""
@@ -161,6 +167,8 @@ class GroupReader(CharacterReader):
             flags = self.set_flag(flags, letter, True, match.start(1) + offset)
         for offset, letter in enumerate(removed):
             flags = self.set_flag(flags, letter, False, match.start(2) + offset)
+        if all(letter in added for letter in _EITHER):
+            raise self.error("the flags a and u exclude each other")
         if closing == ":":
             self.open(flags, match.end())
         else:
@@ -172,7 +180,10 @@ class GroupReader(CharacterReader):
             raise self.error(self.refused_flags[letter], position)
         if letter not in self.flag_fields:
             raise self.error(f"the flag {letter} is unknown", position)
-        return flags._replace(**{self.flag_fields[letter]: value})
+        if letter in _EITHER and not value:
+            raise self.error(f"the flag {letter} is turned off by the flag {_EITHER[letter]}", position)
+        flags = flags._replace(**{self.flag_fields[letter]: value})
+        return flags._replace(**{self.flag_fields[_EITHER[letter]]: False}) if letter in _EITHER else flags
 
     def asserting(self, flags: Flags) -> None:
         """Record that an assertion has been read."""

@@ -20,8 +20,9 @@ from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
-_PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")
-_SKIPPED_VERBOSE = re.compile(r"(?:\s|#[^\n]*)*")
+# White space in a verbose pattern is ASCII, and a backslash takes the character after it along, in a comment as well.
+_PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()# \t\n\r\v\f]+")
+_SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 # More digits than this are not a count; Python takes up to 4,300 of them for a number.
@@ -63,11 +64,12 @@ class Parser(GroupReader):
     # Items
 
     def read_plain(self, flags: Flags) -> None:
-        """Read a run of plain characters; a quantifier after it belongs to the last one alone."""
+        """Read a run of plain characters; a quantifier after it belongs to the last one alone, even after a comment."""
         start = self.position
         match = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(self.pattern, start)
         end = match.end() if match else start + 1
-        if end - start > 1 and self.pattern[end : end + 1] in _QUANTIFIERS:
+        may_be_repeated = flags.verbose or self.pattern.startswith((*_QUANTIFIERS, "(?#"), end)
+        if end - start > 1 and may_be_repeated:
             self.add(self.text(self.pattern[start : end - 1], flags))
             start = self.position = end - 1
         self.add(self.text(self.pattern[start:end], flags))
