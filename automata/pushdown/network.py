@@ -99,8 +99,8 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     """Build the network of a grammar.
 
     Raises:
-        GrammarError: a name without a meaning, a call where none can be, a rule that begins with itself in every case,
-            or a lexical rule without a text; the error names the rule, and its place if the grammar knows it.
+        GrammarError: a name without a meaning, a call where none can be, or a lexical rule without a text; the error
+            names the rule, and its place if the grammar knows it.
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed.
         Cancelled: the compilation was cancelled.
@@ -108,7 +108,6 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     check_names(grammar, work)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.nfas, work)
-    recursion.check_left_recursion(grammar, rules, have_text, work)
     analysis.check_texts(grammar, rules, have_text)
     analysis.drop_calls(rules.nfas, have_text)
     matches_empty = analysis.nullable(rules.nfas, work)

@@ -28,8 +28,6 @@ from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.graph import components
 from automata.limits import Work
-from automata.pushdown.grammar import Grammar
-from automata.pushdown.naming import error
 from automata.pushdown.parts import END, START, RuleNfa, Rules, closure, fresh_start, rows
 
 
@@ -112,21 +110,3 @@ def _moved(arcs: IntArray, shift: int) -> IntArray:
     moved[:, -1] += shift
     moved[:, 0] += np.where(arcs[:, 0] == START, 0, shift).astype(np.int32)
     return moved
-
-
-def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool], work: Work) -> None:
-    """Raise if a rule without a text begins with a call of itself.
-
-    Raises:
-        GrammarError: one does.
-        LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
-    """
-    lost = [number for number in range(len(grammar.rules)) if not have_text[number]]
-    if not lost:
-        return
-    parts = work.watched(zip(rules.nfas, have_text, strict=True))
-    first = [set() if has_text else first_calls(part, work) for part, has_text in parts]
-    for members in components(first, work):
-        if len(members) > 1 or members[0] in first[members[0]]:
-            reason = "the rule calls itself before anything is read, and never comes to an end"
-            raise error(grammar, reason, rules.names[min(members)])
