@@ -39,7 +39,7 @@ from automata import (
     shortest,
 )
 from automata import enumerate as texts_of
-from automata.queries.counting import Unranking
+from automata.queries.counting import Unranking, total
 
 # A language over few bytes has few strings, so all that are short can be looked at.
 ALPHABET = b"ab\xc3\xa9"
@@ -105,6 +105,7 @@ def test_finite_languages_are_listed_and_counted_whole(expr: Expr) -> None:
         return
     number = count(automaton)
     assert number == count(automaton, size)
+    assert [total(automaton, most=most) for most in range(size + 2)] == [min(number, most) for most in range(size + 2)]
     if number < 2000:
         listed = list(texts_of(automaton))
         assert len(listed) == len(set(listed)) == number

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
 from automata.graph import bottom_up
+from automata.limits import current_work
 from automata.queries.walks import Walks
 
 # int64, or Python integers as objects.
@@ -50,8 +51,13 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
         numbers = before
 
 
-def total(automaton: ByteAutomaton) -> int | None:
-    """Count all texts; None if the language is infinite. One sum for each state, whatever the lengths."""
+def total(automaton: ByteAutomaton, *, most: int | None = None) -> int | None:
+    """Count all texts; None if the language is infinite. One sum for each state, whatever the lengths.
+
+    Args:
+        automaton: the language.
+        most: stands for any larger number, so that numbers stay small; None for the exact number.
+    """
     source, target, weight = _weighted(automaton)
     order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
     if len(order) < automaton.num_states:
@@ -59,8 +65,10 @@ def total(automaton: ByteAutomaton) -> int | None:
     bounds = np.searchsorted(source, np.arange(automaton.num_states + 1)).tolist()
     targets, weights = target.tolist(), weight.tolist()
     numbers: list[int] = automaton.final.astype(int).tolist()
-    for state in order.tolist():
-        numbers[state] += sum(weights[arc] * numbers[targets[arc]] for arc in range(bounds[state], bounds[state + 1]))
+    for state in current_work().watched(order.tolist()):
+        number = numbers[state]
+        number += sum(weights[arc] * numbers[targets[arc]] for arc in range(bounds[state], bounds[state + 1]))
+        numbers[state] = number if most is None else min(number, most)
     return numbers[automaton.start] if numbers else 0
 
 

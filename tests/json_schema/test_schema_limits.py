@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from automata import LimitExceeded, Limits, UnsupportedSchema
+from automata import LimitExceeded, Limits, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 
 
@@ -30,6 +30,21 @@ def test_the_keyword_that_is_too_large_is_named(schema: dict[str, Any], pointer:
         json_schema(schema, property_order=order)
     assert refused.value.pointer == pointer
     assert refused.value.keyword == pointer.rpartition("/")[2]
+
+
+@pytest.mark.parametrize("large", [2**31 - 1, 2**31, 2**53 - 1])
+def test_bounds_of_any_size_hold_where_no_item_follows(large: int) -> None:
+    one = json_schema({"type": "array", "prefixItems": [{"type": "null"}], "items": False, "maxItems": large})
+    assert [one.allows(text) for text in ("[]", "[null]", "[null, null]")] == [True, True, False]
+    with pytest.raises(UnsatisfiableSchema):
+        json_schema({"type": "array", "prefixItems": [{}], "items": False, "minItems": large})
+
+
+@pytest.mark.parametrize("items", [{"minLength": 65_536}, {"pattern": "^.{20000}$"}])
+def test_items_of_very_many_values_are_not_counted_exactly(items: dict[str, Any]) -> None:
+    limits = Limits(seconds=10, memory=1 << 28)
+    made = json_schema({"type": "array", "items": {"type": "string", **items}, "uniqueItems": True}, limits=limits)
+    assert made.allows("[]")
 
 
 def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,10 +120,13 @@ class PlainArray(Plain):
     def of(formula: Formula) -> PlainArray | None:
         """Return the automaton of a formula about arrays; None where it says more."""
         said = _said(formula)
-        if said.rest or (said.high is not None and said.high < said.low):
+        values = None if said.rest else said.by_place(_MOST_PLAIN)
+        if values is None:
             return None
-        values = said.by_place(_MOST_PLAIN)
-        return None if values is None else PlainArray(values, said.low, said.high)
+        # There is no item at a place where it would have to satisfy what nothing satisfies.
+        impossible = next((place for place, value in enumerate(values) if type(value) is Never), inf)
+        high = min(inf if said.high is None else said.high, impossible)
+        return PlainArray(values, said.low, None if high == inf else int(high)) if said.low <= high else None
 
     @property
     def needed(self) -> list[Formula]:
@@ -133,7 +136,7 @@ class PlainArray(Plain):
     @property
     def num_states(self) -> int:
         """The number of states that may be reached."""
-        return 0 if any(type(value) is Never for _, value in self.members) else self.last + 1
+        return self.last + 1
 
     @cached_property
     def states(self) -> PlainStates:

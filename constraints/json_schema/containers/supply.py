@@ -271,8 +271,8 @@ def _before_ends(automaton: ContainerAutomaton, steps: dict[State, list[_Step]])
 
 
 def _texts(automaton: ByteAutomaton) -> float:
-    number = 0 if automaton.is_empty else total(automaton)
-    return inf if number is None else float(min(number, _MANY))
+    number = 0 if automaton.is_empty else total(automaton, most=_MANY)
+    return inf if number is None else float(number)
 
 
 def _compiled(language: Expr | ByteAutomaton) -> ByteAutomaton:
