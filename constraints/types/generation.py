@@ -20,18 +20,21 @@ than its serializers in others. What is different here:
     models, dataclasses, TypedDict
                     closed, unless `extra="allow"`: others would be dropped in silence. Names are the validation
                     aliases where there are some
-    unions          `anyOf`, tagged ones too: tags tell them apart
+    unions          `anyOf`; those that a field tells apart need it, since it is read before its default is known
+    what is added to a schema for its readers, as by `json_schema_extra`, says nothing of the values
 
 Refused, since no automaton here says what their validators take: bounds of times, sets of what may not be hashable,
 paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members of an Enum
-in a Literal (which Pydantic reads from no JSON), and whatever Pydantic has no schema for. What functions check
-(`AfterValidator`, `Predicate`, validators of a model) is checked when a text is parsed, and not by the automaton; a
+in a Literal (which Pydantic reads from no JSON), types that Pydantic checks by functions of its own
+(`constraints.types.validators`), and whatever Pydantic has no schema for. What functions of a user check
+(`AfterValidator`, `Predicate`, validators of a model, a callable `Discriminator`) is checked when a text is parsed, and not by the automaton; a
 `BeforeValidator` sees what the type's schema allows.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,18 +45,19 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, WithJsonSchema
 from pydantic_core import core_schema
 
 from automata.algebra.elimination import to_expr
 from automata.compile.compiler import compile_expr
-from automata.errors import UnsupportedSchema
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 from constraints.json_schema.formulas.connectives import Formula, conjunction
 from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
 from constraints.types import patterns
 from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into
 from constraints.types.shapes import UNBOUNDED, Bounds
+from constraints.types.validators import check_validators
 from constraints.values import date
 
 _ORDERS = ("gt", "ge", "lt", "le")
@@ -68,6 +72,20 @@ class ExactSchema(GenerateJsonSchema):
         # Defaults are for readers; but an option of a union that is left out cannot be written.
         if kind != "non-serializable-default":
             raise UnsupportedSchema(detail)
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of what a validator takes, and not what a user adds for readers of the schema; only
+        where Pydantic has none, that of `WithJsonSchema`."""
+        metadata = schema.get("metadata", {})
+        functions = metadata.get("pydantic_js_annotation_functions", [])
+        own = [function for function in functions if not _is_of_user(function)]
+        plain = {**metadata, "pydantic_js_extra": None, "pydantic_js_annotation_functions": own}
+        try:
+            return super().generate_inner({**schema, "metadata": plain} if metadata else schema)
+        except PydanticInvalidForJsonSchema:
+            if len(own) == len(functions):
+                raise
+            return super().generate_inner(schema)
 
     # Numbers.
 
@@ -96,7 +114,7 @@ class ExactSchema(GenerateJsonSchema):
         found = _string(written)
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None or places is not None:
-            found["allOf"] = [{"pattern": patterns.anchored(_with_digits(digits, places))}]
+            found["allOf"] = [{"pattern": patterns.anchored(f"{_with_digits(digits, places)}|{patterns.ZERO}")}]
         return found
 
     # Text.
@@ -245,7 +263,10 @@ class ExactSchema(GenerateJsonSchema):
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         found = super().tagged_union_schema(schema)
-        return {"anyOf": found["oneOf"]} if "oneOf" in found else found
+        tag = found.get("discriminator", {}).get("propertyName")
+        # The tag is read before the option is known, and so before its default is.
+        required = {"required": [tag]} if tag is not None else {}
+        return {"anyOf": found["oneOf"], **required} if "oneOf" in found else {**found, **required}
 
     # What is refused.
 
@@ -270,9 +291,15 @@ def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
         UnsupportedSchema: a part of the type that cannot be held.
     """
     try:
-        return adapter.json_schema(schema_generator=ExactSchema, union_format="any_of")
+        found = adapter.json_schema(schema_generator=ExactSchema, union_format="any_of")
     except PydanticInvalidForJsonSchema as error:
         raise UnsupportedSchema(str(error).splitlines()[0]) from None
+    check_validators(adapter.core_schema)
+    return found
+
+
+def _is_of_user(function: Any) -> bool:
+    return isinstance(getattr(function, "__self__", None), WithJsonSchema)
 
 
 @contextmanager
@@ -295,7 +322,7 @@ def _bounds(schema: Any) -> Bounds:
         value = schema.get(name)
         if value is None:
             continue
-        if isinstance(value, float) and value in (float("inf"), -float("inf")):
+        if not math.isfinite(value):
             raise UnsupportedSchema(f"the bound {value}", keyword=name)
         # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
         found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
@@ -354,7 +381,7 @@ def _with_digits(digits: int | None, places: int | None) -> str:
     if digits is None:
         return patterns.INTEGER + _point(places or 0)
     if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
-        return "-?0" + _point(places, "")
+        return "-?0" + _point(digits, "")
     if places is not None:
         return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places)
     found = ["-?0" + _point(digits), rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
@@ -372,8 +399,11 @@ def _days(schema: Any) -> str:
     day = datetime.timedelta(days=1)
     low = max(schema.get("ge", datetime.date.min), schema.get("gt", datetime.date.min))
     high = min(schema.get("le", datetime.date.max), schema.get("lt", datetime.date.max))
-    low, high = low + day * (low == schema.get("gt")), high - day * (high == schema.get("lt"))
-    return str(to_expr(compile_expr(date(low, high).expr)))
+    try:
+        low, high = low + day * (low == schema.get("gt")), high - day * (high == schema.get("lt"))
+        return str(to_expr(compile_expr(date(low, high).expr)))
+    except (OverflowError, ValueError):
+        raise UnsatisfiableSchema(f"no date lies between {low} and {high}, as the bounds say") from None
 
 
 def _zone_pattern(schema: Any) -> str:

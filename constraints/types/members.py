@@ -12,7 +12,7 @@ from typing import Any
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 
-from automata.errors import UnsupportedSchema
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 
 _MAX_FLAGS = 8
 
@@ -21,8 +21,11 @@ def values_schema(schema: Any) -> JsonSchemaValue:
     """Return the values of a Literal or an Enum, integers apart.
 
     Raises:
+        UnsatisfiableSchema: there are none.
         UnsupportedSchema: one is read as something else than what was written.
     """
+    if not members_of(schema):
+        raise UnsatisfiableSchema(f"{schema['cls'].__name__} has no members")
     reader = SchemaValidator(schema)
     integers: list[Any] = []
     others: list[Any] = []

@@ -170,7 +170,8 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
 def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter[Any](arguments_of(annotation) if inspect.isroutine(annotation) else annotation)
+    is_function = inspect.isroutine(annotation) or isinstance(annotation, partial)
+    return TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
@@ -181,7 +182,8 @@ def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
     """
     try:
         signature = inspect.signature(function)
-        hints = typing.get_type_hints(function, include_extras=True)
+        hinted = function.func if isinstance(function, partial) else function
+        hints = typing.get_type_hints(hinted, include_extras=True)
     except (NameError, TypeError, ValueError) as error:
         raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
     for name, parameter in signature.parameters.items():

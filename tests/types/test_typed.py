@@ -7,21 +7,33 @@ import datetime
 import enum
 import json
 from decimal import Decimal
+from functools import partial
+from ipaddress import IPv4Address, IPv4Network
+from re import Pattern
 from typing import Annotated, Any, Literal, NotRequired
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import (
     AwareDatetime,
+    Base64Str,
     BaseModel,
+    ByteSize,
     ConfigDict,
     Field,
+    FilePath,
+    ImportString,
+    IPvAnyAddress,
     PastDate,
     TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
     field_validator,
 )
+from pydantic_core import core_schema
 from python_types import Color, Leaf, Pair, Point, Tree, equal, text, trees, types
 from typed_cases import accepts, automaton_of
 from typing_extensions import TypedDict
@@ -263,6 +275,23 @@ class Picky(BaseModel):
         return value
 
 
+def raising(a: int, b: str = "x") -> None:
+    raise AssertionError("it is called")
+
+
+@pytest.mark.parametrize(
+    ("function", "written", "arguments"),
+    [
+        (raising, '{"a": 5}', {"a": 5}),
+        (partial(raising), '{"a": 5}', {"a": 5}),
+        (partial(raising, 1), '{"b": "y"}', {"b": "y"}),
+        (partial(raising, b="z"), '{"a": 5}', {"a": 5}),
+    ],
+)
+def test_functions_are_not_called(function: Any, written: str, arguments: dict[str, Any]) -> None:
+    assert typed(function).parse(written) == arguments
+
+
 def test_validators_are_heard_when_a_text_is_read() -> None:
     with pytest.raises(TextNotAllowed, match=r"odd \(at /value\)"):
         typed(Picky).parse('{"value": 3}')
@@ -296,6 +325,21 @@ REFUSED: list[tuple[Any, str]] = [
     (dict[tuple[int, int], int], "which no string parses as"),
     (Annotated[bytes, Field(min_length=1)], "bytes"),
     (Annotated[str, Field(pattern="(?i)a")], "flags"),
+    (ImportString, "import_string"),
+    (Base64Str, "decode_str"),
+    (FilePath, "validate_file"),
+    (ByteSize, "ByteSize"),
+    (ZoneInfo, "iana"),
+    (IPvAnyAddress, "IPvAnyAddress"),
+    (IPv4Network, "network"),
+    (Pattern[str], "pattern_str"),
+    (Annotated[int | float, Field(ge=3)], "greater_than_or_equal"),
+    (Annotated[int | str, Field(min_length=2)], "min_length"),
+    (Annotated[Annotated[int, Field(ge=10)] | Annotated[int, Field(le=-10)], Field(multiple_of=5)], "multiple_of"),
+    (Annotated[Literal[1, 2], Field(ge=2)], "greater_than_or_equal"),
+    (Annotated[float, Field(ge=float("nan"))], "the bound nan"),
+    (Annotated[Decimal, Field(ge=Decimal("NaN"))], "the bound NaN"),
+    (Annotated[Decimal, Field(le=Decimal("Infinity"))], "the bound Infinity"),
 ]
 
 
@@ -312,8 +356,93 @@ def test_errors_name_the_field() -> None:
     with pytest.raises(UnsupportedSchema) as caught:
         typed(cls)
     assert caught.value.pointer == "/inner/bad"
+    with pytest.raises(UnsupportedSchema) as caught:
+        typed(dataclasses.make_dataclass("Holder", [("good", int), ("list", list[ByteSize])]))
+    assert caught.value.pointer == "/list"
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated[int, Field(gt=3, lt=4)],
+        Annotated[datetime.date, Field(lt=datetime.date.min)],
+        Annotated[datetime.date, Field(gt=datetime.date.max)],
+        Annotated[datetime.date, Field(ge=datetime.date(2024, 1, 2), le=datetime.date(2024, 1, 1))],
+        enum.Enum("Nothing", []),
+    ],
+)
+def test_types_without_values_are_refused_by_name(annotation: Any) -> None:
     with pytest.raises(UnsatisfiableSchema):
-        typed(Annotated[int, Field(gt=3, lt=4)])
+        typed(annotation)
+
+
+class Pen(BaseModel):
+    kind: Literal["pen"] = "pen"
+    width: int = 9
+
+
+class Brush(BaseModel):
+    kind: Literal["brush", "roller"] = "brush"
+
+
+class Green(BaseModel):
+    kind: Literal["named"] = Field("named", alias="is")
+
+
+class Yellow(BaseModel):
+    kind: Literal["too"] = Field("too", alias="is")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "tag"),
+    [
+        (Annotated[Pen | Brush, Field(discriminator="kind")], "kind"),
+        (Annotated[Green | Yellow, Field(discriminator="kind")], "is"),
+        (list[Annotated[Pen | Brush, Field(discriminator="kind")]], "kind"),
+    ],
+    ids=str,
+)
+def test_the_tag_of_a_union_is_written_even_if_it_has_a_default(annotation: Any, tag: str) -> None:
+    constraint = typed(annotation)
+    objects = [
+        "{}",
+        '{"width": 3}',
+        *(f'{{"{tag}": "{kind}"}}' for kind in ("pen", "brush", "roller", "named", "too", "x")),
+    ]
+    for written in objects + [f"[{each}]" for each in objects]:
+        try:
+            constraint.adapter.validate_json(written)
+        except ValidationError:
+            assert not constraint.allows(written), written
+        else:
+            assert constraint.allows(written), written
+
+
+class Odd:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_plain_validator_function(str)
+
+
+class Described(BaseModel):
+    more: int = Field(1, json_schema_extra={"minimum": 5})
+    other: int = Field(1, json_schema_extra={"type": "string"})
+    said: Annotated[int, WithJsonSchema({"type": "string"})] = 1
+    odd: Annotated[Odd, WithJsonSchema({"type": "string"})] = Odd()
+
+
+def test_what_is_said_to_readers_of_a_schema_does_not_count() -> None:
+    for written in ('{"more": 3}', '{"other": 3}', '{"said": 3}'):
+        assert typed(Described).parse(written) == Described.model_validate_json(written)
+    assert not typed(Described).allows('{"other": "x"}')
+    assert not typed(Described).allows('{"said": "x"}')
+    # Pydantic has no other schema for it.
+    assert typed(Described).allows('{"odd": "x"}')
+    assert not typed(Described).allows('{"odd": 3}')
+
+
+def test_addresses_are_held_exactly() -> None:
+    assert accepts(IPv4Address, '"10.0.0.255"', '"10.0.0.256"', '"10.0.0"') == [True, False, False]
 
 
 def test_over_tokens() -> None:

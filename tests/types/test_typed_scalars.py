@@ -57,7 +57,9 @@ def test_decimals() -> None:
         assert accepts(steps, f'"1{digits * "0"}"') == [digits <= 27]
 
 
-@pytest.mark.parametrize(("digits", "places"), [(3, None), (3, 2), (2, 2), (None, 1), (3, 0), (1, None)])
+@pytest.mark.parametrize(
+    ("digits", "places"), [(3, None), (3, 2), (2, 2), (2, 3), (1, 5), (None, 1), (3, 0), (1, None)]
+)
 def test_digits_of_decimals(digits: int | None, places: int | None) -> None:
     annotation = Annotated[Decimal, Field(max_digits=digits, decimal_places=places)]
     automaton, adapter = automaton_of(typed(annotation)), TypeAdapter(annotation)

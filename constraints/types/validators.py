@@ -1,0 +1,86 @@
+"""The validators of Pydantic's own types that its JSON Schemas do not describe.
+
+Functions of a user, such as an `AfterValidator`, check a text when it is parsed, and the user knows of them. Pydantic
+has functions of its own, too: those of `FilePath`, `Base64Str` or `ByteSize`, which take some strings of those that the
+schema allows, and those for bounds of a union. `ImportString` even runs the module that a text names. So each of them
+is refused that is not known to take what the schema says.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from automata.errors import UnsupportedSchema
+
+_MODULES = ("pydantic", "ipaddress")
+# What takes all that its schema allows; `EmailStr` has the format, and asks the package email-validator besides.
+_EXACT = {
+    "GenerateSchema._path_schema.<locals>.path_validator",
+    "IPv4Address",
+    "ip_v4_address_validator",
+    "IPv6Address",
+    "ip_v6_address_validator",
+    "EmailStr._validate",
+    "SecretStr",
+    "SecretBytes",
+    "defaultdict_validator",
+    "sequence_validator",
+}
+# Exact for a sequence, whose schema has the keyword.
+_LENGTHS = {"min_length_validator", "max_length_validator"}
+# What is not read from JSON, or says how values are written.
+_ELSEWHERE = {"python_schema", "strict_schema", "serialization", "metadata"}
+
+
+def check_validators(schema: Any) -> None:
+    """Raise if a validator of Pydantic's own takes less than its JSON Schema says.
+
+    Args:
+        schema: the core schema of a type.
+
+    Raises:
+        UnsupportedSchema: one does; the error names it and the field.
+    """
+    for function, inner, pointer in _functions(schema):
+        name = getattr(function, "__qualname__", "")
+        is_own = str(getattr(function, "__module__", "")).partition(".")[0] in _MODULES
+        if not is_own or name in _EXACT or (name in _LENGTHS and _is_sequence(inner)):
+            continue
+        raise UnsupportedSchema(f"no automaton holds what Pydantic checks by {name}", pointer=pointer)
+
+
+def _functions(schema: Any) -> Iterator[tuple[Callable[..., Any], Any, str]]:
+    """Yield the functions that validate what is read from JSON, what each is given, and the field."""
+    waiting: list[tuple[Any, str]] = [(schema, "")]
+    seen = set[int]()
+    while waiting:
+        at, pointer = waiting.pop()
+        if isinstance(at, list | tuple):
+            waiting += [(one, pointer) for one in at]
+        if not isinstance(at, dict) or id(at) in seen:
+            continue
+        seen.add(id(at))
+        if str(at.get("type")).startswith("function-"):
+            yield _unwrapped(at["function"]["function"]), at.get("schema"), pointer
+        if isinstance(fields := at.get("fields"), dict):
+            waiting += [(field, f"{pointer}/{name}") for name, field in fields.items()]
+        elif isinstance(fields, list):
+            waiting += [(field, f"{pointer}/{field['name']}") for field in fields if isinstance(field, dict)]
+        waiting += [(inner, pointer) for key, inner in at.items() if key != "fields" and key not in _ELSEWHERE]
+
+
+def _unwrapped(function: Any) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    found: Callable[..., Any] = function
+    return found
+
+
+def _is_sequence(schema: Any) -> bool:
+    """Return whether a core schema is that of `Sequence`, with lengths or without."""
+    while str(schema.get("type")).startswith("function-"):
+        schema = schema.get("schema", {})
+    read: Any = schema.get("json_schema", {})
+    return bool(read.get("type") == "list")
