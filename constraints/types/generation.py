@@ -27,8 +27,8 @@ Refused, since no automaton here says what their validators take: bounds of time
 paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members of an Enum
 in a Literal (which Pydantic reads from no JSON), types that Pydantic checks by functions of its own
 (`constraints.types.validators`), and whatever Pydantic has no schema for. What functions of a user check
-(`AfterValidator`, `Predicate`, validators of a model, a callable `Discriminator`) is checked when a text is parsed, and not by the automaton; a
-`BeforeValidator` sees what the type's schema allows.
+(`AfterValidator`, `Predicate`, validators of a model, a callable `Discriminator`) is checked when a text is parsed, and
+not by the automaton; a `BeforeValidator` sees what the type's schema allows.
 """
 
 from __future__ import annotations
