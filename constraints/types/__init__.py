@@ -4,7 +4,7 @@ dataclass(T)    constructor calls, `T(x=1, name="a")`
 typed(T)        JSON, by way of Pydantic's schema of the type
 
     shapes          what a type says about texts
-    reflection      types -> shapes             metadata: what `Annotated` adds
+    reflection      types -> shapes             metadata: what `Annotated` adds; parameters: those of constructors
     calls           shapes -> expressions       literals: strings; moments: `datetime`, UUID, Decimal; rounding: floats
     evaluation      texts -> values, by shape
     constructor     `dataclass`

@@ -3,7 +3,8 @@
     scalars         what `repr` writes, and the other spellings that `constraints.types.literals` and `moments` name
     collections     [a, b]  (a, b)  (a,)  ()  {a, b}  set()  frozenset({a, b})  {k: v}, without a comma at the end
     members         Color.RED
-    records         Name(field=value, ...), in the order of the fields; those with defaults may be left out
+    records         Name(field=value, ...), in the order of the fields; those with defaults may be left out.
+                    What the constructor takes by an alias only stands with that
 
 After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
 comes before the last `<locals>`, which is not Python.
@@ -18,8 +19,21 @@ from collections.abc import Callable, Sequence
 
 from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import UnsupportedSchema
-from automata.expressions import EMPTY, EPSILON, Expr, alternation, call, char_set, concat, literal, repeat, strings
+from automata.compile.compiler import compile_expr
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.expressions import (
+    EMPTY,
+    EPSILON,
+    Expr,
+    alternation,
+    call,
+    char_set,
+    concat,
+    intersection,
+    literal,
+    repeat,
+    strings,
+)
 from automata.pushdown.grammar import Grammar
 from constraints.types import literals, moments
 from constraints.types.moments import COMMA, DIGIT, SPACE
@@ -55,15 +69,14 @@ _INTEGER = concat(repeat("-", 0, 1), _NATURAL)
 _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), DIGIT.plus())
 _NUMBER = concat(_INTEGER, repeat(concat(".", DIGIT.plus()), 0, 1), repeat(_EXPONENT, 0, 1))
 _FLOAT = alternation(_NUMBER, concat(repeat("-", 0, 1), strings(["inf", "nan"])))
-# str(Decimal) in the General Decimal Arithmetic specification's scientific notation, exponents up to 18 digits.
-_DECIMAL = alternation(
-    concat(
-        _INTEGER,
-        repeat(concat(".", DIGIT.plus()), 0, 1),
-        repeat(concat("E", char_set("+-"), repeat(DIGIT, 1, 17)), 0, 1),
-    ),
-    concat(repeat("-", 0, 1), strings(["Infinity", "NaN", "sNaN"])),
+# str(Decimal) in the General Decimal Arithmetic specification's scientific notation; exponents up to 17 digits, since
+# some of 18 are out of range.
+_FINITE = concat(
+    _INTEGER,
+    repeat(concat(".", DIGIT.plus()), 0, 1),
+    repeat(concat("E", char_set("+-"), repeat(DIGIT, 1, 17)), 0, 1),
 )
+_DECIMAL = alternation(_FINITE, concat(repeat("-", 0, 1), strings(["Infinity", "NaN", "sNaN"])))
 
 
 def spelled_name(cls: type) -> str:
@@ -84,10 +97,13 @@ class Calls:
 
         Raises:
             UnsupportedSchema: something that cannot be held.
+            UnsatisfiableSchema: no text is one of the shape, since no value is within its bounds.
         """
         recursive = self._reflection.recursive(shape)
         if not recursive:
             whole = self.expr(shape)
+            if whole == EMPTY:
+                raise UnsatisfiableSchema("no value is within the bounds")
             if whole.size <= _MAX_LEAVES:
                 return whole
             recursive = tuple(self._reflection.leads(shape))
@@ -112,8 +128,11 @@ class Calls:
                 return _INTEGER if bounds == UNBOUNDED else _within(bounds, whole=True)
             case Real(bounds):
                 return _FLOAT if bounds == UNBOUNDED else _real(bounds)
-            case Exact(bounds):
-                return moments.decimal(_DECIMAL if bounds == UNBOUNDED else _within(bounds, whole=False))
+            case Exact(bounds, finite):
+                unbounded = _FINITE if finite else _DECIMAL
+                return moments.decimal(unbounded if bounds == UNBOUNDED else _exact(bounds))
+            case Text(size=size) | Items(size=size) | Mapping(size=size) if size.is_empty:
+                return EMPTY
             case Text(size, patterns):
                 return literals.text(size, patterns)
             case Moment(kind):
@@ -213,8 +232,16 @@ def _distinct(size: Size, what: str) -> Size:
 def _real(bounds: Bounds) -> Expr:
     """Return floats within bounds, and the infinities that nothing excludes."""
     infinities = ["inf"] * (bounds.high is None) + ["-inf"] * (bounds.low is None)
-    finite = _within(rounding_into(bounds), whole=False)
+    try:
+        finite = _within(rounding_into(bounds), whole=False)
+    except UnsatisfiableSchema:
+        finite = EMPTY
     return finite if bounds.step is not None else alternation(finite, strings(infinities))
+
+
+def _exact(bounds: Bounds) -> Expr:
+    """Return the finite Decimals within bounds."""
+    return to_expr(compile_expr(intersection(_within(bounds, whole=False), _FINITE)))
 
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:

@@ -74,7 +74,8 @@ class ConstructorCalls(Parsed[T], Generic[T]):
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or Python cannot read it, because it is nested
-                more than some 150 deep, or has an integer of more than 4,300 digits.
+                more than some 150 deep, or has an integer of more than 4,300 digits; or the constructor of a Pydantic
+                dataclass refuses it, as validators in the class may.
             Exception: what a `__post_init__` raises.
         """
         if not is_text(text):
@@ -113,7 +114,8 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
     and patterns.
 
     `repr` writes some values in ways that are not Python, or leaves out what the constructor needs: members of an Enum
-    are `Color.RED` here; fields with `init=False` are not written; fields with `repr=False` are.
+    are `Color.RED` here; fields with `init=False` are not written; fields with `repr=False` are; and of a Pydantic
+    dataclass, fields stand with the alias by which the constructor takes them, if it does not take the name.
 
     Args:
         annotation: a dataclass, or any type that is made of those above.
@@ -121,6 +123,8 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
     Raises:
         TypeError: a schema, an instance or a text in place of a type.
         UnsupportedSchema: a type, or an annotation, that cannot be held; with the field as a pointer.
+        UnsatisfiableSchema: the bounds leave no value.
+        PatternError: a compiled pattern that is not regular.
     """
     check_annotation(annotation)
     return ConstructorCalls(annotation)

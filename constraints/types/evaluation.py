@@ -5,7 +5,7 @@
 
 A node that is not what its shape asks for is a mismatch, never something near it: names, calls and operators other
 than those that `constraints.types.calls` writes mean nothing here. What is called are the constructors of the types
-themselves, and so what their own `__post_init__` does.
+themselves, and so what their own `__post_init__` does; what Pydantic's constructors refuse is a mismatch.
 
 Of a union's options the first one takes the text that it describes exactly; an int in place of a float is taken
 only if no option takes it as it stands.
@@ -113,8 +113,8 @@ class Evaluation:
                 return _held(_number(node, (int,)), bounds)
             case Real(bounds):
                 return _held(float(_number(node, (float,) if exactly else (float, int))), bounds)
-            case Exact(bounds):
-                return _held(_decimal(node), bounds)
+            case Exact(bounds, finite):
+                return _held(_decimal(node, finite=finite), bounds)
             case Text(size, patterns):
                 text: str = _constant(node, (str,))
                 if not size.holds(len(text)) or not all(literals.matches(pattern, text) for pattern in patterns):
@@ -190,7 +190,26 @@ class Evaluation:
         if names != [keyword.arg for keyword in node.keywords]:
             raise _mismatch(node, f"the arguments {names} in this order")
         found = {f.name: self.value(given[f.name], f.shape, exactly=exactly) for f in fields if f.name in given}
-        return record.cls(**found)
+        return _constructed(node, record.cls, found)
+
+
+def _constructed(node: ast.expr, cls: type, arguments: dict[str, Any]) -> Any:
+    """Return an instance.
+
+    Raises:
+        Mismatch: Pydantic refuses the arguments, as validators in the class may.
+        Exception: what else the constructor raises.
+    """
+    try:
+        return cls(**arguments)
+    except ValueError as error:
+        from pydantic_core import ValidationError
+
+        if not isinstance(error, ValidationError):
+            raise
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = "".join(f"/{step}" for step in first["loc"])
+        raise Mismatch(f"{first['msg']} (at {place or 'the root'})") from None
 
 
 _SCALARS = (int, bool, str, type(None))
@@ -280,10 +299,12 @@ def _identifier(node: ast.expr) -> UUID:
     raise _mismatch(node, "a UUID")
 
 
-def _decimal(node: ast.expr) -> Decimal:
+def _decimal(node: ast.expr, *, finite: bool) -> Decimal:
     with suppress(ArithmeticError):
-        return Decimal(_constant(_only(_call(node, "decimal", "Decimal")), (str,)))
-    raise _mismatch(node, "a Decimal")
+        found = Decimal(_constant(_only(_call(node, "decimal", "Decimal")), (str,)))
+        if found.is_finite() or not finite:
+            return found
+    raise _mismatch(node, "a finite Decimal" if finite else "a Decimal")
 
 
 def _moment(node: ast.expr, kind: str) -> Any:

@@ -10,7 +10,9 @@ so that counting what is written counts code points, as `len` does:
 So everything that `repr` writes is there. Left out are prefixes, triple quotes, octal escapes and names of characters.
 
 What a pattern says of the string is spelled character by character (`spelled`): first as an automaton, which resolves
-anchors and look-around, and then as an expression of characters, each of which stands for its spellings.
+anchors and look-around, and then as an expression of characters, each of which stands for its spellings. Strings are
+read back by the same automaton, so that a pattern has one meaning: that of `re` if `re` has compiled it, and else that
+of Pydantic's engine, to which `Field` and `StringConstraints` give it, and which `typed` has as well.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Literal, TypeAlias
 from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
-from automata.errors import UnsupportedSchema
+from automata.errors import PatternError, UnsupportedSchema
 from automata.expressions import (
     EPSILON,
     Alternation,
@@ -41,7 +43,8 @@ from automata.expressions import ranges as rg
 from automata.expressions.nodes import Literal as LiteralNode
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern import parse
-from constraints.types.shapes import ANY_SIZE, Size
+from constraints.types.patterns import ecma
+from constraints.types.shapes import ANY_SIZE, Pattern, Size
 
 Quote: TypeAlias = Literal["'", '"']
 QUOTES: tuple[Quote, ...] = ("'", '"')
@@ -51,11 +54,11 @@ _WITH_SURROGATES: Ranges = ((0, 0x10FFFF),)
 
 
 @cache
-def text(size: Size = ANY_SIZE, patterns: tuple[str | Expr, ...] = ()) -> Expr:
-    """Return strings of a length, in each of which every pattern matches somewhere; expressions allow the whole string.
+def text(size: Size = ANY_SIZE, patterns: tuple[Pattern, ...] = ()) -> Expr:
+    """Return strings of a length, of which every pattern holds.
 
     Raises:
-        PatternError: see `automata.pattern.parse`.
+        PatternError, UnsupportedSchema: see `language`.
         LimitExceeded: a pattern whose automaton is too large.
     """
     each = []
@@ -67,16 +70,31 @@ def text(size: Size = ANY_SIZE, patterns: tuple[str | Expr, ...] = ()) -> Expr:
     return alternation(*each)
 
 
-def matches(pattern: str | Expr, value: str) -> bool:
-    """Return whether a pattern matches somewhere in a text, or an expression allows all of it."""
-    if isinstance(pattern, str):
-        return re.search(pattern, value) is not None
+def matches(pattern: Pattern, value: str) -> bool:
+    """Return whether a pattern holds of a text."""
     return _automaton(pattern).accepts(value.encode(errors="surrogatepass"))
 
 
+def language(pattern: Pattern) -> Expr:
+    """Return the texts of which a pattern holds.
+
+    Raises:
+        PatternError: a compiled pattern that is not regular; see `automata.pattern.parse`.
+        UnsupportedSchema: a pattern of Pydantic's engine that is not read here.
+    """
+    if isinstance(pattern, Expr):
+        return pattern
+    if isinstance(pattern, re.Pattern):
+        return parse(pattern, search=True)
+    try:
+        return parse(ecma(pattern), dialect="ecma", search=True)
+    except PatternError as error:
+        raise UnsupportedSchema(f"the pattern {pattern!r}: {error.reason}", keyword="pattern") from error
+
+
 @lru_cache(maxsize=256)
-def _automaton(pattern: str | Expr) -> ByteAutomaton:
-    return compile_expr(parse(pattern, search=True) if isinstance(pattern, str) else pattern)
+def _automaton(pattern: Pattern) -> ByteAutomaton:
+    return compile_expr(language(pattern))
 
 
 def constant(value: str) -> Expr:

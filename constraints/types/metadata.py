@@ -2,14 +2,16 @@
 
 Known by their attributes, and so without the packages that define them: `Ge`, `Gt`, `Le`, `Lt`, `Interval`,
 `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and `StringConstraints`, and compiled
-patterns of `re`. An expression (`automata.Expr`) is the whole text. Other annotations are comments, as `Annotated` has
-it (PEP 593); but one that holds a function or a bound of another kind asks for something that no automaton can hold,
-and is an error.
+patterns of `re`. Patterns that Pydantic's hold as text are in the syntax of its engine, and compiled ones in that of
+`re`. An expression (`automata.Expr`) is the whole text. Other annotations are comments, as `Annotated` has it (PEP
+593); but one that holds a function or a bound of another kind asks for something that no automaton can hold, and is an
+error.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
@@ -17,7 +19,8 @@ from fractions import Fraction
 from typing import Any
 
 from automata.errors import UnsupportedSchema
-from automata.expressions import Expr
+from automata.expressions import Expr, char_set
+from constraints.types import literals
 from constraints.types.shapes import (
     Bounds,
     Exact,
@@ -35,6 +38,8 @@ _ORDER = ("gt", "ge", "lt", "le", "multiple_of")
 _SIZE = ("min_length", "max_length")
 # What else these objects may ask for.
 _REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
+
+_ASCII_TEXT = char_set((0x00, 0x7F)).star()
 
 
 def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
@@ -63,6 +68,10 @@ def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
     for name in _SIZE:
         if (value := getattr(one, name, None)) is not None:
             shape = _with_size(shape, name, value, pointer)
+    if getattr(one, "allow_inf_nan", None) is False:
+        shape = _finite(shape, pointer)
+    if getattr(one, "ascii_only", None):
+        shape = _with_pattern(shape, _ASCII_TEXT, pointer)
     pattern = getattr(one, "pattern", None)
     return shape if pattern is None else _with_pattern(shape, pattern, pointer)
 
@@ -94,25 +103,40 @@ def _tighter(bounds: Bounds, name: str, number: Fraction, pointer: str) -> Bound
     return bounds if held else replace(bounds, high=number, high_exclusive=exclusive)
 
 
-def _with_size(shape: Shape, name: str, value: int, pointer: str) -> Shape:
+def _finite(shape: Shape, pointer: str) -> Shape:
+    if isinstance(shape, Union):
+        return Union(tuple(_finite(option, pointer) for option in shape.options))
+    if isinstance(shape, Exact):
+        return replace(shape, finite=True)
+    if not isinstance(shape, Real):
+        raise UnsupportedSchema("only float and Decimal may not be finite", pointer=pointer, keyword="allow_inf_nan")
+    most = Fraction(sys.float_info.max)
+    bounds = _tighter(_tighter(shape.bounds, "ge", -most, pointer), "le", most, pointer)
+    return replace(shape, bounds=bounds)
+
+
+def _with_size(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
     if isinstance(shape, Union):
         return Union(tuple(_with_size(option, name, value, pointer) for option in shape.options))
     if not isinstance(shape, Text | Items | Mapping):
         raise UnsupportedSchema("only text and collections have a length", pointer=pointer, keyword=name)
+    if not isinstance(value, int):
+        raise UnsupportedSchema(f"the length {value!r} is not a whole number", pointer=pointer, keyword=name)
     size = shape.size
     if name == "min_length":
         return replace(shape, size=Size(max(size.low, value), size.high))
     return replace(shape, size=Size(size.low, value if size.high is None else min(size.high, value)))
 
 
-def _with_pattern(shape: Shape, pattern: str | re.Pattern[str] | Expr, pointer: str) -> Shape:
+def _with_pattern(shape: Shape, pattern: Any, pointer: str) -> Shape:
     if isinstance(shape, Union):
         return Union(tuple(_with_pattern(option, pattern, pointer) for option in shape.options))
     if not isinstance(shape, Text):
         raise UnsupportedSchema("patterns are for text", pointer=pointer, keyword="pattern")
-    if isinstance(pattern, re.Pattern):
-        flags = "".join(letter for letter in "aimsx" if pattern.flags & getattr(re, letter.upper()))
-        # What re.compile takes of text is Unicode unless the flag a says otherwise.
-        flags += "" if "a" in flags else "u"
-        pattern = f"(?{flags}){pattern.pattern}"
+    if not isinstance(pattern.pattern if isinstance(pattern, re.Pattern) else pattern, str | Expr):
+        raise UnsupportedSchema(f"{pattern!r} is not a pattern of text", pointer=pointer, keyword="pattern")
+    try:
+        literals.language(pattern)
+    except UnsupportedSchema as error:
+        raise UnsupportedSchema(error.reason, pointer=pointer, keyword=error.keyword) from None
     return replace(shape, patterns=(*shape.patterns, pattern))

@@ -94,7 +94,8 @@ def ecma(pattern: str) -> str:
     Raises:
         UnsupportedSchema: something that only Rust's syntax has.
     """
-    written, in_set = [], False
+    written: list[str] = []
+    in_set = False
     if "(?" in re.sub(r"\(\?(?:[:=!]|<[=!])", "", pattern):
         raise UnsupportedSchema("flags and names of groups are not translated from Rust's syntax", keyword="pattern")
     for token in _TOKEN.findall(pattern):
@@ -105,6 +106,8 @@ def ecma(pattern: str) -> str:
             token = known.get(token[1], token)
         elif in_set and token[0] == "[":
             raise UnsupportedSchema("a set within a set is not translated", keyword="pattern")
+        elif in_set and token in ("&", "-", "~") and written[-1] == token:
+            raise UnsupportedSchema(f"the operation {token}{token} of sets is not translated", keyword="pattern")
         elif token == "." and not in_set:
             token = r"[^\n]"
         in_set = (token[0] == "[" and len(token) <= 2) or (in_set and token != "]")

@@ -16,12 +16,13 @@ import types
 import typing
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar, TypeGuard
+from typing import Any
 from uuid import UUID
 
 from automata.errors import UnsupportedSchema
 from automata.graph import reachable
 from constraints.types.metadata import narrowed
+from constraints.types.parameters import is_named_tuple, parameters
 from constraints.types.shapes import (
     Boolean,
     Choice,
@@ -71,11 +72,6 @@ _COLLECTIONS: dict[Any, type] = {
 _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 
 
-def is_named_tuple(cls: Any) -> TypeGuard[type]:
-    """Return whether a class is a NamedTuple."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
-
-
 class Reflection:
     """Shapes of types, and the fields of records."""
 
@@ -95,9 +91,11 @@ class Reflection:
         """
         variables = variables or {}
         annotation = variables.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
-        if annotation in _SIMPLE:
-            return _SIMPLE[annotation]
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin is None and not _has_hash(annotation):
+            raise UnsupportedSchema(f"{annotation!r} is not a type", pointer=pointer)
+        if origin is None and annotation in _SIMPLE:
+            return _SIMPLE[annotation]
         if origin is typing.Annotated:
             return narrowed(self.shape(arguments[0], pointer, variables), annotation.__metadata__, pointer)
         if origin is typing.Literal:
@@ -111,6 +109,8 @@ class Reflection:
         for attribute in ("__supertype__", "__value__"):  # NewType; the statement `type`
             if origin is None and not isinstance(annotation, type) and hasattr(annotation, attribute):
                 return self.shape(getattr(annotation, attribute), pointer, variables)
+        if origin is abc.Callable:
+            raise UnsupportedSchema(f"{annotation!r} has no constructor call that is known here", pointer=pointer)
         if annotation == tuple[()]:
             return Row(())
         return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
@@ -132,7 +132,10 @@ class Reflection:
             return Choice(cls, tuple(cls.__members__))
         if isinstance(cls, type) and (dataclasses.is_dataclass(cls) or is_named_tuple(cls)):
             given = [variables.get(one, one) if isinstance(one, typing.TypeVar) else one for one in arguments]
-            return Record(cls, tuple(zip(getattr(cls, "__parameters__", ()), given, strict=False)))
+            record = Record(cls, tuple(zip(getattr(cls, "__parameters__", ()), given, strict=False)))
+            if not _has_hash(record):
+                raise UnsupportedSchema(f"{cls!r} of {given}, which has no hash", pointer=pointer)
+            return record
         raise UnsupportedSchema(f"{cls!r} has no constructor call that is known here", pointer=pointer)
 
     def _literal(self, arguments: tuple[Any, ...], pointer: str) -> Shape:
@@ -149,24 +152,21 @@ class Reflection:
         """Return the parameters of a record's constructor, in the order of their definition.
 
         Raises:
-            UnsupportedSchema: a type that has no texts here; or hints that cannot be resolved.
+            UnsupportedSchema: a type that has no texts here; or see `parameters`.
         """
         if record not in self._fields:
             self._fields[record] = tuple(self._read(record, pointer))
         return self._fields[record]
 
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
-        try:
-            # Classes that are not names of a module, as those within a function, know themselves and their holders.
-            names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
-            hints = typing.get_type_hints(record.cls, localns=names, include_extras=True)
-        except (NameError, TypeError) as error:
-            raise UnsupportedSchema(
-                f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer
-            ) from error
+        # Classes that are not names of a module, as those within a function, know themselves and their holders.
+        names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
         variables = dict(record.arguments)
-        for name, required in _parameters(record.cls):
-            yield Field(name, self.shape(hints[name], f"{pointer}/{name}", variables), required)
+        for one in parameters(record.cls, names, pointer):
+            place = f"{pointer}/{one.field}"
+            yield Field(
+                one.name, narrowed(self.shape(one.annotation, place, variables), one.metadata, place), one.required
+            )
 
     def recursive(self, shape: Shape) -> tuple[Record, ...]:
         """Return the records within a shape that can be reached from themselves.
@@ -191,6 +191,14 @@ class Reflection:
         return found
 
 
+def _has_hash(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def is_hashable(shape: Shape) -> bool:
     """Return whether values can be items of sets and keys of dicts."""
     if isinstance(shape, Mapping) or (isinstance(shape, Items) and shape.kind in (list, set)):
@@ -206,26 +214,3 @@ def records(shape: Shape) -> abc.Iterator[Record]:
         yield shape
     for part in parts(shape):
         yield from records(part)
-
-
-def _parameters(cls: type) -> abc.Iterator[tuple[str, bool]]:
-    """Yield the names of the constructor's parameters, and whether each is required."""
-    if not dataclasses.is_dataclass(cls):
-        assert is_named_tuple(cls)
-        defaults: abc.Mapping[str, Any] = getattr(cls, "_field_defaults", {})
-        yield from ((name, name not in defaults) for name in cls._fields)  # type: ignore[attr-defined]
-        return
-    # `fields` leaves out what only the constructor takes (InitVar).
-    own: abc.Mapping[str, dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
-    for name, field in own.items():
-        if field.init and field._field_type is not _CLASS_VARIABLE:  # type: ignore[attr-defined]
-            missing = dataclasses.MISSING
-            yield name, field.default is missing and field.default_factory is missing
-
-
-@dataclasses.dataclass
-class _Probe:
-    kept: ClassVar[int] = 0
-
-
-_CLASS_VARIABLE = _Probe.__dataclass_fields__["kept"]._field_type  # type: ignore[attr-defined]

@@ -20,12 +20,17 @@ that a recursive class is one finite shape.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from automata.expressions import Expr
+
+# A regular expression in the syntax of Pydantic's engine, or one that `re` has compiled, with its flags, each of which
+# matches somewhere in a text; or an expression that allows all of it.
+Pattern: TypeAlias = str | re.Pattern[str] | Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ class Size:
         """Return whether a number of items is allowed."""
         return self.low <= number and (self.high is None or number <= self.high)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number of items is allowed."""
+        return self.high is not None and self.high < self.low
+
 
 ANY_SIZE = Size()
 
@@ -94,15 +104,15 @@ class Exact:
     """A Decimal; with bounds, a finite one."""
 
     bounds: Bounds = UNBOUNDED
+    finite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A str: its length in code points, regular expressions in Python's syntax that each match somewhere in it, and
-    expressions that each allow all of it."""
+    """A str: its length in code points, and what each of some patterns says of it (`Pattern`)."""
 
     size: Size = ANY_SIZE
-    patterns: tuple[str | Expr, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +208,7 @@ Shape: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter of a record's constructor."""
+    """A parameter of a record's constructor, by the name that it is given by."""
 
     name: str
     shape: Shape

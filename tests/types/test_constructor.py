@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import enum
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, NewType, TypeVar
 from uuid import UUID
@@ -243,6 +244,11 @@ REFUSED = [
     (set[list[int]], "not hashable"),
     (dict[tuple[Basic, int], int], "not hashable"),
     (tuple[int, *tuple[str, ...]], "no constructor call"),
+    (Callable[[int], int], r"Callable\[\[int\], int\] has no constructor call"),
+    (list[Callable[..., int]], r"Callable\[\.\.\., int\] has no constructor call"),
+    (Callable, "no constructor call"),
+    (list[[1]], r"\[1\] is not a type"),  # type: ignore[misc]
+    (Box[Annotated[int, []]], "has no hash"),
 ]
 
 
@@ -250,6 +256,11 @@ REFUSED = [
 def test_what_cannot_be_held_is_refused(annotation: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dataclass(annotation)
+
+
+def test_comments_need_no_hash() -> None:
+    for comment in (pydantic.FailFast(), {"unit": "m"}, ["a"]):
+        assert dataclass(Annotated[list[int], comment]).parse("[1]") == [1]
 
 
 def test_errors_name_the_field() -> None:

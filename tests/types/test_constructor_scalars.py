@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 
 import annotated_types as at
+import pydantic
 import pytest
 from constructor_cases import accepts, automaton_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automata import TextNotAllowed
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 from constraints.types import dataclass
 
 STRINGS = [
@@ -103,6 +106,103 @@ def test_patterns(pattern: str) -> None:
         assert automaton.accepts(repr(value).encode()) == expected, value
 
 
+# In the syntax of Pydantic's engine, Rust's.
+PYDANTIC_PATTERNS = [
+    r"\bfoo\b",
+    r"^\w$",
+    r"^\W+$",
+    r"^\p{Lu}$",
+    r"^\d{2}$",
+    r"\s",
+    "^a.c$",
+    "a$",
+    "^[^a]*$",
+    "[x-z]{2,}",
+    r"\Aé|É\z",
+    "",
+]
+SUBJECTS = [
+    "",
+    "a",
+    "A",
+    "é",
+    "É",
+    "éfoo",
+    "foo",
+    "a foo!",
+    "٣٣",
+    "12",
+    "_",
+    "-",
+    "a\n",
+    "a\nc",
+    "aéc",
+    "\u2003",
+    "xyz",
+]
+SUBJECTS += ["\u0345", "\u200d", "²", "\u203f", "it's", "\U0001f600", "zé", "\x85", "\x1c"]
+
+
+@pytest.mark.parametrize("pattern", PYDANTIC_PATTERNS)
+def test_patterns_of_pydantic_against_pydantic(pattern: str) -> None:
+    annotation = Annotated[str, pydantic.Field(pattern=pattern)]
+    constraint, adapter = dataclass(annotation), pydantic.TypeAdapter[str](annotation)
+    for value in SUBJECTS:
+        assert constraint.allows(repr(value)) == reads(adapter.validate_python, value), value
+        assert reads(constraint.parse, repr(value)) == constraint.allows(repr(value)), value
+
+
+COMPILED = [
+    re.compile(r"^\w$"),
+    re.compile(r"^\w$", re.ASCII),
+    re.compile(r"\bfoo\b"),
+    re.compile(r"\bfoo\b", re.A),
+    re.compile("^É$", re.I),
+    re.compile("a$"),
+    re.compile("^c", re.M),
+    re.compile("a.c", re.S),
+    re.compile("a . c  # spaced", re.X),
+    re.compile(r"^\s$"),
+]
+
+
+@pytest.mark.parametrize("pattern", COMPILED, ids=repr)
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: pydantic.Field(pattern=it)], ids=["alone", "in Field"])
+def test_compiled_patterns_keep_their_flags(pattern: re.Pattern[str], wrap: Callable[[Any], Any]) -> None:
+    constraint = dataclass(Annotated[str, wrap(pattern)])
+    for value in SUBJECTS:
+        assert constraint.allows(repr(value)) == (pattern.search(value) is not None), value
+        assert reads(constraint.parse, repr(value)) == constraint.allows(repr(value)), value
+
+
+def reads(read: Callable[[str], object], text: str) -> bool:
+    """Whether a text is read, and not refused by name."""
+    try:
+        read(text)
+    except (TextNotAllowed, pydantic.ValidationError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["^[[:alpha:]]$", "[a-c&&b]", "[a-c--b]", "[a~~b]", "(?i)a", "[", "(", r"\p{Nonsense}", re.compile(b"a"), 3],
+)
+def test_patterns_that_are_not_read(pattern: Any) -> None:
+    class Holds:
+        pass
+
+    holder = Holds()
+    holder.__dict__["pattern"] = pattern
+    with pytest.raises(UnsupportedSchema, match="keyword 'pattern'"):
+        dataclass(Annotated[str, holder])
+
+
+def test_ascii_only() -> None:
+    ascii_only = type("AsciiOnly", (), {"ascii_only": True})()  # as StringConstraints has it since Pydantic 2.13
+    assert accepts(Annotated[str, ascii_only], "'a\\x7f'", "'é'", "'\\x80'") == [True, False, False]
+
+
 def test_lengths_count_code_points() -> None:
     assert accepts(Annotated[str, at.Len(2, 2)], "'é\\n'", "'\\ud83d\\ude00'", "'😀'", "'abc'") == [
         True,
@@ -142,6 +242,83 @@ def test_decimals_far_out() -> None:
     with pytest.raises(TextNotAllowed):
         positive.parse("Decimal('-1E-99999999999')")
     assert dataclass(Annotated[int, at.Ge(0)]).parse("1" + "0" * 400) == 10**400
+
+
+def test_bounded_decimals_are_decimals() -> None:
+    """With bounds, those texts of the unbounded ones are left whose value is within them; but for some with exponents
+    (`constraints.json_schema.numbers`)."""
+    numbers = [
+        "0",
+        "-0",
+        "9",
+        "9.50",
+        "100",
+        "101",
+        "0.001",
+        "-1",
+        "Infinity",
+        "-Infinity",
+        "NaN",
+        "sNaN",
+        "1e5",
+        "1E5",
+    ]
+    exponents = ["E+0", "E-2", "E-007", "E+99", "E-00000000000000007", "E-00700721219121722727127227", "e-2"]
+    numbers += [number + exponent for number in ("0", "9", "1.5", "-3") for exponent in exponents]
+    numbers += ["1E-99999999999999999", "1E+99999999999999999", "1E+100000000000000000"]
+    unbounded = automaton_of(dataclass(Decimal))
+    bounds: list[tuple[Any, Callable[[Decimal], bool]]] = [
+        (at.Gt(0), lambda value: value > 0),
+        (at.Le(100), lambda value: value <= 100),
+        (at.Interval(ge=Decimal("0.001"), lt=100), lambda value: Decimal("0.001") <= value < 100),
+        (pydantic.Field(allow_inf_nan=False), lambda value: True),
+    ]
+    for bound, holds in bounds:
+        constraint = dataclass(Annotated[Decimal, bound])
+        for number in numbers:
+            text = f"Decimal('{number}')"
+            expected = unbounded.accepts(text.encode()) and Decimal(number).is_finite() and holds(Decimal(number))
+            allowed = constraint.allows(text)
+            assert allowed == expected or (expected and "E" in number), (bound, number)
+            assert reads(constraint.parse, text) == allowed, (bound, number)
+            assert not allowed or constraint.parse(text) == eval(text)
+
+
+def test_finite_numbers() -> None:
+    finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
+    adapter = pydantic.TypeAdapter[float](finite)
+    for text in ("1.5", "-1e308", "1e309", "-1e400", "inf", "-inf", "nan", repr(math.nextafter(math.inf, 0))):
+        assert dataclass(finite).allows(text) == reads(adapter.validate_python, text), text
+        assert reads(dataclass(finite).parse, text) == dataclass(finite).allows(text), text
+    with pytest.raises(UnsupportedSchema, match="may not be finite"):
+        dataclass(Annotated[int, pydantic.Field(allow_inf_nan=False)])
+
+
+IMPOSSIBLE: list[Any] = [
+    Annotated[kind, bounds]
+    for kind in (str, list[int], tuple[int, ...], set[int], frozenset[int], dict[str, int])
+    for bounds in (pydantic.Field(max_length=-1), at.Len(1, 0), pydantic.Field(min_length=3, max_length=1))
+]
+IMPOSSIBLE += [Annotated[kind, pydantic.Field(ge=5, le=3)] for kind in (int, float, Decimal)]
+IMPOSSIBLE += [tuple[int, Annotated[str, at.MaxLen(-1)]]]
+
+
+@pytest.mark.parametrize("annotation", IMPOSSIBLE, ids=str)
+def test_impossible_bounds(annotation: Any) -> None:
+    with pytest.raises(UnsatisfiableSchema, match="no value"):
+        dataclass(annotation)
+    assert dataclass(Optional[annotation]).parse("None") is None  # noqa: UP045
+
+
+def test_what_is_above_all_floats() -> None:
+    annotation = Annotated[float, at.Gt(1.7976931348623157e308)]
+    assert accepts(annotation, "inf", "1e999", "1.0", "nan") == [True, False, False, False]
+
+
+@pytest.mark.parametrize("length", [1.5, "a", [1]])
+def test_lengths_that_are_no_numbers(length: Any) -> None:
+    with pytest.raises(UnsupportedSchema, match="not a whole number"):
+        dataclass(Annotated[str, at.MinLen(length)])
 
 
 def test_unions_take_what_is_exact() -> None:

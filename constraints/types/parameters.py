@@ -1,0 +1,199 @@
+"""The parameters of a record's constructor: by which names it takes its fields, which of them it needs, and what may
+be given.
+
+    a dataclass, a NamedTuple       its fields by name; `pydantic.Field(...)` in place of a default says what may be
+                                    given. It cannot hold a default, since the constructor would give the value
+                                    `FieldInfo` itself
+    a Pydantic dataclass            its fields as Pydantic has collected them (`FieldInfo`): with bounds, defaults and
+                                    aliases. A field is written by its name where the constructor takes that, as `repr`
+                                    does, and else by the first alias that is a name
+
+Pydantic is known by its attributes, and imported only to finish a class of its own that names later classes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import typing
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeGuard
+
+from automata.errors import UnsupportedSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a constructor.
+
+    Attributes:
+        name: the keyword that it is given by.
+        field: the name of the field.
+        annotation: its type.
+        metadata: what is said of its values beside the type.
+        required: whether it must be given.
+    """
+
+    name: str
+    field: str
+    annotation: Any
+    metadata: tuple[Any, ...]
+    required: bool
+
+
+def is_named_tuple(cls: Any) -> TypeGuard[type]:
+    """Return whether a class is a NamedTuple."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def parameters(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
+    """Yield the parameters of a constructor, in the order of the fields.
+
+    Args:
+        cls: a dataclass or a NamedTuple.
+        names: classes by name, in which hints are looked up beside those of the class's module.
+        pointer: where the class stands, for errors.
+
+    Raises:
+        UnsupportedSchema: hints that cannot be resolved; a default or an alias that cannot be honoured.
+    """
+    yield from _of_pydantic(cls, names, pointer) if _is_pydantic(cls) else _of_standard(cls, names, pointer)
+
+
+def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
+    try:
+        hints = typing.get_type_hints(cls, localns=dict(names), include_extras=True)
+    except (NameError, TypeError) as error:
+        raise _unresolved(cls, error, pointer) from error
+    for name, default, required in _defaults(cls):
+        if not _is_field_info(default):
+            yield Parameter(name, name, hints[name], (), required)
+        elif default.is_required():
+            yield Parameter(name, name, hints[name], (default,), True)
+        else:
+            raise UnsupportedSchema(
+                "a default in Field(...) is one for Pydantic's dataclasses only: this constructor would give the "
+                "value Field(...) itself",
+                pointer=f"{pointer}/{name}",
+                keyword="default",
+            )
+
+
+def _defaults(cls: type) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the names of the constructor's parameters, their defaults, and whether each is required."""
+    if not dataclasses.is_dataclass(cls):
+        assert is_named_tuple(cls)
+        defaults: Mapping[str, Any] = getattr(cls, "_field_defaults", {})
+        yield from ((name, defaults.get(name), name not in defaults) for name in cls._fields)  # type: ignore[attr-defined]
+        return
+    missing = dataclasses.MISSING
+    for name, field in _taken(cls):
+        yield name, field.default, field.default is missing and field.default_factory is missing
+
+
+def _taken(cls: type) -> Iterator[tuple[str, dataclasses.Field[Any]]]:
+    """Yield the fields that a dataclass's constructor takes; `dataclasses.fields` leaves out what only it takes
+    (InitVar)."""
+    own: Mapping[str, dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
+    for name, field in own.items():
+        if field.init and field._field_type is not _CLASS_VARIABLE:  # type: ignore[attr-defined]
+            yield name, field
+
+
+@dataclasses.dataclass
+class _Probe:
+    kept: ClassVar[int] = 0
+
+
+_CLASS_VARIABLE = _Probe.__dataclass_fields__["kept"]._field_type  # type: ignore[attr-defined]
+
+
+# Pydantic's dataclasses.
+
+
+def _is_field_info(value: Any) -> TypeGuard[Any]:
+    """Return whether a value is what `pydantic.Field` returns."""
+    return isinstance(getattr(value, "metadata", None), list) and hasattr(value, "is_required")
+
+
+def _is_pydantic(cls: type) -> bool:
+    """Return whether Pydantic has made the constructor: that of the nearest dataclass."""
+    nearest = next((base for base in cls.__mro__ if "__dataclass_fields__" in base.__dict__), cls)
+    return "__is_pydantic_dataclass__" in nearest.__dict__
+
+
+def _of_pydantic(cls: Any, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
+    _finish(cls, names, pointer)
+    config: Mapping[str, Any] = cls.__pydantic_config__ or {}
+    # By keyword, so that no field is given what is written for another.
+    known: dict[str, str] = {}
+    found: list[tuple[set[str], Parameter]] = []
+    for name, _ in _taken(cls):
+        place = f"{pointer}/{name}"
+        info = cls.__pydantic_fields__.get(name)
+        if info is None:
+            raise UnsupportedSchema(
+                "the constructor does not take what Field(init_var=True) describes; InitVar is honoured",
+                pointer=place,
+                keyword="init_var",
+            )
+        if info.init is False:
+            continue
+        written, read = _keywords(name, info, config, place)
+        known[written] = name
+        found.append((read, Parameter(written, name, info.annotation, tuple(info.metadata), info.is_required())))
+    for read, parameter in found:
+        for other in read & known.keys():
+            if known[other] != parameter.field:
+                raise UnsupportedSchema(
+                    f"the constructor gives {parameter.field!r} what is written as {other!r} for {known[other]!r}",
+                    pointer=f"{pointer}/{parameter.field}",
+                    keyword="alias",
+                )
+        yield parameter
+
+
+def _keywords(name: str, info: Any, config: Mapping[str, Any], pointer: str) -> tuple[str, set[str]]:
+    """Return the keyword by which a field is written, and all in which the constructor looks for it."""
+    alias = info.validation_alias
+    by_name = config.get("validate_by_name") or config.get("populate_by_name")
+    by_alias = config.get("validate_by_alias", True) is not False
+    if alias is None or not by_alias:
+        return name, {name}
+    choices = [alias] if isinstance(alias, str) else getattr(alias, "choices", [alias])
+    read = {choice if isinstance(choice, str) else choice.path[0] for choice in choices} | (
+        {name} if by_name else set()
+    )
+    written = [name] if by_name else [choice for choice in choices if isinstance(choice, str) and _is_keyword(choice)]
+    if not written:
+        raise UnsupportedSchema(
+            f"the constructor takes the field as {alias!r}, which is no name of an argument",
+            pointer=pointer,
+            keyword="alias",
+        )
+    return written[0], read
+
+
+def _is_keyword(alias: str) -> bool:
+    """Return whether an alias can stand before `=` in a call, and is what Python reads there."""
+    return alias.isidentifier() and not keyword.iskeyword(alias) and unicodedata.is_normalized("NFKC", alias)
+
+
+def _finish(cls: Any, names: Mapping[str, type], pointer: str) -> None:
+    """Have Pydantic resolve hints that it could not resolve when the class was made."""
+    if cls.__pydantic_complete__:
+        return
+    from pydantic.dataclasses import rebuild_dataclass
+    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+    from pydantic_core import SchemaError
+
+    try:
+        rebuild_dataclass(cls, _types_namespace=dict(names))
+    except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
+        raise _unresolved(cls, error, pointer) from error
+
+
+def _unresolved(cls: type, error: Exception, pointer: str) -> UnsupportedSchema:
+    return UnsupportedSchema(f"the hints of {cls!r} cannot be resolved: {error}", pointer=pointer)
