@@ -9,7 +9,8 @@ typed(T)        JSON, by way of Pydantic's schema of the type
     evaluation      texts -> values, by shape
     constructor     `dataclass`
 
-    generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...
+    generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...; bounds: of numbers
+    validators      what Pydantic checks, and no schema says
     plain           schemas -> visibly pushdown grammars, integers written plainly
     typed           `typed`
 """

@@ -34,12 +34,9 @@ not by the automaton; a `BeforeValidator` sees what the type's schema allows.
 from __future__ import annotations
 
 import datetime
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -51,16 +48,14 @@ from pydantic_core import core_schema
 from automata.algebra.elimination import to_expr
 from automata.compile.compiler import compile_expr
 from automata.errors import UnsatisfiableSchema, UnsupportedSchema
-from constraints.json_schema.formulas.connectives import Formula, conjunction
-from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
 from constraints.types import patterns
+from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_formula, bounds_of, with_digits
 from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into
 from constraints.types.shapes import UNBOUNDED, Bounds
 from constraints.types.validators import check_validators
 from constraints.values import date
 
-_ORDERS = ("gt", "ge", "lt", "le")
 # The default context of `decimal` has 28 digits.
 _MAX_QUOTIENT = 10**28
 
@@ -90,31 +85,31 @@ class ExactSchema(GenerateJsonSchema):
     # Numbers.
 
     def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
-        return {"type": "integer", **_bounds_as_keywords(_bounds(schema))}
+        return {"type": "integer", **bounds_as_keywords(bounds_of(schema))}
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
-        return {"type": "number", **_bounds_as_keywords(rounding_into(self._float_bounds(schema)))}
+        return {"type": "number", **bounds_as_keywords(rounding_into(self._float_bounds(schema)))}
 
     def _float_bounds(self, schema: core_schema.FloatSchema) -> Bounds:
-        bounds = _bounds(schema)
+        bounds = bounds_of(schema)
         if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
-            bounds = _bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
+            bounds = bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
         return bounds
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        bounds = _bounds(schema)
+        bounds = bounds_of(schema)
         if bounds.step is not None:  # beyond this, Decimal's own remainder is an error
-            bounds = _bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
+            bounds = bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
         written = patterns.DECIMAL
         if bounds != UNBOUNDED:
-            written = patterns.within(_formula(bounds), patterns.DECIMAL)
+            written = patterns.within(bounds_formula(bounds), patterns.DECIMAL)
             written += "|" + patterns.ZERO if bounds.hold(Fraction(0)) else ""
         if schema.get("allow_inf_nan") and bounds == UNBOUNDED:
             written = f"{written}|{patterns.NOT_FINITE}"
         found = _string(written)
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None or places is not None:
-            found["allOf"] = [{"pattern": patterns.anchored(f"{_with_digits(digits, places)}|{patterns.ZERO}")}]
+            found["allOf"] = [{"pattern": patterns.anchored(f"{with_digits(digits, places)}|{patterns.ZERO}")}]
         return found
 
     # Text.
@@ -148,7 +143,7 @@ class ExactSchema(GenerateJsonSchema):
     # Dates and times.
 
     def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
-        if any(schema.get(keyword) is not None for keyword in _ORDERS) and schema.get("now_op") is None:
+        if any(schema.get(keyword) is not None for keyword in ORDERS) and schema.get("now_op") is None:
             self._moment({}, "")
             return _string(_days(schema))
         return self._moment(schema, patterns.DATE)
@@ -163,7 +158,7 @@ class ExactSchema(GenerateJsonSchema):
         return self._moment(schema, patterns.DURATION)
 
     def _moment(self, schema: Any, written: str) -> JsonSchemaValue:
-        for keyword in (*_ORDERS, "now_op"):
+        for keyword in (*ORDERS, "now_op"):
             if schema.get(keyword) is not None:
                 raise UnsupportedSchema("bounds of times, or by the clock", keyword=keyword)
         for option in ("ser_json_temporal", "ser_json_timedelta"):
@@ -221,10 +216,10 @@ class ExactSchema(GenerateJsonSchema):
             schema = self.resolve_ref_schema(schema)
         kind = schema["type"]
         if kind in ("int", "float"):
-            bounds = _bounds(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
+            bounds = bounds_of(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
             plain = patterns.INTEGER if kind == "int" else patterns.NUMBER
             return _string(
-                plain if bounds == UNBOUNDED else patterns.within(_formula(bounds, whole=kind == "int"), plain)
+                plain if bounds == UNBOUNDED else patterns.within(bounds_formula(bounds, whole=kind == "int"), plain)
             )
         if kind == "bool":
             return _string("true|false")
@@ -313,85 +308,6 @@ def _errors_at(step: str) -> Iterator[None]:
 
 def _string(pattern: str) -> JsonSchemaValue:
     return {"type": "string", "pattern": patterns.anchored(pattern)}
-
-
-def _bounds(schema: Any) -> Bounds:
-    """Return the bounds in a core schema."""
-    found: dict[str, Fraction] = {}
-    for name in (*_ORDERS, "multiple_of"):
-        value = schema.get(name)
-        if value is None:
-            continue
-        if not math.isfinite(value):
-            raise UnsupportedSchema(f"the bound {value}", keyword=name)
-        # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
-        found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
-    low, below = found.get("gt"), found.get("lt")
-    exclusive = low is not None and ("ge" not in found or low >= found["ge"])
-    below_exclusive = below is not None and ("le" not in found or below <= found["le"])
-    return Bounds(
-        low if exclusive else found.get("ge"),
-        exclusive,
-        below if below_exclusive else found.get("le"),
-        below_exclusive,
-        found.get("multiple_of"),
-    )
-
-
-def _bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
-    """Return the bounds, none beyond `most` on either side."""
-    if bounds.low is None or bounds.low < -most:
-        bounds = replace(bounds, low=-most, low_exclusive=exclusive)
-    if bounds.high is None or bounds.high > most:
-        bounds = replace(bounds, high=most, high_exclusive=exclusive)
-    return bounds
-
-
-def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
-    found = {
-        "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
-        "exclusiveMaximum" if bounds.high_exclusive else "maximum": bounds.high,
-        "multipleOf": bounds.step,
-    }
-    return {keyword: _json_number(value) for keyword, value in found.items() if value is not None}
-
-
-def _json_number(value: Fraction) -> int | Decimal:
-    """Return a fraction whose denominator is made of twos and fives as a number of JSON."""
-    if value.denominator == 1:
-        return value.numerator
-    places = max(value.denominator.bit_length(), 1)
-    return Decimal(value.numerator * 10**places // value.denominator).scaleb(-places)
-
-
-def _formula(bounds: Bounds, *, whole: bool = False) -> Formula:
-    """Return the formula of bounds on a number."""
-    statements: list[Formula] = [IsInteger(plain=True)] if whole else []
-    if bounds.low is not None:
-        statements.append(Minimum(bounds.low, bounds.low_exclusive))
-    if bounds.high is not None:
-        statements.append(Maximum(bounds.high, bounds.high_exclusive))
-    if bounds.step is not None:
-        statements.append(MultipleOf(bounds.step))
-    return conjunction(statements)
-
-
-def _with_digits(digits: int | None, places: int | None) -> str:
-    """Return decimals of at most this many digits and decimal places; trailing zeros do not count."""
-    if digits is None:
-        return patterns.INTEGER + _point(places or 0)
-    if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
-        return "-?0" + _point(digits, "")
-    if places is not None:
-        return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places)
-    found = ["-?0" + _point(digits), rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
-    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}" + _point(behind) for behind in range(1, digits)]
-    return "|".join(found)
-
-
-def _point(places: int, optional: str = "?") -> str:
-    """Return the decimal point and the digits after it."""
-    return rf"(?:\.\d{{1,{places}}}0*){optional}" if places else r"(?:\.0+)?"
 
 
 def _days(schema: Any) -> str:

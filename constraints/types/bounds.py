@@ -1,0 +1,103 @@
+"""Bounds of numbers in core schemas of Pydantic: exact, as keywords of JSON Schema and as a formula; decimal digits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from pydantic.json_schema import JsonSchemaValue
+
+from automata.errors import UnsupportedSchema
+from constraints.json_schema.formulas.connectives import Formula, conjunction
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
+from constraints.types import patterns
+from constraints.types.shapes import Bounds
+
+ORDERS: Final = ("gt", "ge", "lt", "le")
+
+
+def bounds_of(schema: Any) -> Bounds:
+    """Return the bounds in a core schema.
+
+    Raises:
+        UnsupportedSchema: one is not a finite number.
+    """
+    found: dict[str, Fraction] = {}
+    for name in (*ORDERS, "multiple_of"):
+        value = schema.get(name)
+        if value is None:
+            continue
+        if not math.isfinite(value):
+            raise UnsupportedSchema(f"the bound {value}", keyword=name)
+        # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
+        found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
+    low, below = found.get("gt"), found.get("lt")
+    exclusive = low is not None and ("ge" not in found or low >= found["ge"])
+    below_exclusive = below is not None and ("le" not in found or below <= found["le"])
+    return Bounds(
+        low if exclusive else found.get("ge"),
+        exclusive,
+        below if below_exclusive else found.get("le"),
+        below_exclusive,
+        found.get("multiple_of"),
+    )
+
+
+def bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
+    """Return the bounds, none beyond `most` on either side."""
+    if bounds.low is None or bounds.low < -most:
+        bounds = replace(bounds, low=-most, low_exclusive=exclusive)
+    if bounds.high is None or bounds.high > most:
+        bounds = replace(bounds, high=most, high_exclusive=exclusive)
+    return bounds
+
+
+def bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
+    """Return the keywords of JSON Schema that say the same; numbers may be Decimals."""
+    found = {
+        "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
+        "exclusiveMaximum" if bounds.high_exclusive else "maximum": bounds.high,
+        "multipleOf": bounds.step,
+    }
+    return {keyword: _json_number(value) for keyword, value in found.items() if value is not None}
+
+
+def _json_number(value: Fraction) -> int | Decimal:
+    """Return a fraction whose denominator is made of twos and fives as a number of JSON."""
+    if value.denominator == 1:
+        return value.numerator
+    places = max(value.denominator.bit_length(), 1)
+    return Decimal(value.numerator * 10**places // value.denominator).scaleb(-places)
+
+
+def bounds_formula(bounds: Bounds, *, whole: bool = False) -> Formula:
+    """Return the formula of bounds on a number."""
+    statements: list[Formula] = [IsInteger(plain=True)] if whole else []
+    if bounds.low is not None:
+        statements.append(Minimum(bounds.low, bounds.low_exclusive))
+    if bounds.high is not None:
+        statements.append(Maximum(bounds.high, bounds.high_exclusive))
+    if bounds.step is not None:
+        statements.append(MultipleOf(bounds.step))
+    return conjunction(statements)
+
+
+def with_digits(digits: int | None, places: int | None) -> str:
+    """Return decimals of at most this many digits and decimal places; trailing zeros do not count."""
+    if digits is None:
+        return patterns.INTEGER + _point(places or 0)
+    if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
+        return "-?0" + _point(digits, "")
+    if places is not None:
+        return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places)
+    found = ["-?0" + _point(digits), rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
+    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}" + _point(behind) for behind in range(1, digits)]
+    return "|".join(found)
+
+
+def _point(places: int, optional: str = "?") -> str:
+    """Return the decimal point and the digits after it."""
+    return rf"(?:\.\d{{1,{places}}}0*){optional}" if places else r"(?:\.0+)?"
