@@ -85,7 +85,7 @@ class Oracle:
 
     def __init__(self, vocabulary: tokenfst.Vocabulary) -> None:
         self.vocabulary, self.automata = vocabulary, dict[str, Any]()
-        # Requests that may write nothing any more, since they have to write a token that they named as one that stops.
+        # Requests that stop before their text is complete, since it goes on with tokens alone that they named as stops.
         self.stuck: list[Request] = []
 
     def matcher(self, request: Request) -> Matcher:

@@ -74,6 +74,9 @@ def checked(rows: list[Row], oracle: Oracle, seen: Counter[str]) -> None:
             seen["behind a draft that is not allowed"] += not is_first
             continue
         same(row, allowed, expected)
+        stops = list(plan.request.params.all_stop_token_ids)
+        if is_first and expected.sum() == expected[stops].sum() and not expected[list(oracle.vocabulary.eos_ids)].any():
+            oracle.stuck.append(plan.request)
         seen["masked"] += 1
         seen["drafts"] += not is_first
         seen["after a resumption"] += plan.request.to_read > len(plan.request.prompt)

@@ -1,5 +1,6 @@
 """JSON Schemas and white space as other packages read them.
 
+    json_of         what a JSON text says
     schema_of       a schema that is given as text, as a Pydantic model or as a dict
     closed          objects have only the properties that are listed, as XGrammar and Outlines have it
     at_most_items   arrays without a bound get one, as in lm-format-enforcer
@@ -30,14 +31,26 @@ _PARTS: Final = (
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
+def json_of(text: str) -> Any:
+    """Return what a JSON text says.
+
+    Raises:
+        ValueError: it is not JSON, or nested too deep to be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON text is nested too deep to be read") from None
+
+
 def schema_of(schema: Any) -> Any:
     """Return a JSON Schema, which may be given as text or as a Pydantic model.
 
     Raises:
-        ValueError: a text that is not JSON.
+        ValueError: a text that is not JSON, or nested too deep to be read.
     """
     if isinstance(schema, str):
-        return json.loads(schema)
+        return json_of(schema)
     if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
         return schema.model_json_schema()
     return schema

@@ -13,7 +13,9 @@ tokens changes nothing.
     fill_masks(...)     the masks of a batch of positions, in one call without Python's lock
 
 Engines let a request name further tokens that stop it. Such a token ends a text where the text may end; anywhere else
-it is masked, since the text would stop unfinished.
+it is masked, since the text would stop unfinished. Where a text can continue with nothing but stop tokens, those that
+write what may come next are allowed, since an engine has to draw one of the tokens, and the text ends there, as the
+request asks. End tokens are not: the answer says which stop token it was.
 """
 
 from __future__ import annotations
@@ -95,8 +97,15 @@ def _fill(positions: Sequence[Position], words: npt.NDArray[np.int32], num_threa
 
 
 def _mark_stops(position: Position, words: npt.NDArray[np.int32]) -> None:
-    """Allow the stop tokens where the text may end, and mask them elsewhere."""
-    set_tokens(words, position.stops, allowed=position.automaton.is_final(position.state))
+    """Allow the stop tokens where the text may end, and mask them elsewhere, unless that masks everything."""
+    stops = [stop for stop in position.stops if stop < 32 * len(words)]
+    if position.automaton.is_final(position.state):
+        set_tokens(words, stops, allowed=True)
+        return
+    before = words.copy()
+    set_tokens(words, stops, allowed=False)
+    if not words.any():
+        words[:] = before
 
 
 class Matcher:
@@ -104,12 +113,12 @@ class Matcher:
 
     Attributes:
         automaton: the automaton, which requests share.
-        stops: the tokens that stop the request, beside the end tokens of the vocabulary.
+        stops: the tokens that stop the request, beside the end tokens of the vocabulary; negative numbers are none.
     """
 
     def __init__(self, automaton: TokenAutomaton, stops: Iterable[int] = ()) -> None:
         self.automaton = automaton
-        self.stops = tuple(sorted(set(stops) - set(automaton.vocabulary.eos_ids)))
+        self.stops = tuple(sorted({stop for stop in stops if stop >= 0} - set(automaton.vocabulary.eos_ids)))
         self._states: list[Any] = [automaton.start]
 
     @property
@@ -129,7 +138,7 @@ class Matcher:
 
     @property
     def has_ended(self) -> bool:
-        """Whether an end token was accepted."""
+        """Whether an end token or a stop token was accepted."""
         return bool(self.state == self.automaton.end_state)
 
     def accept(self, tokens: Sequence[int]) -> bool:
@@ -168,8 +177,15 @@ class Matcher:
         if state == automaton.end_state:
             return state if token in automaton.vocabulary.eos_ids or token in self.stops else None
         if token in self.stops:
-            return automaton.end_state if automaton.is_final(state) else None
+            return automaton.end_state if self._may_stop(state, token) else None
         return automaton.step(state, token)
+
+    def _may_stop(self, state: Any, stop: int) -> bool:
+        """Return whether the mask of a state has a stop token."""
+        if self.automaton.is_final(state):
+            return True
+        allowed = np.flatnonzero(self.automaton.mask(state))
+        return stop in allowed and set(self.stops).issuperset(allowed.tolist())
 
     def rollback(self, number: int) -> None:
         """Take the last tokens back.

@@ -8,7 +8,8 @@ tokens are among what was written, and are gone at the next call.
 
 A mistake is raised where the engine lets errors through. An automaton that exceeds its limits in the middle of a text
 is nobody's mistake, and must not end the other texts of a batch: only end tokens are allowed in its text from then on,
-the error is logged, and `check` raises it.
+the error is logged, and `check` raises it. So it is where a text can continue with nothing but tokens at which the
+engine stops.
 
 Rejected: states in a table by the tokens of the text (a table grows with every draft; a list of states goes back as
 well).
@@ -19,6 +20,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +95,10 @@ class SequenceTracker:
         return found
 
 
+class _OnlyStops(IncompleteOutput):
+    """Every token that may come next is one at which the engine stops, and the text may not end yet."""
+
+
 class SequenceProcessor:
     """Constrains one text of one sequence; make one for each text.
 
@@ -101,6 +107,9 @@ class SequenceProcessor:
         max_tokens: how many tokens the text may have, the end token included, or None.
         error: what ended the text early, or None.
     """
+
+    # What ends the text in place of being raised.
+    _ending: ClassVar[tuple[type[Exception], ...]] = (*EXCEEDED, _OnlyStops)
 
     def __init__(
         self,
@@ -119,7 +128,7 @@ class SequenceProcessor:
                 one, which is waited for at the first call.
             vocabulary: the tokens of the model.
             stops: further tokens at which the engine stops. They end the text where it may end, and are masked
-                elsewhere.
+                elsewhere. Where nothing else is left, the text ends early, with `error`.
             max_tokens: how many tokens the text may have, the end token included. A token is then allowed only if the
                 text can still be completed after it, so every text is complete. None: a text is cut off where the
                 engine stops.
@@ -164,7 +173,7 @@ class SequenceProcessor:
         if self.error is None:
             try:
                 return self._biases(tokens, width)
-            except EXCEEDED as error:
+            except self._ending as error:
                 logger.exception("a text is ended before its constraint is satisfied")
                 self.error = error
         ends = [token for token in (*self.vocabulary.eos_ids, *self._stops) if token < width]
@@ -174,7 +183,10 @@ class SequenceProcessor:
 
     def _biases(self, tokens: IntArray, width: int) -> npt.NDArray[np.float32]:
         check_width(width, self.vocabulary)
-        return self._following(self._read(tokens)).biases(width, self.max_tokens)
+        found = self._following(self._read(tokens)).biases(width, self.max_tokens)
+        if found.max() == -np.inf:
+            raise _OnlyStops("no token may come next, or only those at which the engine stops")
+        return found
 
     def _read(self, tokens: IntArray) -> IntArray:
         """Return the prompt and what was written, out of what the engine hands over."""
@@ -197,7 +209,8 @@ class SequenceProcessor:
         Raises:
             LimitExceeded: the automaton, or compiling it, exceeded the limits.
             TooManyConfigurations: the text has more derivations side by side than the automaton carries.
-            IncompleteOutput: the engine never called the processor, so nothing was constrained.
+            IncompleteOutput: the engine never called the processor, so nothing was constrained; or the text could
+                continue only with tokens at which the engine stops.
         """
         if self.error is not None:
             raise self.error

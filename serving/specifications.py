@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Any, Final, Literal, TypeAlias
 
 from automata import expressions as ex
-from automata.errors import SchemaError
+from automata.errors import TokenfstError
 from automata.expressions import ANY_TEXT, Expr
 from automata.limits import DEFAULT_LIMITS, Limits
 from automata.pattern import parse
@@ -25,6 +25,10 @@ from constraints.composing.part import Composable, Part, concatenated, either, p
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 Blanks: TypeAlias = Literal["default", "compact"] | Whitespace
+
+# What reading or compiling a constraint may raise for what a request says. An engine refuses the request then; none of
+# these may end the engine.
+REFUSED: Final = (TokenfstError, ValueError, TypeError, KeyError, RecursionError)
 
 # The most digits in a row of a JSON number, where its schema sets no bound: all 64-bit integers have fewer.
 MAX_DIGITS: Final = 20
@@ -53,6 +57,10 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
         ValueError: it cannot be honoured; the message says where and why. All errors of constraints are of this kind.
         LimitExceeded: it is too large.
     """
+    return _within_depth(lambda: _constraint(kind, text, blanks, limits))
+
+
+def _constraint(kind: Kind, text: str, blanks: Blanks, limits: Limits) -> Composable:
     if kind == "json":
         return _schema(_json(text, "the JSON Schema"), blanks, limits)
     if kind == "json_object":
@@ -76,7 +84,12 @@ def framed(tag: Any, content: Composable) -> Composable:
     Raises:
         ValueError: the tag cannot be honoured; the message says where and why.
     """
-    return _structural_tag(tag, _Formats("default", DEFAULT_LIMITS, content))
+    return _within_depth(lambda: _structural_tag(tag, _Formats("default", DEFAULT_LIMITS, content)))
+
+
+def refusal(error: Exception) -> str:
+    """Return what an engine tells who made a request, of an error in `REFUSED`."""
+    return str(error) or type(error).__name__
 
 
 def blanks_up_to(number: int) -> Whitespace:
@@ -98,6 +111,13 @@ def blanks_like(pattern: str) -> Whitespace:
     return _everywhere(blanks)
 
 
+def _within_depth(read: Callable[[], Composable]) -> Composable:
+    try:
+        return read()
+    except RecursionError:
+        raise ValueError("the constraint is nested too deep to be read") from None
+
+
 def _everywhere(blanks: Expr) -> Whitespace:
     return Whitespace(*[blanks] * len(fields(Whitespace)))
 
@@ -113,10 +133,24 @@ def _json(text: str, what: str) -> Any:
         raise ValueError(f"{what} is not JSON: {error}") from None
 
 
+class _Malformed(ValueError):
+    """A part of a request that cannot be honoured; the message begins with the place."""
+
+
 def _texts(value: Any, where: str) -> list[str]:
     if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"{where} are a list of texts, not {_shown(value)}")
+        raise _Malformed(f"{where} are a list of texts, not {_shown(value)}")
+    for number, each in enumerate(value):
+        _check_characters(each, f"{where}[{number}]")
     return value
+
+
+def _check_characters(text: str, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])
+        raise _Malformed(f"{where}: half of a surrogate pair, {half}, is not a character") from None
 
 
 def _shown(value: Any) -> str:
@@ -147,7 +181,7 @@ def _structural_tag(tag: Any, formats: _Formats) -> Composable:
 
 def _field(value: Any, name: str, where: str) -> Any:
     if not isinstance(value, Mapping) or name not in value:
-        raise ValueError(f"{where} has no {name!r}")
+        raise _Malformed(f"{where} has no {name!r}")
     return value[name]
 
 
@@ -170,11 +204,16 @@ class _Formats:
             return self.content
         read = self._readers(value, where).get(kind) if isinstance(kind, str) else None
         if read is None:
-            raise ValueError(f"{where}: a structural tag of type {kind!r} is not supported")
+            raise _Malformed(f"{where}: a structural tag of type {kind!r} is not supported")
         for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
             if value.get(name, plain) != plain:
-                raise ValueError(f"{where}.{name} is not supported: {_shown(value[name])}")
-        return read()
+                raise _Malformed(f"{where}.{name} is not supported: {_shown(value[name])}")
+        try:
+            return read()
+        except _Malformed:
+            raise
+        except ValueError as error:
+            raise _Malformed(f"{where}: {error}") from None
 
     def _readers(self, value: Any, where: str) -> dict[str, Callable[[], Composable]]:
         """Return what reads a format, by its type."""
@@ -201,22 +240,20 @@ class _Formats:
     def _text(self, value: Any, name: str, where: str) -> str:
         text = _field(value, name, where)
         if not isinstance(text, str):
-            raise ValueError(f"{where}.{name} is text, not {_shown(text)}")
+            raise _Malformed(f"{where}.{name} is text, not {_shown(text)}")
+        _check_characters(text, f"{where}.{name}")
         return text
 
     def _several(self, value: Any, name: str, where: str) -> list[Composable]:
         elements = _field(value, name, where)
         if not isinstance(elements, list) or not elements:
-            raise ValueError(f"{where}.{name} is a list of formats, not {_shown(elements)}")
+            raise _Malformed(f"{where}.{name} is a list of formats, not {_shown(elements)}")
         return [self.constraint(each, f"{where}.{name}[{number}]") for number, each in enumerate(elements)]
 
     def _schema(self, value: Any, where: str) -> Composable:
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
         blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
-        try:
-            return _schema({} if schema is None else schema, blanks, self.limits)
-        except SchemaError as error:
-            raise ValueError(f"{where}: {error}") from None
+        return _schema({} if schema is None else schema, blanks, self.limits)
 
     def _token(self, value: Any, where: str) -> Expr:
         return token(_token_name([_field(value, "token", where)], f"{where}.token"))
@@ -236,13 +273,23 @@ class _Formats:
         return composed(repeated(part_of(content), low, high), str)
 
     def _bounds(self, value: Any, where: str) -> tuple[int, int | None]:
-        low, high = _field(value, "min", where), _field(value, "max", where)
+        low, high = _count(_field(value, "min", where), f"{where}.min"), _field(value, "max", where)
         bound = None if high == -1 else _count(high, f"{where}.max")
-        return _count(low, f"{where}.min"), bound
+        if bound is not None and bound < low:
+            raise _Malformed(f"{where}.max is {bound}, which is less than {where}.min, {low}")
+        return low, bound
+
+    def _excluded(self, value: Any, where: str) -> list[str]:
+        """Return the texts that may not occur."""
+        given = value.get("excludes") or []
+        without = _texts(given, f"{where}.excludes") if given else []
+        if "" in without:
+            raise _Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
+        return without
 
     def _any_text(self, value: Any, where: str) -> Expr:
-        without = value.get("excludes", [])
-        return free_text(*_texts(without, f"{where}.excludes")) if without else ANY_TEXT
+        without = self._excluded(value, where)
+        return free_text(*without) if without else ANY_TEXT
 
     def _either(self, value: Any, where: str) -> Composable:
         first, *others = self._several(value, "elements", where)
@@ -265,7 +312,7 @@ class _Formats:
         """Return tags with a separator between them: one, or any number."""
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
-            raise ValueError(f"{where}.tags is a list of tags, not {_shown(tags)}")
+            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
         parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]"))) for at, tag in enumerate(tags)]
         tag, separator = either(parts), Part(ex.literal(self._text(value, "separator", where)))
         more = repeated(concatenated([separator, tag]), 0, None)
@@ -276,8 +323,7 @@ class _Formats:
         """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
         switched = self._switched(value, where)
         # What may not occur is a marker after which nothing may come.
-        without = value.get("excludes") or []
-        markers = switched | dict.fromkeys(_texts(without, f"{where}.excludes") if without else [], ex.EMPTY)
+        markers = switched | dict.fromkeys(self._excluded(value, where), ex.EMPTY)
         stops = value.get("stop_after_first")
         if value.get("at_least_one"):
             first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
@@ -289,14 +335,14 @@ class _Formats:
         triggers = _texts(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
-            raise ValueError(f"{where}.tags is a list of tags, not {_shown(tags)}")
+            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
         switched: dict[str, Composable] = {}
         for number, tag in enumerate(tags):
             _, content, end = self._tag(tag, f"{where}.tags[{number}]")
             text = self._text(tag, "begin", f"{where}.tags[{number}]")
             trigger = next((each for each in triggers if each and text.startswith(each)), None)
             if trigger is None:
-                raise ValueError(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
+                raise _Malformed(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
             rest = sequence(ex.literal(text[len(trigger) :]), content, end)
             switched[trigger] = _or(switched[trigger], rest) if trigger in switched else rest
         return switched
@@ -319,7 +365,7 @@ def _or(left: Composable, right: Composable) -> Composable:
 
 def _count(value: Any, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{where} is a number from 0, not {_shown(value)}")
+        raise _Malformed(f"{where} is a number from 0, not {_shown(value)}")
     return value
 
 
@@ -329,4 +375,4 @@ def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
         return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
     if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):
         return f"!{tokens[0]}" if others else tokens[0]
-    raise ValueError(f"{where} are numbers of tokens, or the name of one, not {_shown(tokens)}")
+    raise _Malformed(f"{where} are numbers of tokens, or the name of one, not {_shown(tokens)}")

@@ -218,6 +218,49 @@ def test_mistakes_are_told_and_not_raised() -> None:
     assert not broken.deep_copy().reset()
 
 
+def options(text: str) -> str:
+    return '{"grammars": [{"json_schema": {"x-guidance": ' + text + "}}]}"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ('{"grammars": 5}', "grammars is a list, not 5"),
+        ('{"grammars": null}', "grammars is a list, not None"),
+        ('{"grammars": []}', "grammars is empty"),
+        ('{"grammars": [[1]]}', "grammars[0] is an object, not [1]"),
+        ('{"grammars": [null]}', "grammars[0] is an object, not None"),
+        ('{"grammars": [{}]}', "grammars[0] has none of"),
+        ('{"grammars": [{"lark_grammar": []}]}', "grammars[0].lark_grammar is text, not []"),
+        ('{"grammars": [{"regex": 5}]}', "grammars[0].regex is text, not 5"),
+        ('{"grammars":' + "[" * 100_000, "nested too deep"),
+        ('{"grammars": [' + "[" * 500 + "]" * 500 + "]}", "grammars[0] is an object"),
+        (options("true"), "x-guidance is an object, not True"),
+        (options('{"item_separator": {}}'), "x-guidance.item_separator is text, not {}"),
+        (options('{"whitespace_pattern": 5}'), "x-guidance.whitespace_pattern is text, not 5"),
+        (options('{"lenient": "yes"}'), "x-guidance.lenient is true or false, not 'yes'"),
+    ],
+)
+def test_what_is_not_of_its_kind_is_a_mistake_with_its_place(source: str, message: str) -> None:
+    made = stand_in.LLMatcher(TOKENIZERS[1], source)
+    assert made.is_error()
+    assert message in made.get_error()
+    assert message in stand_in.LLMatcher.validate_grammar(source)
+
+
+def test_options_that_are_null_are_not_given() -> None:
+    source = options('{"whitespace_pattern": null, "whitespace_flexible": null, "item_separator": null}')
+    assert stand_in.LLMatcher.validate_grammar(source) == ""
+
+
+def test_schemas_that_cannot_be_read_are_errors_of_values() -> None:
+    made = stand_in.LLMatcher.grammar_from_json_schema
+    with pytest.raises(ValueError, match="nested too deep"):
+        made("[" * 100_000)
+    with pytest.raises(ValueError, match="x-guidance is an object, not 5"):
+        made({"x-guidance": 5}, overrides={"lenient": True})
+
+
 def test_keywords_that_are_left_out_are_warnings() -> None:
     schema = {"type": "array", "items": {"type": "string"}, "not": {"minItems": 3, "uniqueItems": True}}
     made = stand_in.LLMatcher

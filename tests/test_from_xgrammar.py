@@ -299,6 +299,18 @@ def test_mistakes_are_errors_of_this_project() -> None:
         one.compile_grammar("root ::= missing")
     with pytest.raises(ValueError, match="separator"):
         one.compile_json_schema({}, any_whitespace=False, separators=(";", ":"))
+    for options, message in (
+        ({"max_whitespace_cnt": []}, r"max_whitespace_cnt is a number from 0, or None, not \[\]"),
+        ({"max_whitespace_cnt": -1}, "max_whitespace_cnt is a number from 0, or None, not -1"),
+        ({"max_whitespace_cnt": True}, "max_whitespace_cnt is a number from 0, or None, not True"),
+        ({"any_whitespace": False, "separators": 5}, "separators are two texts, .* not 5"),
+        ({"any_whitespace": False, "separators": (",",)}, "separators are two texts"),
+        ({"any_whitespace": False, "separators": (",", 5)}, "separators are two texts"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            one.compile_json_schema({}, **options)
+    with pytest.raises(ValueError, match="nested too deep"):
+        one.compile_json_schema("[" * 100_000)
     with pytest.raises(ValueError, match="cannot be taken back"):
         stand_in.GrammarMatcher(one.compile_regex("ab")).rollback(1)
     words = stand_in.TokenizerInfo([b"ab", b""], stop_token_ids=[1])

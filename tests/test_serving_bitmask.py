@@ -103,6 +103,50 @@ def test_a_batch_is_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == [(list(range(40)), 3)]
 
 
+def drawn(one: Matcher) -> list[int]:
+    """The tokens that a mask allows; all other tokens are refused."""
+    words = np.zeros(WORDS, np.int32)
+    assert one.fill(words)
+    allowed = [token for token in range(32 * WORDS) if words[token >> 5] >> (token & 31) & 1]
+    assert [token for token in range(-2, 32 * WORDS) if one.validate([token])] == allowed
+    return allowed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_mask_is_empty_whatever_stops(seed: int) -> None:
+    draw = random.Random(seed)
+    stops = draw.sample([*range(40), -3, 70, 10**6], 25)
+    automaton = tokenfst.compile(draw.choice(PATTERNS), LETTERS)
+    one, plain = Matcher(automaton, stops), Matcher(automaton)
+    for _ in range(6):
+        allowed, otherwise = [token for token in drawn(one) if token < 37], drawn(plain)
+        assert allowed
+        if not set(otherwise) <= set(stops):
+            assert set(allowed) - set(stops) == set(otherwise) - set(stops)
+        token = draw.choice(allowed)
+        assert one.accept([token])
+        assert one.has_ended == (token in (*one.stops, 36))
+        if one.has_ended:
+            break
+        assert plain.accept([token])
+
+
+def test_stops_that_the_constraint_needs_are_written_and_end_the_text() -> None:
+    a, b, c, end = 0, 1, 2, 36
+    one = Matcher(tokenfst.compile("a(b|c)d", LETTERS), [b, c, 35, 80, 10**9, -1])
+    assert drawn(one) == [a]
+    assert one.accept([a])
+    assert drawn(one) == [b, c]
+    assert one.validate([b, end]) == 2
+    assert one.accept([b])
+    assert one.has_ended
+    assert drawn(one) == [b, c, 35, end, 80]
+    # Where another token can be written, they stay masked.
+    other = Matcher(tokenfst.compile("a(b|x)", LETTERS), [b])
+    assert other.accept([a])
+    assert drawn(other) == [23]
+
+
 def test_an_automaton_beyond_its_limits_spoils_no_other_row() -> None:
     nested, opening = Vocabulary([*LETTERS.tokens[:36], b"", b"(", b")", b"(((("], 36), 37
     doomed = tokenfst.compile(grammar('root ::= "a" | "(" root ")"'), nested, limits=Limits(memory=1 << 14))

@@ -56,6 +56,11 @@ def expected(automaton: Any, written: list[int], stops: tuple[int, ...], limit: 
     return found
 
 
+def is_stuck(biases: Any) -> bool:
+    """Whether a text can continue with nothing but stop tokens."""
+    return not np.isfinite(biases).any()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
@@ -68,7 +73,13 @@ def test_biases_are_those_of_the_text_in_whatever_order_it_comes(kind: str, seed
     for _ in range(40):
         found = processor.biases(np.array(prompt + written, np.int32), WIDTH)
         assert found.dtype == np.float32
-        np.testing.assert_allclose(found, expected(automaton, written, stops, limit), rtol=1e-6)
+        right = expected(automaton, written, stops, limit)
+        if is_stuck(right):
+            assert np.flatnonzero(np.isfinite(found)).tolist() == sorted([*ENDS, *stops])
+            with pytest.raises(IncompleteOutput, match="only those at which the engine stops"):
+                processor.check()
+            return
+        np.testing.assert_allclose(found, right, rtol=1e-6)
         allowed = np.flatnonzero(np.isfinite(found)).tolist()
         move = rng.choice(["on", "on", "on", "back", "elsewhere", "again"])
         if move == "on" and allowed:
@@ -99,6 +110,30 @@ def test_the_end_may_come_again_when_nothing_is_left() -> None:
     for written, allowed in (([], [2]), ([2], [6, 8, 10]), ([2, 6], [6, 8, 10]), ([2, 10, 6], [6, 8, 10])):
         found = processor.biases(np.array([5, *written]), WIDTH)
         assert np.flatnonzero(np.isfinite(found)).tolist() == allowed
+
+
+def test_a_text_that_needs_what_the_engine_stops_at_ends_early() -> None:
+    processor = SequenceProcessor("ab?c?", Vocabulary([b"a", b"b", b"c", b"x", b""], 4), stops=[1, 2])
+    assert np.flatnonzero(np.isfinite(processor.biases(np.array([3]), 5))).tolist() == [0]
+    assert np.flatnonzero(np.isfinite(processor.biases(np.array([3, 0]), 5))).tolist() == [1, 2, 4]
+    processor.check()
+    processor = SequenceProcessor("abb?", Vocabulary([b"a", b"b", b"x", b""], 3), stops=[1])
+    for written in ([], [0], [0, 1]):
+        found = processor.biases(np.array([2, *written]), 4)
+        assert np.flatnonzero(np.isfinite(found)).tolist() == ([1, 3] if written else [0])
+    with pytest.raises(IncompleteOutput, match="only those at which the engine stops"):
+        processor.check()
+
+
+def test_an_engine_that_loses_errors_has_every_one_kept() -> None:
+    class Keeping(SequenceProcessor):
+        _ending = (Exception,)
+
+    processor = Keeping("ab", LETTERS)
+    processor.biases(np.array([5]), WIDTH)
+    assert np.flatnonzero(np.isfinite(processor.biases(np.array([5, 7]), WIDTH))).tolist() == ENDS
+    with pytest.raises(TokenNotAllowed):
+        processor.check()
 
 
 def doomed() -> Any:

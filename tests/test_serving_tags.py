@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import serving.vllm.engine
 import tokenfst
-from automata.errors import VocabularyError
+from automata.errors import TooManyConfigurations, VocabularyError
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from serving.specifications import blanks_like, blanks_up_to, constraint_of, framed
+from serving.vllm.engine import check_constraint
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -131,11 +133,53 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
         ({"type": "token", "token": [1]}, "format.token are numbers of tokens, or the name of one"),
         ({"type": "content"}, "a structural tag of type 'content' is not supported"),
         ({"type": "triggered_tags", "triggers": ["a"], "tags": [], "excludes": [1]}, "tags is a list"),
+        ({"type": "repeat", "content": A, "min": 3, "max": 2}, "format.max is 2, which is less than format.min, 3"),
+        ({"type": "any_text", "excludes": ["a", ""]}, r"format.excludes\[1\] is the empty text"),
+        (
+            {"type": "triggered_tags", "triggers": ["a"], "tags": [{"begin": "a", "content": A}], "excludes": [""]},
+            r"format.excludes\[0\] is the empty text",
+        ),
+        ({"type": "any_text", "excludes": ["\ud800"]}, r"format.excludes\[0\]: half of a surrogate pair, '.ud800'"),
+        ({"type": "const_string", "value": "a\udc00"}, "format.value: half of a surrogate pair, '.udc00'"),
+        ({"type": "sequence", "elements": [{"type": "regex", "pattern": "("}]}, r"^format.elements\[0\]: a group is"),
+        ({"type": "optional", "content": {"type": "grammar", "grammar": "root ::= ("}}, "^format.content: a paren"),
     ],
 )
 def test_what_is_not_held_is_refused(form: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         compiled(form)
+
+
+def test_choices_are_characters() -> None:
+    with pytest.raises(ValueError, match=r"the choices\[1\]: half of a surrogate pair, '.ud800', is not a character"):
+        constraint_of("choice", '["a", "\\ud800"]')
+
+
+def nested(depth: int) -> str:
+    return '{"format": ' + '{"type": "star", "content": ' * depth + json.dumps(A) + "}" * (depth + 1)
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    for depth in (600, 100_000):  # too deep for the formats, and too deep for JSON
+        with pytest.raises(ValueError, match=r"too deep|is not JSON"):
+            constraint_of("structural_tag", nested(depth))
+        with pytest.raises(ValueError, match=r"too deep|is not JSON"):
+            check_constraint("structural_tag", nested(depth))
+    tag: Any = {"type": "content"}
+    for _ in range(600):
+        tag = {"type": "star", "content": tag}
+    with pytest.raises(ValueError, match="too deep"):
+        framed({"format": tag}, json_schema({}))
+
+
+@pytest.mark.parametrize("error", [KeyError("no"), TypeError("no"), RecursionError("no"), TooManyConfigurations("no")])
+def test_the_front_end_refuses_whatever_reading_raises(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(serving.vllm.engine, "constraint_of", failing)
+    with pytest.raises(ValueError, match="no"):
+        check_constraint("regex", f"a test of {error!r}")
 
 
 def test_a_token_that_nobody_knows() -> None:

@@ -10,16 +10,28 @@ A grammar is either in Lark's syntax, or JSON:
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from automata.errors import GrammarError, NotOffered
 from constraints import JsonSchema, Whitespace, grammar, json_schema
-from in_place_of.schemas import separated
+from in_place_of.schemas import json_of, separated
 from serving.specifications import blanks_like
 from tokenfst.compile import Constraint
 
+T = TypeVar("T")
+
 _OPTIONS: Final = "x-guidance"
+# What the options are that are read; null stands for one that is not given.
+_KINDS: Final[Mapping[str, type]] = {
+    "whitespace_pattern": str,
+    "whitespace_flexible": bool,
+    "item_separator": str,
+    "key_separator": str,
+    "lenient": bool,
+}
+_NAMES: Final[Mapping[type, str]] = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
 _BLANKS: Final = r"[ \n\r\t]*"
 # Options that change which texts are allowed in ways that this project does not have.
 _FOREIGN: Final = {
@@ -38,11 +50,12 @@ def schema_source(schema: Any, defaults: Mapping[str, Any], overrides: Mapping[s
     """Return the grammar of a JSON Schema, with options before and after its own.
 
     Raises:
-        ValueError: a text that is not JSON.
+        ValueError: a text that is not JSON, or options that are not an object.
     """
-    read = json.loads(schema) if isinstance(schema, str) else schema
+    read = json_of(schema) if isinstance(schema, str) else schema
     if isinstance(read, Mapping) and (defaults or overrides):
-        read = {**read, _OPTIONS: {**defaults, **read.get(_OPTIONS, {}), **overrides}}
+        own = _expected(read.get(_OPTIONS, {}), dict, _OPTIONS)
+        read = {**read, _OPTIONS: {**defaults, **own, **overrides}}
     return json.dumps({"grammars": [{"json_schema": read}]})
 
 
@@ -51,22 +64,22 @@ def constraint_of_source(source: str) -> Constraint:
 
     Raises:
         NotOffered: several grammars in one text, or an option.
-        GrammarError, SchemaError: it cannot be honoured.
+        GrammarError, SchemaError: it cannot be honoured; the message says the place.
     """
     if not source.lstrip().startswith("{"):
         return grammar(source, syntax="lark")
     try:
-        grammars = json.loads(source)["grammars"]
-    except (ValueError, KeyError):
-        raise GrammarError('a grammar is in Lark\'s syntax, or JSON with "grammars"') from None
-    if len(grammars) != 1:
+        read = json_of(source)
+    except ValueError as error:
+        raise GrammarError(f"a grammar is in Lark's syntax, or JSON: {error}") from None
+    if "grammars" not in read:
+        raise GrammarError('a grammar in JSON has "grammars"')
+    grammars = _expected(read["grammars"], list, "grammars")
+    if len(grammars) > 1:
         raise NotOffered(f"a text of {len(grammars)} grammars", "write one grammar, with the others as its rules")
-    (one,) = grammars
-    if one.get("regex") is not None:
-        return str(one["regex"])
-    if one.get("lark_grammar") is not None:
-        return grammar(one["lark_grammar"], syntax="lark")
-    return _schema(one.get("json_schema"))
+    if not grammars:
+        raise GrammarError("grammars is empty")
+    return _constraint(_expected(grammars[0], dict, "grammars[0]"), "grammars[0]")
 
 
 def warnings_of(constraint: Constraint) -> list[str]:
@@ -74,8 +87,18 @@ def warnings_of(constraint: Constraint) -> list[str]:
     return [str(note) for note in constraint.dropped] if isinstance(constraint, JsonSchema) else []
 
 
-def _schema(schema: Any) -> JsonSchema:
-    options = dict(schema.get(_OPTIONS, {})) if isinstance(schema, Mapping) else {}
+def _constraint(one: Mapping[str, Any], where: str) -> Constraint:
+    if one.get("regex") is not None:
+        return _expected(one["regex"], str, f"{where}.regex")
+    if one.get("lark_grammar") is not None:
+        return grammar(_expected(one["lark_grammar"], str, f"{where}.lark_grammar"), syntax="lark")
+    if one.get("json_schema") is not None:
+        return _schema(one["json_schema"], f"{where}.json_schema")
+    raise GrammarError(f"{where} has none of regex, lark_grammar and json_schema")
+
+
+def _schema(schema: Any, where: str) -> JsonSchema:
+    options = _options(schema, f"{where}.{_OPTIONS}") if isinstance(schema, Mapping) else {}
     for name, instead in _FOREIGN.items():
         if options.get(name):
             raise NotOffered(name, instead)
@@ -85,9 +108,28 @@ def _schema(schema: Any) -> JsonSchema:
     return json_schema(schema, whitespace=whitespace, unsupported="relax" if options.get("lenient") else "error")
 
 
+def _options(schema: Mapping[str, Any], where: str) -> dict[str, Any]:
+    options = _expected(schema.get(_OPTIONS, {}), dict, where)
+    for name, kind in _KINDS.items():
+        if options.get(name) is not None:
+            _expected(options[name], kind, f"{where}.{name}")
+    return options
+
+
+def _expected(value: Any, kind: type[T], where: str) -> T:
+    """Return a value that is of the kind that it should be.
+
+    Raises:
+        GrammarError: it is not; the message says where it stands.
+    """
+    if not isinstance(value, kind):
+        raise GrammarError(f"{where} is {_NAMES[kind]}, not {reprlib.repr(value)}")
+    return value
+
+
 def _white_space(options: Mapping[str, Any]) -> Whitespace:
     if options.get("whitespace_pattern"):
         return blanks_like(f"({options['whitespace_pattern']})?")
-    if options.get("whitespace_flexible", True):
+    if options.get("whitespace_flexible") is not False:
         return blanks_like(_BLANKS)
     return separated(options.get("item_separator") or ",", options.get("key_separator") or ":")

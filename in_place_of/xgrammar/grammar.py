@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from automata.errors import NotOffered
@@ -78,13 +78,16 @@ class Grammar:
             any_whitespace: whether white space may stand wherever JSON allows it, in any amount.
             indent: None.
             separators: how a comma and a colon are written without `any_whitespace`; None for `", "` and `": "`.
+                Not looked at with it.
             strict_mode: whether objects have only the properties that are listed (`in_place_of.schemas.closed`).
-            max_whitespace_cnt: the most white space at one place.
+            max_whitespace_cnt: the most white space at one place, from 0; None for any amount. Not looked at without
+                `any_whitespace`.
             any_order: False.
 
         Raises:
             NotOffered: another value of `indent` or `any_order`.
             SchemaError: the schema cannot be honoured; its subclasses say why.
+            ValueError: another argument is not what it may be; the message names it.
         """
         if indent is not None:
             raise NotOffered("indent", "constraints.json_schema(schema) takes texts with and without indentation")
@@ -114,5 +117,16 @@ class Grammar:
 
 def _white_space(everywhere: bool, separators: tuple[str, str] | None, most: int | None) -> Whitespace:
     if not everywhere:
-        return separated(*(separators or (", ", ": ")))
-    return blanks_like(_BLANKS) if most is None else blanks_up_to(most)
+        return _separated((", ", ": ") if separators is None else separators)
+    if most is None:
+        return blanks_like(_BLANKS)
+    if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+        raise ValueError(f"max_whitespace_cnt is a number from 0, or None, not {most!r}")
+    return blanks_up_to(most)
+
+
+def _separated(separators: Sequence[str]) -> Whitespace:
+    is_pair = isinstance(separators, tuple | list) and len(separators) == 2
+    if not is_pair or not all(isinstance(each, str) for each in separators):
+        raise ValueError(f'separators are two texts, such as (", ", ": "), or None, not {separators!r}')
+    return separated(*separators)

@@ -34,14 +34,23 @@ from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBacke
 from sglang.srt.parser.reasoning_parser import ReasoningParser
 from sglang.srt.runtime_context import get_parallel, get_serving
 
-from automata.errors import Cancelled, LimitExceeded, TokenfstError
+from automata.errors import Cancelled, LimitExceeded
 from decoding.compiling import BackgroundCompiler
 from serving.lru_cache import LruCache
 from serving.matcher import Matcher
 from serving.packed_masks import all_allowed, set_tokens
 from serving.settings import Settings, settings_from_environment
 from serving.sglang.grammar import Grammar
-from serving.specifications import Blanks, Kind, blanks_like, blanks_up_to, constraint_of, framed
+from serving.specifications import (
+    REFUSED,
+    Blanks,
+    Kind,
+    blanks_like,
+    blanks_up_to,
+    constraint_of,
+    framed,
+    refusal,
+)
 from serving.stoppable import StoppableThreads, result_of
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import NotBPE, Vocabulary
@@ -110,8 +119,8 @@ class Backend(BaseGrammarBackend):
             raise
         except LimitExceeded as error:
             return (_OutOfTime if error.limit == "seconds" else InvalidGrammarObject)(str(error))
-        except (TokenfstError, ValueError, TypeError) as error:
-            return InvalidGrammarObject(str(error))
+        except REFUSED as error:
+            return InvalidGrammarObject(refusal(error))
         return Grammar(Matcher(automaton), self.threads, GrammarStats(dispatch_type=kind), constraint)
 
     def reset(self) -> None:

@@ -30,7 +30,7 @@ from automata.limits import Limits
 from decoding.compiling import BackgroundCompiler
 from serving.matcher import EXCEEDED, Matcher
 from serving.settings import settings_from_environment
-from serving.specifications import Blanks, Kind, constraint_of
+from serving.specifications import REFUSED, Blanks, Kind, constraint_of, refusal
 from serving.vllm.bitmask import Bitmask
 from serving.vllm.engine import check_constraint, engine_vocabulary
 from tokenfst.token_automaton import TokenAutomaton
@@ -158,8 +158,8 @@ def validate(params: SamplingParams) -> None:
     asked = params.structured_outputs
     if asked is None or asked.all_constraints_none():
         return
-    kind, text = get_structured_output_key(asked)
     try:
+        kind, text = get_structured_output_key(asked)
         check_constraint(_KINDS[kind], text)
-    except ValueError as error:
-        raise VLLMValidationError(f"structured output: {error}") from None
+    except REFUSED as error:
+        raise VLLMValidationError(f"structured output: {refusal(error)}") from None

@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from automata.errors import LimitExceeded, TokenfstError
+from automata.errors import LimitExceeded
 from serving.settings import settings_from_environment
-from serving.specifications import Kind, constraint_of
+from serving.specifications import REFUSED, Kind, constraint_of, refusal
 from tokenfst.loaders import from_transformers
 from tokenfst.unique_items.language import SupportsUniqueItems
 from tokenfst.vocabulary import Vocabulary
@@ -58,8 +58,8 @@ def _reason(kind: Kind, text: str, on_device: bool) -> str:
         if error.limit == "seconds":
             raise _OutOfTime from None
         return str(error)
-    except (TokenfstError, ValueError, TypeError) as error:
-        return str(error) or type(error).__name__
+    except REFUSED as error:
+        return refusal(error)
     return ""
 
 

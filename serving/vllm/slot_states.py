@@ -170,7 +170,8 @@ class SlotStates:
 
         Returns:
             `logits`: minus infinity for tokens that are not allowed. What is allowed is finite, so it is chosen
-            whatever else has been written over the logits. Where nothing is allowed, the tokens that end a text are.
+            whatever else has been written over the logits. Where only stop tokens of a request may be written, they
+            are allowed, as by `serving.matcher`. Where nothing is allowed, the tokens that end a text are.
         """
         size, most = len(rows.slots), min(self._kept, 1 + len(rows.slot) - len(rows.slots))
         order = torch.arange(len(rows.slot), device=logits.device)
@@ -232,11 +233,12 @@ class SlotStates:
     def _allowed(self, at: Sequences, rows: Rows, first: Tensor) -> Tensor:
         """Return which tokens each row may write, `[R, V]` bool, and note which requests are left with none."""
         allowed, stops = self.arena.mask(at), self._stops.index_select(0, rows.slot)
-        may_end = allowed.index_select(1, self._ends[:1])
+        may_end, written = allowed.index_select(1, self._ends[:1]), allowed.gather(1, stops)
         is_stuck = ~allowed.scatter_(1, stops, may_end.expand_as(stops)).any(1)
         noted = self.unfinished.index_select(0, rows.slots) | is_stuck.index_select(0, first)
         self.unfinished.index_copy_(0, rows.slots, noted)
-        return allowed.scatter_(1, stops, (may_end | is_stuck[:, None]).expand_as(stops))
+        left = written | ~written.any(1, keepdim=True)
+        return allowed.scatter_(1, stops, may_end | (is_stuck[:, None] & left))
 
 
 def _numbers(entering: Entering) -> list[int]:
