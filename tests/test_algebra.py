@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 import pywrapfst
@@ -87,6 +88,26 @@ def test_labels_are_combined_as_bytes_are() -> None:
     kept = (alternation(x, y, "a") + literal("b").star()) - y - (x + "b") - (ANY_TEXT + "bb")
     several = literal("b").plus()
     assert equivalent(kept, alternation(x, x + "b" + several, y + several, "a", "ab"))
+
+
+SYMBOLS = ("a", "b", Label("P"), Label("Q"))
+SEQUENCES = [sequence for length in range(3) for sequence in product(range(len(SYMBOLS)), repeat=length)]
+SETS = st.sets(st.sampled_from(SEQUENCES), max_size=3)
+
+
+@settings(max_examples=200)
+@given(SETS, st.lists(st.tuples(st.booleans(), SETS), min_size=1, max_size=4))
+def test_sets_of_texts_with_labels(
+    first: set[tuple[int, ...]], others: list[tuple[bool, set[tuple[int, ...]]]]
+) -> None:
+    def language(texts: set[tuple[int, ...]]) -> Expr:
+        return alternation(*(concat(*(SYMBOLS[place] for place in text)) for text in sorted(texts)))
+
+    chain, expected = language(first), first
+    for is_subtracted, texts in others:
+        chain = chain - language(texts) if is_subtracted else chain & language(texts)
+        expected = expected - texts if is_subtracted else expected & texts
+    assert equivalent(chain, language(expected))
 
 
 def test_what_is_too_large_without_the_first_is_combined_in_order() -> None:

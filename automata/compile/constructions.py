@@ -66,13 +66,14 @@ def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
 
     Raises: as `determinized`.
     """
+    labels = {label for operand in operands for label in operand.automaton.labels}
     if len(operands) > 2:
         heap = [(operand.automaton.num_states, place, operand) for place, operand in enumerate(operands)]
         heapify(heap)
         try:
             while len(heap) > 2:
                 _, place, one = heappop(heap)
-                both = _together(one, heappop(heap)[2], work)
+                both = _together(one, heappop(heap)[2], labels, work)
                 heappush(heap, (both.automaton.num_states, place, both))
             operands = [operand for _, _, operand in sorted(heap)]
         except LimitExceeded as error:
@@ -80,14 +81,14 @@ def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
                 raise
     result = operands[0]
     for other in operands[1:]:
-        result = _together(result, other, work)
+        result = _together(result, other, labels, work)
     return result.automaton
 
 
-def _together(one: Operand, other: Operand, work: Work) -> Operand:
-    """Combine two operands; of two that are subtracted, what neither has is made."""
+def _together(one: Operand, other: Operand, labels: set[str], work: Work) -> Operand:
+    """Combine two operands; of two that are subtracted, what neither has is made, with these labels in it."""
     if one.is_subtracted and other.is_subtracted:
-        everything = _all_texts({*one.automaton.labels, *other.automaton.labels})
+        everything = _all_texts(labels)
         one = Operand(product(everything, one.automaton, work, difference=True), False)
     elif one.is_subtracted:
         one, other = other, one
