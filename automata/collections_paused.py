@@ -33,7 +33,9 @@ class CollectionsPaused:
         self.end()
 
     def __del__(self) -> None:
-        self.end()
+        # Ctrl-C is lost while this runs, so mostly it does nothing.
+        if id(self) in _pauses:
+            self.end()
 
     def end(self) -> None:
         """End the pause, if it has begun."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -159,6 +160,24 @@ def test_weights_and_items_that_differ() -> None:
     schema = constraints.json_schema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
     found = tokenfst.explain(schema, ALL_BYTES, "[12,12", "]")
     assert (found.reason, found.keywords) == ("byte", ("/uniqueItems",))
+
+
+@pytest.mark.parametrize(
+    ("schema", "prefix", "token", "keywords"),
+    [
+        ({"type": "string", "format": "date"}, '"606', '",', ()),
+        ({"type": "array", "items": {"type": "integer", "multipleOf": 3}, "maxItems": 1}, "[3336442", "]}", ()),
+        ({"type": "array", "items": {"type": "integer"}, "minItems": 2}, "[24", "]}", ()),
+        ({"items": {"type": "array", "items": {"type": "integer"}, "minItems": 2}}, "[[24", "]]", ("/items/minItems",)),
+        ({"type": "array", "items": {"type": "string", "minLength": 3}}, '["a', '",', ("/items/minLength",)),
+    ],
+)
+def test_a_keyword_that_forbids_a_token_forbids_all_of_it(
+    schema: dict[str, Any], prefix: str, token: str, keywords: tuple[str, ...]
+) -> None:
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b'",', b"]}", b"]]", b""], eos_ids=259)
+    found = tokenfst.explain(constraints.json_schema(schema), vocabulary, prefix, token)
+    assert (found.allowed, found.keywords) == (False, keywords)
 
 
 def test_other_constraints() -> None:

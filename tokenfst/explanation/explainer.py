@@ -195,7 +195,9 @@ class Explainer:
         expected = frozenset[int]() if ended else view.expected(written.at)
         completion = None if ended else view.completion(written.at)
         text = written.text if written.failed is None else written.text[: written.failed]
-        refused = {"byte": written.text[len(text) : len(text) + 1], "end": b""}.get(reason or "")
+        # Of a token all that is left is refused, and of a text the next byte.
+        rest = written.text[len(text) :] if len(text) >= len(prefix) else written.text[len(text) : len(text) + 1]
+        refused = {"byte": rest, "end": b""}.get(reason or "")
         reasons = self._reasons(written, text, refused, expected)
         target = own if reason is not None and own else completion or b""
         allowed = [] if ended else self._allowed(automaton, state)

@@ -69,7 +69,8 @@ class SupportsReasons(Protocol):
 
         Args:
             text: the beginning of some text of the constraint.
-            refused: the byte that may not follow; b"" where the text may not end; None where nothing is refused.
+            refused: what may not follow: the rest of a token, or a byte; b"" where the text may not end; None where
+                nothing is refused.
             expected: the bytes that may follow.
         """
         ...

@@ -1,4 +1,4 @@
-"""Why a JSON text may not continue with a byte, or end: which part of the schema speaks of the place, and which keyword
+"""Why a JSON text may not continue with some bytes, or end: which part of the schema speaks of the place, and which keyword
 forbids it.
 
     schema_reasons     a schema, a text and what is refused -> Reasons
@@ -196,7 +196,7 @@ class _Trial:
         """Return whether some JSON text continues so. JSON allows blanks around it, though they are never written."""
         stop = position(self.text)
         is_around = not self.text or (stop.what == "after" and not stop.path and not stop.begins)
-        if is_around and self.refused and self.refused in _BLANK_BYTES:
+        if is_around and self.refused and not self.refused.strip(_BLANK_BYTES):
             return True
         return self.allows(Layout(read_schema(True), ANY_BLANKS, "any", "all"))
 
