@@ -37,6 +37,8 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # A notebook shows this many characters of a schema.
 _MAX_SHOWN = 4_000
+# No check for what leads to itself: the beginning of that is shown. Names that JSON does not have are left out.
+_ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False, default=str, check_circular=False, skipkeys=True)
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -174,8 +176,13 @@ class Alternatives(JsonTexts[Any]):
 
 def shown_schema(schema: Any) -> str:
     """Return a schema for a notebook, as HTML; of a long one, the beginning."""
-    text = json.dumps(schema, indent=2, ensure_ascii=False, default=str)
-    return f"<pre>{escape(text if len(text) <= _MAX_SHOWN else f'{text[:_MAX_SHOWN]}…')}</pre>"
+    text = ""
+    for part in _ENCODER.iterencode(schema):
+        text += part
+        if len(text) > _MAX_SHOWN:
+            text = f"{text[:_MAX_SHOWN]}…"
+            break
+    return f"<pre>{escape(text)}</pre>"
 
 
 def _first_value(members: Sequence[JsonTexts[Any]], text: str) -> Any:

@@ -200,11 +200,13 @@ def json_schema(
         SchemaError: the schema is not a schema, or a reference leads nowhere.
         LimitExceeded: what the schema asks for takes too many states, or more than `limits`.
         Cancelled: the reading was cancelled.
+        ValueError: an option is none of its choices.
     """
+    _check("draft", draft, Literal[Draft, "auto"])
     _check("property_order", property_order, PropertyOrder)
     _check("spellings", spellings, Spellings)
     _check("unsupported", unsupported, Unsupported)
-    if max_digits is not None and max_digits < 1:
+    if max_digits is not None and not (isinstance(max_digits, int) and max_digits >= 1):
         raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
     resolver = None if resolver is None else RememberingResolver(resolver)

@@ -218,9 +218,13 @@ def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong:
 def test_options_that_nobody_knows_are_errors() -> None:
     for options in (
         {"whitespace": "wide"},
+        {"draft": "draft3"},
         {"property_order": "other"},
         {"unsupported": "ignore"},
         {"spellings": "any"},
     ):
         with pytest.raises(ValueError, match="not '"):
             json_schema(True, **options)  # type: ignore[arg-type]
+    for name in ("whitespace", "draft", "property_order", "spellings"):
+        with pytest.raises(ValueError, match=rf"{name} is .*, not \['x'\]"):
+            json_schema(True, **{name: ["x"]})  # type: ignore[arg-type]

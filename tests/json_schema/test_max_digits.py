@@ -89,7 +89,9 @@ def test_numbers_that_are_all_longer_are_left_whole() -> None:
 
 
 def test_mistakes_are_errors() -> None:
-    with pytest.raises(ValueError, match="max_digits is at least 1, or None, not 0"):
-        json_schema({}, max_digits=0)
+    wrong: Any
+    for wrong in (0, "3", 1.5):
+        with pytest.raises(ValueError, match=f"max_digits is at least 1, or None, not {wrong!r}"):
+            json_schema({}, max_digits=wrong)
     with pytest.raises(ValueError, match="alternatives have one max_digits, and not 3 and None"):
         json_schema({"type": "integer"}, max_digits=3) | json_schema({"type": "null"})

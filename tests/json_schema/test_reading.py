@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,7 @@ from reading_cases import VALUES, schemas
 from schemas_read import text, valid
 
 from automata.errors import SchemaError, UnsupportedSchema
+from constraints import json_schema
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or, conjunction, disjunction
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
@@ -34,6 +36,7 @@ from constraints.json_schema.formulas.statements import (
 )
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft
+from constraints.json_schema.reading.site import shown
 
 VALIDATORS: dict[Draft, Any] = {
     "draft4": Draft4Validator,
@@ -161,18 +164,108 @@ MALFORMED: list[tuple[dict[str, Any], str, str]] = [
     ({"anyOf": {}}, "/anyOf", "anyOf"),
     ({"prefixItems": {}}, "/prefixItems", "prefixItems"),
     ({"contains": True, "minContains": "1"}, "/minContains", "minContains"),
+    ({"contains": True, "maxContains": None}, "/maxContains", "maxContains"),
+    ({"contains": True, "maxContains": -1}, "/maxContains", "maxContains"),
+    ({"maxItems": Decimal(-1)}, "/maxItems", "maxItems"),
+    ({"maxLength": -(10**5000)}, "/maxLength", "maxLength"),
+    ({"pattern": 10**5000}, "/pattern", "pattern"),
+    ({"minimum": Decimal("Infinity")}, "/minimum", "minimum"),
+    ({"properties": {1: {}}}, "/properties", "properties"),
+    ({"properties": {("a",): {}}}, "/properties", "properties"),
+    ({"patternProperties": {None: {}}, "unevaluatedProperties": False}, "/patternProperties", "patternProperties"),
+    ({"dependentSchemas": {1: {}}}, "/dependentSchemas", "dependentSchemas"),
+    ({"const": {1: 2}}, "/const", "const"),
+    ({"enum": [1, [{None: 2}]]}, "/enum", "enum"),
+    ({"unevaluatedProperties": False, "dependencies": None}, "/dependencies", "dependencies"),
+    ({"unevaluatedProperties": False, "dependentSchemas": [1]}, "/dependentSchemas", "dependentSchemas"),
+    ({"unevaluatedItems": False, "dependencies": {1: {}}}, "/dependencies", "dependencies"),
+    (
+        {"anyOf": [{"unevaluatedItems": False, "dependentSchemas": None}]},
+        "/anyOf/0/dependentSchemas",
+        "dependentSchemas",
+    ),
     ({"$ref": 1}, "/$ref", "$ref"),
     ({"$schema": 1}, "/$schema", "$schema"),
 ]
 
 
-@pytest.mark.parametrize(("schema", "pointer", "keyword"), MALFORMED, ids=lambda value: str(value))
+@pytest.mark.parametrize(("schema", "pointer", "keyword"), MALFORMED, ids=shown)
 def test_a_malformed_keyword_is_an_error_at_its_place(schema: dict[str, Any], pointer: str, keyword: str) -> None:
     if "$schema" not in schema:
         schema, pointer = {"properties": {"a/b": {"items": schema}}}, "/properties/a~1b/items" + pointer
     with pytest.raises(SchemaError) as caught:
         read_schema(schema)
     assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
+
+
+class Unspeakable:
+    """What has no text."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [({"type": Unspeakable()}, "type"), ({"type": [Unspeakable()]}, "type"), ({"const": Unspeakable()}, "const")],
+)
+def test_what_has_no_text_is_an_error_at_its_place(schema: Any, keyword: str) -> None:
+    with pytest.raises(SchemaError, match="Unspeakable") as caught:
+        read_schema(schema)
+    assert caught.value.keyword == keyword
+
+
+def test_keywords_are_strings() -> None:
+    for name in (1, None, b"a", ("a",)):
+        with pytest.raises(SchemaError, match="a name must be a string") as caught:
+            read_schema({"not": {name: {}}})
+        assert caught.value.pointer == "/not"
+
+
+def test_what_an_outer_schema_evaluates_is_checked_before_it_is_read() -> None:
+    inner = {"unevaluatedProperties": False, "allOf": [{"$ref": "#"}]}
+    for keyword in ("anyOf", "dependentSchemas"):
+        with pytest.raises(SchemaError) as caught:
+            read_schema({"$ref": "#/$defs/a", keyword: None, "$defs": {"a": inner}})
+        assert caught.value.pointer == f"/{keyword}"
+
+
+class Celsius(float):
+    """A number that is shown as something else, as NumPy's are."""
+
+    def __repr__(self) -> str:
+        return f"{float(self)} degrees"
+
+
+def test_floats_of_any_class_are_numbers() -> None:
+    assert valid({"minimum": Celsius(1.5)}, 1.5, 1.25) == [True, False]
+    assert valid({"maxLength": Celsius(2)}, "ab", "abc") == [True, False]
+    assert valid({"const": Celsius(0.1)}, 0.1, 0.2) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"),
+    [
+        ("multipleOf", Decimal("1E-99999999")),
+        ("minimum", Decimal("-1E+99999999")),
+        ("maximum", Decimal("1." + "0" * 1_000_000)),
+        ("minProperties", Decimal("1E+99999999")),
+        ("maxLength", Decimal("1E+99999999")),
+        ("const", {"a": [Decimal("1E+99999999")]}),
+        ("enum", [1, Decimal("1E-99999999")]),
+    ],
+    ids=shown,
+)
+def test_a_decimal_of_very_many_digits_is_refused_unwritten(keyword: str, value: Any) -> None:
+    with pytest.raises(UnsupportedSchema, match="more than 10,000 digits") as caught:
+        read_schema({"items": {keyword: value}})
+    assert (caught.value.pointer, caught.value.keyword) == (f"/items/{keyword}", keyword)
+
+
+def test_decimals_of_many_digits_are_exact() -> None:
+    assert read_schema({"minimum": Decimal("1E+9000")}).root == Minimum(Fraction(10**9000))
+    assert read_schema({"minimum": Decimal("1E-9000")}).root == Minimum(Fraction(1, 10**9000))
+    assert read_schema({"minimum": Decimal("0E+99999999")}).root == Minimum(Fraction(0))
 
 
 def test_an_error_shows_only_the_beginning_of_a_large_value() -> None:
@@ -295,3 +388,14 @@ def test_equal_formulas_share_their_parts_once_compared() -> None:
     assert two.fields is one.fields
     assert two.fields == before
     assert one.fields[0].fields[0].fields is two.fields[0].fields[0].fields
+
+
+def test_a_notebook_shows_the_beginning_of_what_json_cannot_write() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    shared: Any = 1
+    for _ in range(40):
+        shared = [shared, shared]
+    for value in (circle, shared):
+        assert json_schema({"$defs": {"a": value}})._repr_html_().endswith("…</pre>")
+    assert "&quot;b&quot;: 2" in json_schema({"$defs": {("a",): 1, "b": 2}})._repr_html_()

@@ -159,7 +159,8 @@ class TestReferences:
         assert valid({"items": {"$ref": "#/anyOf/1"}, "anyOf": [True, {"type": "null"}]}, [None], [1]) == [True, False]
 
     @pytest.mark.parametrize(
-        "pointer", ["#/anyOf/01", "#/anyOf/2", "#/anyOf/-1", "#/nowhere", "#anchor", "#/anyOf/0/x"]
+        "pointer",
+        ["#/anyOf/01", "#/anyOf/2", "#/anyOf/" + "1" * 5000, "#/anyOf/-1", "#/nowhere", "#anchor", "#/anyOf/0/x"],
     )
     def test_what_leads_nowhere_is_an_error(self, pointer: str) -> None:
         with pytest.raises(SchemaError, match="leads to nothing") as caught:
@@ -205,6 +206,23 @@ class TestReferences:
         for holder in ({"const": {"$anchor": "n"}}, {"unknown": {"$anchor": "n"}}, {"enum": [{"$anchor": "n"}]}):
             with pytest.raises(SchemaError, match="leads to nothing"):
                 read_schema({"items": {"$ref": "#n"}, "$defs": {"a": holder}})
+
+    def test_one_schema_in_several_places_has_its_names_in_each(self) -> None:
+        named = {"$id": "x", "$defs": {"n": {"$anchor": "n", "type": "null"}}, "properties": {"v": {"$ref": "#n"}}}
+        around = {"properties": {"in": named}}
+        schema = {
+            "properties": {"a": named, "b": named, "c": around, "d": around, "e": {"$id": "deep/", **around}},
+            "items": {"$ref": "x#n"},
+        }
+        for value, wrong in (({"v": None}, {"v": 1}), ({"in": {"v": None}}, {"in": {"v": 1}})):
+            for name in ("a", "b") if "v" in value else ("c", "d", "e"):
+                assert valid(schema, {name: value}, {name: wrong}) == [True, False]
+        assert valid(schema, [None], [1]) == [True, False]
+
+    def test_tables_are_looked_through_for_names_that_are_strings(self) -> None:
+        with pytest.raises(SchemaError, match="a name must be a string") as caught:
+            read_schema({"$ref": "#n", "$defs": {"a": {"properties": {1: {"$anchor": "n"}}}}})
+        assert caught.value.pointer == "/$defs/a/properties"
 
     def test_the_metaschemas_need_no_resolver(self) -> None:
         for uri in ("http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft-07/schema#"):
@@ -302,4 +320,7 @@ class TestDialects:
         ]
         mine["$vocabulary"]["http://example.org/x"] = True
         with pytest.raises(UnsupportedSchema, match=r"http://example\.org/x"):
+            read_schema(schema, resolver=lambda uri: mine)
+        mine["$vocabulary"] = {1: True}
+        with pytest.raises(UnsupportedSchema, match="the vocabulary 1"):
             read_schema(schema, resolver=lambda uri: mine)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
-from automata import LimitExceeded, Limits, UnsatisfiableSchema, UnsupportedSchema
+from automata import LimitExceeded, Limits, SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 
 
@@ -45,6 +45,16 @@ def test_items_of_very_many_values_are_not_counted_exactly(items: dict[str, Any]
     limits = Limits(seconds=10, memory=1 << 28)
     made = json_schema({"type": "array", "items": {"type": "string", **items}, "uniqueItems": True}, limits=limits)
     assert made.allows("[]")
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "if"])
+def test_evaluated_members_of_nested_schemas_are_found_once(keyword: str) -> None:
+    schema: dict[str, Any] = {"properties": {"a": {}}}
+    for _ in range(20):
+        others = {"anyOf": [schema, {"properties": {"b": {}}}]} if keyword == "anyOf" else {"if": schema}
+        schema = {"unevaluatedProperties": False, **others}
+    made = json_schema(schema, limits=Limits(seconds=20))
+    assert [made.allows(text) for text in ('{"a": 1}', '{"c": 1}', "{}")] == [True, False, True]
 
 
 def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +126,49 @@ def test_any_order_is_taken() -> None:
         assert accepted(small, "any-if-cheap", names)
         assert accepted(small, "schema", names) == (names == ("a", "b", "c"))
     assert not accepted(small, "any-if-cheap", ("b", "a"))
+
+
+def doubled(times: int, wrap: Callable[[Any, Any], Any], value: Any) -> Any:
+    """One value in very many places."""
+    for _ in range(times):
+        value = wrap(value, value)
+    return value
+
+
+def test_values_with_themselves_in_them_take_no_more_than_the_limits() -> None:
+    array: list[Any] = []
+    array.append(array)
+    table: dict[str, Any] = {}
+    table["a"] = table
+    shared = doubled(40, lambda one, other: [one, other], 1)
+    for value in (array, table, shared):
+        for schema in ({"const": value}, {"enum": [1, value]}):
+            with pytest.raises(LimitExceeded, match="memory"):
+                json_schema(schema, limits=Limits(memory=1 << 26))
+            with pytest.raises(LimitExceeded, match="seconds"):
+                json_schema(schema, limits=Limits(seconds=0.1))
+
+
+def test_names_are_looked_for_once_in_schemas_that_lead_to_themselves() -> None:
+    circle: dict[str, Any] = {}
+    circle["not"] = circle
+    identified: dict[str, Any] = {"$id": "http://example.org/a"}
+    identified["items"] = identified
+    shared = doubled(40, lambda one, other: {"allOf": [one, other]}, {})
+    for schema in (circle, identified, shared):
+        definitions = {"a": schema, "b": {"$anchor": "here", "type": "null"}}
+        assert json_schema({"$ref": "#here", "$defs": definitions}).allows("null")
+        with pytest.raises(SchemaError, match="leads to nothing"):
+            json_schema({"$ref": "#nowhere", "$defs": definitions})
+
+
+def test_resources_without_end_take_no_more_than_the_limits() -> None:
+    deeper: dict[str, Any] = {"$id": "a/"}
+    deeper["not"] = deeper
+    schema = {"$id": "http://example.org/", "$ref": "#nowhere", "$defs": {"a": deeper}}
+    for limits in (Limits(memory=1 << 20), Limits(seconds=0.1)):
+        with pytest.raises(LimitExceeded):
+            json_schema(schema, limits=limits)
 
 
 @pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])

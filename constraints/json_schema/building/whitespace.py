@@ -69,7 +69,7 @@ def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
         return habit
     if habit == "default":
         return _indented(min(depth, MAX_DEPTH))
-    if habit not in _HABITS:
+    if not isinstance(habit, str) or habit not in _HABITS:
         names = ", ".join(map(repr, ("default", *_HABITS)))
         raise ValueError(f"whitespace is one of {names} or a Whitespace, not {habit!r}")
     return _HABITS[habit]

@@ -68,6 +68,8 @@ class Table:
         self.restriction = restriction
         self.requirements: list[dict[str, Requirement]] = []
         self.numbers: dict[frozenset[tuple[str, Requirement]], Named] = {}
+        # Of conjunctions and disjunctions, which may have parts in common.
+        self._known: dict[Formula, Formula] = {}
 
     def prepared(self, formula: Formula) -> Formula:
         """Return a formula with `Named` in it.
@@ -76,10 +78,10 @@ class Table:
         return run(self._prepared(formula))
 
     def _prepared(self, formula: Formula) -> Task[Formula]:
-        if isinstance(formula, And):
-            return (yield from self._joined(formula.parts))
-        if isinstance(formula, Or):
-            return negation((yield from self._joined(tuple(map(negation, _without_absorbed(formula.parts))))))
+        if isinstance(formula, And | Or):
+            if formula not in self._known:
+                self._known[formula] = yield from self._compound(formula)
+            return self._known[formula]
         if isinstance(formula, Not):
             return negation((yield self._prepared(formula.part)))
         if isinstance(formula, Members):
@@ -88,6 +90,11 @@ class Table:
             names = self.restriction.string(formula.names)
             return TRUE if names == FALSE or formula.value == TRUE else Members(names, formula.value)
         return bounded(MemberCount, formula.low, formula.high) if isinstance(formula, MemberCount) else formula
+
+    def _compound(self, formula: And | Or) -> Task[Formula]:
+        if isinstance(formula, And):
+            return (yield from self._joined(formula.parts))
+        return negation((yield from self._joined(tuple(map(negation, _without_absorbed(formula.parts))))))
 
     def _joined(self, parts: tuple[Formula, ...]) -> Task[Formula]:
         """Return a conjunction, with all its statements about single names as one."""

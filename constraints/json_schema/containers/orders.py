@@ -45,7 +45,8 @@ class Track:
 
 def tracks(vector: Vector) -> list[Track]:
     """Return the orders of the names that the formulas list."""
-    variants = [run(_variants(formula)) for formula in vector]
+    known: dict[Formula, list[_Variant]] = {}
+    variants = [run(_variants(formula, known)) for formula in vector]
     listed = dict.fromkeys(name for found in variants for names, _ in found for name in names)
     others = [name for name in names_in(vector) if name not in listed]
     lists = list(dict.fromkeys(names for found in variants for names, _ in found if names))
@@ -77,16 +78,24 @@ def names_in(vector: Vector) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for formula in vector for name in _mentioned(formula)))
 
 
-def _variants(formula: Formula) -> Task[list[_Variant]]:
-    """List the parts of a disjunction, each with the names that it lists in `properties` and the like."""
-    if isinstance(formula, Or):
-        found = []
-        for part in formula.parts:
-            found += yield _variants(part)
-        return found if any(names for names, _ in found) else [((), formula)]
-    if isinstance(formula, And):
-        return (yield from _of_all(formula))
-    return [(_listed(formula), formula)]
+def _variants(formula: Formula, known: dict[Formula, list[_Variant]]) -> Task[list[_Variant]]:
+    """List the parts of a disjunction, each with the names that it lists in `properties` and the like; each formula is
+    looked at once."""
+    if formula not in known:
+        if isinstance(formula, Or):
+            known[formula] = yield from _of_any(formula, known)
+        elif isinstance(formula, And):
+            known[formula] = yield from _of_all(formula, known)
+        else:
+            known[formula] = [(_listed(formula), formula)]
+    return known[formula]
+
+
+def _of_any(formula: Or, known: dict[Formula, list[_Variant]]) -> Task[list[_Variant]]:
+    found = []
+    for part in formula.parts:
+        found += yield _variants(part, known)
+    return found if any(names for names, _ in found) else [((), formula)]
 
 
 def _listed(formula: Formula) -> tuple[str, ...]:
@@ -95,12 +104,12 @@ def _listed(formula: Formula) -> tuple[str, ...]:
     return ()
 
 
-def _of_all(formula: And) -> Task[list[_Variant]]:
+def _of_all(formula: And, known: dict[Formula, list[_Variant]]) -> Task[list[_Variant]]:
     """List the variants of a conjunction: one of each part."""
     choices: list[list[_Variant]] = []
     for part in formula.parts:
         is_compound = isinstance(part, Or | And)
-        choices.append((yield _variants(part)) if is_compound else [(_listed(part), part)])
+        choices.append((yield _variants(part, known)) if is_compound else [(_listed(part), part)])
     count = prod(map(len, choices))
     if count == 1:
         return [(tuple(dict.fromkeys(name for choice in choices for name in choice[0][0])), formula)]

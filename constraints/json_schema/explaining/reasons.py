@@ -1,5 +1,5 @@
-"""Why a JSON text may not continue with some bytes, or end: which part of the schema speaks of the place, and which keyword
-forbids it.
+"""Why a JSON text may not continue with some bytes, or end: which part of the schema speaks of the place, and which
+keyword forbids it.
 
     schema_reasons     a schema, a text and what is refused -> Reasons
     schema_places      a schema -> what finds the places alone, of many texts

@@ -21,6 +21,7 @@ from constraints.json_schema.reading.keywords import (
     unevaluated,
 )
 from constraints.json_schema.reading.keywords.references import handler_of
+from constraints.json_schema.reading.keywords.tables import nested_first
 from constraints.json_schema.reading.site import Handler, SchemaDialect
 
 # Keywords that are read after all others: those that list names, or are about what others leave.
@@ -74,8 +75,8 @@ _DRAFT_2019_09: Final[dict[str, Handler]] = {
     "contains": arrays.contains_counted,
     "dependentRequired": objects.dependent_required,
     "dependentSchemas": objects.dependent_schemas,
-    "unevaluatedProperties": unevaluated.unevaluated_properties,
-    "unevaluatedItems": unevaluated.unevaluated_items,
+    "unevaluatedProperties": nested_first(unevaluated.unevaluated_properties),
+    "unevaluatedItems": nested_first(unevaluated.unevaluated_items),
     "$recursiveRef": handler_of("$recursiveRef"),
 }
 _DRAFT_2020_12: Final[dict[str, Handler]] = {

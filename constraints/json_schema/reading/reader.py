@@ -18,9 +18,10 @@ from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Reference
 from constraints.json_schema.reading.dialects import LATE
 from constraints.json_schema.reading.document import Note
+from constraints.json_schema.reading.keywords.tables import check_nested
 from constraints.json_schema.reading.resources.library import Library
 from constraints.json_schema.reading.resources.pointers import step
-from constraints.json_schema.reading.site import Resource, Scope, Site, Target, shown
+from constraints.json_schema.reading.site import Resource, Scope, Site, Target, shown, wrong_name
 from constraints.recursion import Task, run
 
 # The most statements side by side in a definition that takes the place of its references.
@@ -91,11 +92,11 @@ class Reader:
         return formula
 
     def child(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Site | None:
-        return self._site(schema, site.at(keyword, name), site.resource, site.scope)
+        return self._checked(self._site(schema, site.at(keyword, name), site.resource, site.scope))
 
     def target_site(self, target: Target, scope: Scope) -> Site | None:
         scope = self._within(target.resource, scope) if self._dynamic else scope
-        return self._site(target.schema, target.place, target.resource, scope)
+        return self._checked(self._site(target.schema, target.place, target.resource, scope))
 
     def target(self, site: Site, keyword: str) -> Target:
         reference = site.schema[keyword]
@@ -133,7 +134,10 @@ class Reader:
         schema, handlers = site.schema, site.resource.dialect.handlers
         keywords = schema if LATE.isdisjoint(schema) else sorted(schema, key=LATE.__contains__)
         parts: list[Formula] = []
-        waiting = iter([keyword for keyword in keywords if keyword in handlers])
+        known = [keyword for keyword in keywords if keyword in handlers]
+        if len(known) < len(schema) and (reason := wrong_name(schema)):
+            raise SchemaError(reason, pointer=place)
+        waiting = iter(known)
         for keyword in waiting:
             part = handlers[keyword](site, schema[keyword])
             if not isinstance(part, Formula):
@@ -173,7 +177,15 @@ class Reader:
             schema = self._kept(schema, place)
         return Site(self, schema, place, resource, scope)
 
+    def _checked(self, site: Site | None) -> Site | None:
+        """Return a site whose keywords may be looked at before they are read."""
+        if site is not None:
+            check_nested(site)
+        return site
+
     def _kept(self, schema: dict[str, Any], place: str) -> dict[str, Any]:
+        if reason := wrong_name(schema):
+            raise SchemaError(reason, pointer=place)
         kept = {}
         for keyword, value in schema.items():
             pointer = place + step(keyword)

@@ -10,12 +10,12 @@ Reading     what handlers ask of the reader (`reading.reader.Reader`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from reprlib import Repr
 from typing import Any, Final, Protocol, TypeAlias
 
-from automata.errors import SchemaError
+from automata.errors import SchemaError, UnsupportedSchema
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.reading.document import Draft
 from constraints.json_schema.reading.resources.pointers import step
@@ -85,7 +85,16 @@ class Resource:
         return self.outer or self
 
 
-_SHOWN: Final = Repr()
+class _Repr(Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        """Return an integer's text; Python writes none of more than 4,300 digits."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return f"an integer of {x.bit_length():,} bits"
+
+
+_SHOWN: Final = _Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 80
 
 Scope: TypeAlias = tuple[tuple[str, Target], ...]
@@ -115,6 +124,10 @@ class Site:
         """Return the error for the value of a keyword, or for what lies under a path in it."""
         return SchemaError(reason, pointer=self.place + "".join(map(step, (keyword, *path))), keyword=keyword)
 
+    def unsupported(self, keyword: str, reason: str) -> UnsupportedSchema:
+        """Return the error for a keyword that cannot be expressed exactly."""
+        return UnsupportedSchema(reason, pointer=self.at(keyword), keyword=keyword)
+
     def wrong(self, keyword: str, expected: str, value: Any, *path: str) -> SchemaError:
         """Return the error for a value of the wrong type."""
         return self.error(keyword, f"the value must be {expected}, not {shown(value)}", *path)
@@ -123,6 +136,17 @@ class Site:
 def shown(value: Any) -> str:
     """Return a value's text for an error message, cut short where it is long."""
     return _SHOWN.repr(value)
+
+
+def wrong_name(names: Iterable[object]) -> str | None:
+    """Return what is wrong with the names of an object: that one is not a string, as in JSON it is; None for nothing.
+
+    An object that was made in Python may have any hashable value as a name.
+    """
+    for name in names:
+        if name.__class__ is not str and not isinstance(name, str):
+            return f"a name must be a string, not {shown(name)}"
+    return None
 
 
 class Reading(Protocol):

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction, disjunction
 from constraints.json_schema.formulas.statements import IsInteger, Kind
-from constraints.json_schema.reading.keywords.values import OF_KIND, value_in
-from constraints.json_schema.reading.site import Site
+from constraints.json_schema.reading.keywords.values import OF_KIND, TooManyDigits, value_in
+from constraints.json_schema.reading.site import Site, shown
 
 _INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger()))
 _PLAIN_INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger(plain=True)))
@@ -39,7 +39,7 @@ def _named_type(site: Site, name: Any, integer: Formula) -> Formula:
         return integer
     part = _TYPES.get(name) if isinstance(name, str) else None
     if part is None:
-        raise site.error("type", f"there is no type {name!r}")
+        raise site.error("type", f"there is no type {shown(name)}")
     return part
 
 
@@ -56,5 +56,7 @@ def const(site: Site, value: Any) -> Formula:
 def _values(site: Site, keyword: str, values: list[Any]) -> Formula:
     try:
         return value_in(values)
+    except TooManyDigits as error:
+        raise site.unsupported(keyword, str(error)) from None
     except ValueError as error:
         raise site.error(keyword, str(error)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction, disjunction, negation
+from constraints.json_schema.reading.keywords.tables import listed
 from constraints.json_schema.reading.site import Site
 from constraints.recursion import Task
 
@@ -42,9 +43,7 @@ def if_(site: Site, value: Any) -> Task[Formula]:
 
 
 def _parts(site: Site, value: Any, keyword: str) -> Task[list[Formula]]:
-    if not isinstance(value, list):
-        raise site.wrong(keyword, "an array of schemas", value)
     parts = []
-    for index, schema in enumerate(value):
+    for index, schema in enumerate(listed(site, keyword, value)):
         parts.append((yield site.below(schema, keyword, str(index))))
     return parts

@@ -10,7 +10,8 @@ from typing import Any
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction
 from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, UniqueItems
-from constraints.json_schema.reading.keywords.counts import bounds, count
+from constraints.json_schema.reading.keywords.counts import bounds, count, most
+from constraints.json_schema.reading.keywords.tables import listed
 from constraints.json_schema.reading.site import Site
 from constraints.recursion import Task
 
@@ -52,10 +53,10 @@ def contains(site: Site, value: Any) -> Task[Formula]:
 
 def contains_counted(site: Site, value: Any) -> Task[Formula]:
     """Read `contains` from 2019-09 on, with `minContains` and `maxContains`."""
-    low, high = site.schema.get("minContains", 1), site.schema.get("maxContains")
+    schema = site.schema
     item = yield site.below(value, "contains")
-    most = None if high is None else count(site, "maxContains", high)
-    return Contains(item, count(site, "minContains", low), most)
+    high = most(site, "maxContains", schema["maxContains"]) if "maxContains" in schema else None
+    return Contains(item, count(site, "minContains", schema.get("minContains", 1)), high)
 
 
 def unique_items(site: Site, value: Any) -> Formula:
@@ -65,10 +66,8 @@ def unique_items(site: Site, value: Any) -> Formula:
 
 
 def _prefix(site: Site, value: Any, keyword: str) -> Task[Formula]:
-    if not isinstance(value, list):
-        raise site.wrong(keyword, "an array of schemas", value)
     parts = []
-    for index, schema in enumerate(value):
+    for index, schema in enumerate(listed(site, keyword, value)):
         item = yield site.below(schema, keyword, str(index))
         parts.append(site.put(ItemAt(index, item), keyword, str(index)))
     return conjunction(parts)

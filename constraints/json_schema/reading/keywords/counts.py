@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from constraints.json_schema.formulas.connectives import Formula
-from constraints.json_schema.reading.keywords.values import fraction
-from constraints.json_schema.reading.site import Site
+from constraints.json_schema.reading.keywords.values import number_of
+from constraints.json_schema.reading.site import Site, shown
 
 _Read: TypeAlias = Callable[[Site, Any], Formula]
 
@@ -21,10 +21,28 @@ def count(site: Site, keyword: str, value: Any) -> int:
     Raises:
         SchemaError: it is not an integer.
     """
-    number = value if value.__class__ is int else fraction(value)
+    return max(0, _integer(site, keyword, value))
+
+
+def most(site: Site, keyword: str, value: Any) -> int:
+    """Return the value of a keyword that is an upper bound.
+
+    Raises:
+        SchemaError: it is not an integer, or negative.
+    """
+    number = _integer(site, keyword, value)
+    if number < 0:
+        raise site.error(keyword, f"the value must not be negative, which {shown(value)} is")
+    return number
+
+
+def _integer(site: Site, keyword: str, value: Any) -> int:
+    if value.__class__ is int:
+        return int(value)
+    number = number_of(site, keyword, value)
     if number is None or number.denominator != 1:
         raise site.wrong(keyword, "an integer", value)
-    return max(0, int(number))
+    return int(number)
 
 
 def bounds(statement: Callable[[int, int | None], Formula], low_keyword: str, high_keyword: str) -> tuple[_Read, _Read]:
@@ -34,8 +52,6 @@ def bounds(statement: Callable[[int, int | None], Formula], low_keyword: str, hi
         return statement(count(site, low_keyword, value), None)
 
     def high(site: Site, value: Any) -> Formula:
-        if isinstance(value, (int, float)) and value < 0:
-            raise site.error(high_keyword, f"the value must not be negative, which {value!r} is")
-        return statement(0, count(site, high_keyword, value))
+        return statement(0, most(site, high_keyword, value))
 
     return low, high

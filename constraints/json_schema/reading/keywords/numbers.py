@@ -10,7 +10,7 @@ from typing import Any
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula
 from constraints.json_schema.formulas.statements import Maximum, Minimum, MultipleOf
-from constraints.json_schema.reading.keywords.values import fraction
+from constraints.json_schema.reading.keywords.values import number_of
 from constraints.json_schema.reading.site import Site
 
 
@@ -38,7 +38,7 @@ def multiple_of(site: Site, value: Any) -> Formula:
 
 
 def _number(site: Site, keyword: str, value: Any) -> Fraction:
-    number = fraction(value)
+    number = number_of(site, keyword, value)
     if number is None:
         raise site.wrong(keyword, "a number", value)
     return number

@@ -17,6 +17,7 @@ from typing import Any, Final
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, conjunction, disjunction, negation
 from constraints.json_schema.formulas.statements import Kind, MemberCount, Members, Pattern, StringIn, has_name
 from constraints.json_schema.reading.keywords.counts import bounds
+from constraints.json_schema.reading.keywords.tables import table
 from constraints.json_schema.reading.keywords.values import OF_KIND, named
 from constraints.json_schema.reading.site import Site
 from constraints.recursion import Task
@@ -28,7 +29,7 @@ min_properties, max_properties = bounds(MemberCount, "minProperties", "maxProper
 
 def properties(site: Site, value: Any) -> Task[Formula]:
     members = []
-    for name, schema in _table(site, "properties", value).items():
+    for name, schema in table(site, "properties", value).items():
         member = Members(named(name), (yield site.below(schema, "properties", name)))
         members.append(site.put(member, "properties", name))
     needed = [name for name, schema in value.items() if isinstance(schema, dict) and schema.get("required") is True]
@@ -37,7 +38,7 @@ def properties(site: Site, value: Any) -> Task[Formula]:
 
 def pattern_properties(site: Site, value: Any) -> Task[Formula]:
     members = []
-    for source, schema in _table(site, "patternProperties", value).items():
+    for source, schema in table(site, "patternProperties", value).items():
         names = site.put(Pattern(source), "patternProperties", source)
         member = Members(names, (yield site.below(schema, "patternProperties", source)))
         members.append(site.put(member, "patternProperties", source))
@@ -73,38 +74,27 @@ def _required(site: Site, names: list[str]) -> Formula:
 
 def dependent_required(site: Site, value: Any) -> Formula:
     parts = []
-    for name, names in _table(site, "dependentRequired", value).items():
+    for name, names in table(site, "dependentRequired", value).items():
         parts.append(_when_present(name, has_name(*_names(site, names, "dependentRequired", name))))
     return conjunction(parts)
 
 
 def dependent_schemas(site: Site, value: Any) -> Task[Formula]:
     parts = []
-    for name, schema in _table(site, "dependentSchemas", value).items():
+    for name, schema in table(site, "dependentSchemas", value).items():
         parts.append(_when_present(name, (yield site.below(schema, "dependentSchemas", name))))
     return conjunction(parts)
 
 
 def dependencies(site: Site, value: Any) -> Task[Formula]:
     parts = []
-    for name, needed in _table(site, "dependencies", value).items():
+    for name, needed in table(site, "dependencies", value).items():
         if isinstance(needed, (list, str)):
             names = _names(site, [needed] if isinstance(needed, str) else needed, "dependencies", name)
             parts.append(_when_present(name, has_name(*names)))
         else:
             parts.append(_when_present(name, (yield site.below(needed, "dependencies", name))))
     return conjunction(parts)
-
-
-def _table(site: Site, keyword: str, value: Any) -> dict[str, Any]:
-    """Return the value of a keyword that must be an object.
-
-    Raises:
-        SchemaError: it is not one.
-    """
-    if not isinstance(value, dict):
-        raise site.wrong(keyword, "an object", value)
-    return value
 
 
 def _names(site: Site, value: Any, keyword: str, *path: str) -> list[str]:

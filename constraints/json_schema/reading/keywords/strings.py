@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from automata.errors import FST_MEANT, UnsupportedSchema
+from automata.errors import FST_MEANT
 from automata.expressions import Expr
 from automata.fst_type import is_fst
 from constraints.json_schema.formulas.connectives import TRUE, Formula
@@ -27,7 +27,7 @@ def pattern(site: Site, value: Any) -> Formula:
     if isinstance(value, Expr):
         if labels := expression_automaton(value).labels:
             reason = f"a string holds no tokens by name, and the expression has {', '.join(map(repr, labels))}"
-            raise UnsupportedSchema(reason, pointer=site.at("pattern"), keyword="pattern")
+            raise site.unsupported("pattern", reason)
         return Matches(value)
     if is_fst(value):
         raise site.error("pattern", f"the value must be a string, or an expression, not an FST: {FST_MEANT}")

@@ -2,7 +2,8 @@
 
 A number is the decimal fraction of its shortest spelling: 0.1 is a tenth, as in the schema's text. Equal numbers, such
 as 1 and 1.0, are one; a boolean is never a number. Strings are joined in one `StringIn` and numbers in one `NumberIn`;
-arrays and objects are described part by part.
+arrays and objects are described part by part. A value may lead to itself, or have a part in many places, where it was
+made in Python; so the work is accounted for with each array and object.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
+from automata.limits import charge, spend
 from constraints.json_schema.formulas.connectives import FALSE, Formula, conjunction, disjunction, negation
 from constraints.json_schema.formulas.statements import (
     BooleanIs,
@@ -26,22 +28,60 @@ from constraints.json_schema.formulas.statements import (
     StringIn,
     has_name,
 )
+from constraints.json_schema.reading.site import Site, shown, wrong_name
 from constraints.recursion import Task, run
 
 OF_KIND = {kind: OfKind(kind) for kind in Kind}
 
+# The most digits of a `Decimal`, written without an exponent.
+_MOST_DIGITS: Final = 10_000
+# What an array or an object, and each of its parts, take: bytes of memory, and steps.
+_BYTES, _STEPS = 1000, 30
+
+
+class TooManyDigits(ValueError):
+    """A number has more digits than can be read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the number has more than {_MOST_DIGITS:,} digits")
+
 
 def fraction(value: object) -> Fraction | None:
-    """Return a JSON number exactly; None for anything else, and for what is not finite."""
+    """Return a JSON number exactly; None for anything else, and for what is not finite.
+
+    Raises:
+        TooManyDigits: it is a `Decimal` with very many.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
         return Fraction(value)
     if isinstance(value, float):
-        return Fraction(repr(value)) if math.isfinite(value) else None
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
     if isinstance(value, Decimal):
-        return Fraction(value) if value.is_finite() else None
+        return _decimal_fraction(value)
     return None
+
+
+def _decimal_fraction(value: Decimal) -> Fraction | None:
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):
+        return None
+    if value and max(value.adjusted(), 0) + max(-exponent, 0) >= _MOST_DIGITS:
+        raise TooManyDigits
+    return Fraction(value)
+
+
+def number_of(site: Site, keyword: str, value: object) -> Fraction | None:
+    """Return a JSON number that is the value of a keyword; None for anything else.
+
+    Raises:
+        UnsupportedSchema: it has too many digits.
+    """
+    try:
+        return fraction(value)
+    except TooManyDigits as error:
+        raise site.unsupported(keyword, str(error)) from None
 
 
 @lru_cache(maxsize=4096)
@@ -55,6 +95,7 @@ def value_in(values: Iterable[Any]) -> Formula:
 
     Raises:
         ValueError: one of them is not a JSON value.
+        TooManyDigits: a number has very many.
     """
     return run(_value_in(values))
 
@@ -91,13 +132,23 @@ def _compound(value: Any) -> Task[Formula]:
         return OF_KIND[Kind.NULL]
     parts: list[Formula]
     if isinstance(value, (list, tuple)):
+        _account(len(value))
         parts = [OF_KIND[Kind.ARRAY], ItemCount(len(value), len(value))]
         for index, item in enumerate(value):
             parts.append(ItemAt(index, (yield _value_in([item]))))
         return conjunction(parts)
     if isinstance(value, dict):
+        _account(len(value))
+        if reason := wrong_name(value):
+            raise ValueError(reason)
         parts = [OF_KIND[Kind.OBJECT]]
         for name, member in value.items():
             parts.append(Members(named(name), (yield _value_in([member]))))
         return conjunction([*parts, has_name(*value), Members(negation(StringIn(frozenset(value))), FALSE)])
-    raise ValueError(f"{value!r} is not a JSON value")
+    raise ValueError(f"{shown(value)} is not a JSON value")
+
+
+def _account(num_parts: int) -> None:
+    """Account for the formula of an array or an object."""
+    charge(_BYTES * (1 + num_parts))
+    spend(_STEPS * (1 + num_parts))

@@ -7,6 +7,9 @@ A pointer is followed step by step, without searching the schema. For a name, an
 document is scanned once. Documents come from the caller's resolver and from the metaschemas that come with the package;
 nothing is fetched over a network.
 
+A schema that was made in Python may lead to itself, or have a part in many places. One object with one URI is one
+resource, wherever it stands, and each object is scanned once in each resource.
+
 A pointer that leads to nothing in its resource is followed from the document's root: many schemas have inner parts with
 an `id` that was never meant as a base.
 """
@@ -18,6 +21,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from automata.errors import SchemaError, UnsupportedSchema
+from automata.limits import charge, spend
 from constraints.json_schema.reading.dialects import UNDECLARED
 from constraints.json_schema.reading.document import Note, Resolver
 from constraints.json_schema.reading.resources.metaschemas import metaschema
@@ -33,7 +37,10 @@ from constraints.json_schema.reading.resources.scanning import (
 from constraints.json_schema.reading.resources.vocabularies import UnknownVocabulary, dialect_of
 from constraints.json_schema.reading.site import Resource, SchemaDialect, Target, shown
 
-_INDEX: Final = re.compile("0|[1-9][0-9]*")
+_INDEX: Final = re.compile("0|[1-9][0-9]{0,17}")
+
+# What a resource takes without its texts: bytes of memory, and steps.
+_BYTES, _STEPS = 500, 100
 
 
 class _Nowhere(Exception):
@@ -54,6 +61,8 @@ class Library:
         self.notes: dict[Note, None] = {}
         self._entered: dict[str, Resource] = {}
         self._resources: dict[str, Resource] = {}
+        # Resources inside of documents, by URI and by the identity of the schema, which they keep alive.
+        self._inner: dict[tuple[str, int], Resource] = {}
         self._targets: dict[tuple[Resource, str], Target] = {}
         self.root = self._document("", schema, "", dialect or self._declared(schema, "", UNDECLARED))
 
@@ -66,15 +75,22 @@ class Library:
         base = uri.partition("#")[0] if uri else ""
         if not base:
             return resource
-        entered = Resource(_joined(resource.uri, base), schema, place, resource.dialect)
+        uri = _joined(resource.uri, base)
         if resource.place == place:  # a document, which has another URI than the one it was found by
-            entered.anchors = resource.anchors
+            entered = Resource(uri, schema, place, resource.dialect, anchors=resource.anchors)
         else:
-            entered.outer = resource.document
-            entered.dialect = self._declared(schema, place, resource.dialect)
+            entered = self._inner.get((uri, id(schema))) or self._made(uri, schema, place, resource)
         self._entered[place] = entered
-        self._resources.setdefault(entered.uri, entered)
+        self._resources.setdefault(uri, entered)
         return entered
+
+    def _made(self, uri: str, schema: dict[str, Any], place: str, outer: Resource) -> Resource:
+        """Make the resource of a schema inside another resource."""
+        charge(_BYTES + len(uri) + len(place))
+        spend(_STEPS)
+        made = Resource(uri, schema, place, self._declared(schema, place, outer.dialect), outer.document)
+        self._inner[uri, id(schema)] = made
+        return made
 
     def resolve(self, resource: Resource, reference: str, pointer: str, keyword: str) -> Target:
         """Return the target of a reference.
@@ -101,14 +117,19 @@ class Library:
         if document.scanned:
             return
         document.scanned = True
+        seen: set[tuple[int, Resource]] = set()
         waiting: list[tuple[Any, str, Resource]] = [(document.schema, document.place, document)]
         while waiting:
             schema, place, inside = waiting.pop()
             if not isinstance(schema, dict):
                 continue
             inside = self.entered(schema, place, inside)
+            key = id(schema), inside
+            if key in seen:
+                continue
+            seen.add(key)
             add_anchors(schema, place, inside)
-            waiting.extend((inner, place + path, inside) for inner, path in reversed(list(subschemas(schema))))
+            waiting.extend((inner, at, inside) for inner, at in reversed(list(subschemas(schema, place))))
 
     def _declared(self, schema: Any, place: str, default: SchemaDialect) -> SchemaDialect:
         """Return the dialect that a resource's `$schema` names; the default for an unknown one."""

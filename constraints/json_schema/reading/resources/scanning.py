@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from automata.errors import SchemaError
 from constraints.json_schema.reading.dialects import dialect_of_uri
 from constraints.json_schema.reading.resources.pointers import step
-from constraints.json_schema.reading.site import Resource, Target
+from constraints.json_schema.reading.site import Resource, Target, wrong_name
 
 SCHEMA_MAPS: Final = frozenset(
     ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"]
@@ -25,18 +26,24 @@ SCHEMAS: Final = frozenset(
 )
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Any, str]]:
-    """Yield the schemas directly below one, each with the pointer from one to the other."""
+def subschemas(schema: dict[str, Any], place: str) -> Iterator[tuple[Any, str]]:
+    """Yield the schemas directly below one, each with its place.
+
+    Raises:
+        SchemaError: the name of one is not a string.
+    """
     for keyword, value in schema.items():
         if isinstance(value, dict):
             if keyword in SCHEMA_MAPS:
+                if reason := wrong_name(value):
+                    raise SchemaError(reason, pointer=f"{place}/{keyword}", keyword=keyword)
                 for name, inner in value.items():
-                    yield inner, f"/{keyword}{step(name)}"
+                    yield inner, f"{place}/{keyword}{step(name)}"
             elif keyword in SCHEMAS:
-                yield value, "/" + keyword
+                yield value, f"{place}/{keyword}"
         elif isinstance(value, list) and keyword in SCHEMA_LISTS:
             for index, inner in enumerate(value):
-                yield inner, f"/{keyword}/{index}"
+                yield inner, f"{place}/{keyword}/{index}"
 
 
 def own_uri(schema: dict[str, Any], resource: Resource) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from constraints.json_schema.reading.dialects import dialect_of_uri
 from constraints.json_schema.reading.document import Resolver
-from constraints.json_schema.reading.site import SchemaDialect
+from constraints.json_schema.reading.site import SchemaDialect, shown
 
 
 def _words(text: str) -> frozenset[str]:
@@ -72,12 +72,12 @@ def _dialect_of_metaschema(metaschema: Any, default: SchemaDialect) -> SchemaDia
         return dialect
     kept: set[str] = set()
     for uri, required in vocabularies.items():
-        name = uri.rpartition("/vocab/")[2]
-        if uri.startswith("https://json-schema.org/draft/20") and name in _OWN:
+        prefix, _, name = uri.rpartition("/vocab/") if isinstance(uri, str) else ("", "", "")
+        if prefix.startswith("https://json-schema.org/draft/20") and name in _OWN:
             kept |= _OWN[name]
             if name == "applicator" and dialect.draft == "draft2019-09":
                 kept |= _OWN["unevaluated"]
         elif required:
-            raise UnknownVocabulary(f"the metaschema requires the vocabulary {uri!r}, which is unknown")
+            raise UnknownVocabulary(f"the metaschema requires the vocabulary {shown(uri)}, which is unknown")
     dropped = frozenset().union(*_OWN.values()) - kept
     return replace(dialect, handlers={k: v for k, v in dialect.handlers.items() if k not in dropped})
