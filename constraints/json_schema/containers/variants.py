@@ -18,21 +18,29 @@ def variants(formula: Formula) -> list[Formula]:
 
     They have no alternatives themselves, unless there are more than `MOST_VARIANTS`.
     """
-    return list(dict.fromkeys(part for part in run(_variants(formula)) if type(part) is not Never))
+    return [part for part in run(_variants(formula, {})) if type(part) is not Never]
 
 
-def _variants(formula: Formula) -> Task[list[Formula]]:
-    """Return the alternatives: the disjunctive normal form, with negations of combinations moved inside."""
-    combined, is_denied = (formula.part, True) if type(formula) is Not else (formula, False)
-    if type(combined) not in (And, Or):
-        return [formula]
-    parts = [negation(part) if is_denied else part for part in combined.fields]
-    choices: list[list[Formula]] = []
-    for part in parts:
-        choices += [(yield _variants(part))]
-    if (type(combined) is Or) != is_denied:
-        found = [each for own in choices for each in own]
-        return found if len(found) <= MOST_VARIANTS else [formula]
+def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[list[Formula]]:
+    """Return the alternatives: the disjunctive normal form, with negations of combinations moved inside. Formulas may
+    have parts in common; each is looked at once."""
+    if formula not in known:
+        combined, is_denied = (formula.part, True) if type(formula) is Not else (formula, False)
+        if type(combined) not in (And, Or):
+            return [formula]
+        parts = [negation(part) if is_denied else part for part in combined.fields]
+        choices: list[list[Formula]] = []
+        for part in parts:
+            choices += [(yield _variants(part, known))]
+        any_of_them = (type(combined) is Or) != is_denied
+        found = [each for own in choices for each in own] if any_of_them else _conjunctions(parts, choices)
+        found = list(dict.fromkeys(found))
+        known[formula] = found if len(found) <= MOST_VARIANTS else [formula]
+    return known[formula]
+
+
+def _conjunctions(parts: list[Formula], choices: list[list[Formula]]) -> list[Formula]:
+    """Return the conjunctions of one alternative of each part; parts are left whole where that would be too many."""
     size = 1
     for place, part in enumerate(parts):
         if size * len(choices[place]) > MOST_VARIANTS:
