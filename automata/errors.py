@@ -2,6 +2,7 @@
 
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
+    │   └── IrregularPattern               one that is no mistake, but describes no regular language
     ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── GrammarError (ValueError)          a grammar that cannot be honoured, with the place and the rule
     │   └── NondeterministicGrammar        two derivations that no bounded look-ahead tells apart
@@ -60,6 +61,10 @@ class PatternError(TokenfstError, ValueError):
 
     def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
         return type(self), (self.reason, self.pattern, self.position)
+
+
+class IrregularPattern(PatternError):
+    """A pattern that is no mistake, but describes no regular language: with a back-reference, or an atomic group."""
 
 
 class ExpressionError(TokenfstError, ValueError):

@@ -15,7 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from automata import expressions as expr
-from automata.errors import PatternError
+from automata.errors import IrregularPattern, PatternError
 from automata.expressions import Expr
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
@@ -70,6 +70,10 @@ class CharacterReader:
     def error(self, reason: str, position: int | None = None) -> PatternError:
         """Return the error to raise, at the current position by default."""
         return PatternError(reason, self.pattern, self.position if position is None else position)
+
+    def irregular(self, reason: str) -> IrregularPattern:
+        """Return the error for what describes no regular language, at the current position."""
+        return IrregularPattern(reason, self.pattern, self.position)
 
     def text(self, value: str, flags: Flags) -> Expr:
         if flags.raw_bytes:

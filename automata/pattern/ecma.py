@@ -65,7 +65,7 @@ class EcmaParser(Parser):
 
     def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
         if letter and letter in "k123456789":
-            raise self.error("a back-reference is not regular")
+            raise self.irregular("a back-reference is not regular")
         return False
 
     def dialect_character(self, letter: str) -> int | None:

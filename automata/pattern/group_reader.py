@@ -112,7 +112,7 @@ class GroupReader(CharacterReader):
         elif not self.read_special_group(flags):
             for prefix, reason in _REFUSED_GROUPS.items():
                 if pattern.startswith(prefix, start):
-                    raise self.error(reason)
+                    raise self.irregular(reason)
             for prefix, build in _LOOK_AROUND.items():
                 if pattern.startswith(prefix, start):
                     self.asserting(flags)

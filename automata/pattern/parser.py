@@ -110,7 +110,7 @@ class Parser(GroupReader):
             self.add_anchor(TEXT_START if letter == "A" else TEXT_END, flags, 2)
             return True
         if letter and letter in "123456789" and not OCTAL.match(self.pattern, self.position + 1):
-            raise self.error("a back-reference is not regular")
+            raise self.irregular("a back-reference is not regular")
         return False
 
     # Anchors
@@ -158,7 +158,7 @@ class Parser(GroupReader):
         """Repeat the last item; the quantifier stands at this place up to `end`."""
         position, self.position = self.position, end
         if self.pattern.startswith("+", end):
-            raise self.error("a possessive quantifier does not describe a language by itself")
+            raise self.irregular("a possessive quantifier does not describe a language by itself")
         lazy = self.pattern.startswith("?", end)
         if lazy:
             self.position += 1

@@ -16,6 +16,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.collections_paused import CollectionsPaused
 from automata.drawing import shown
 from automata.errors import (
+    IrregularPattern,
     LimitExceeded,
     PatternError,
     SchemaError,
@@ -250,15 +251,25 @@ def _built(
                 grammar = schema_grammar(*layout)
             return layout, grammar, dropped
         except PatternError as error:
-            place = layout.document.places.get(Pattern(error.pattern), "")
-            raise SchemaError(str(error), pointer=place, keyword="pattern") from None
+            _leave_out(_of_pattern(error, layout.document), unsupported, dropped)
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
-            is_known = error.pointer in dropped or len(dropped) == _MAX_DROPPED
-            if unsupported == "error" or error.keyword is None or is_known:
-                raise
-            dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
+            _leave_out(error, unsupported, dropped)
+
+
+def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:
+    """Return the error of a schema with a pattern that cannot be read."""
+    kind = UnsupportedSchema if isinstance(error, IrregularPattern) else SchemaError
+    return kind(str(error), pointer=document.places.get(Pattern(error.pattern), ""), keyword="pattern")
+
+
+def _leave_out(error: SchemaError, unsupported: Unsupported, dropped: dict[str, Note]) -> None:
+    """Note a keyword that is to be left out, or raise the error."""
+    is_known = error.pointer in dropped or len(dropped) == _MAX_DROPPED
+    if not isinstance(error, UnsupportedSchema) or unsupported == "error" or error.keyword is None or is_known:
+        raise error from None
+    dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:

@@ -205,6 +205,15 @@ def test_mail() -> None:
     assert _has("idn-email", "é@bücher.example")
 
 
+@given(st.lists(st.sampled_from(["0", "ab", "1.2.3.4", "", ""]), min_size=2, max_size=9))
+def test_addresses_in_mail_leave_out_two_groups_or_more(groups: list[str]) -> None:
+    """RFC 5321, section 4.1.3: no more than six groups stand beside `::`."""
+    text = ":".join(groups)
+    num_groups = sum(1 + ("." in group) for group in groups if group)
+    is_allowed = _is_address(text, 6) and ("::" not in text or num_groups <= 6)
+    assert _has("email", f"x@[IPv6:{text}]") == is_allowed
+
+
 def test_host_names() -> None:
     def expected(text: str) -> bool:
         labels = text.split(".")

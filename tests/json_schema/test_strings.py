@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from automata import PatternError, SchemaError, compile_expr, equivalent
+from automata import PatternError, SchemaError, UnsupportedSchema, compile_expr, equivalent
 from automata import expressions as ex
 from automata.algebra.elimination import to_expr
 from automata.algebra.operations import alternation, difference
@@ -402,6 +402,18 @@ def test_errors() -> None:
     with pytest.raises(TypeError, match="IsInteger"):
         string_language(And(TRUE, IsInteger()))
     assert string_matches(Pattern("[(?P<a>]"), "<")
+
+
+def test_a_pattern_that_is_not_regular_is_a_keyword_that_cannot_be_held() -> None:
+    schema = {"properties": {"x": {"type": "string", "pattern": "^(a|b)\\1$"}}}
+    with pytest.raises(UnsupportedSchema) as refused:
+        json_schema(schema)
+    assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/pattern", "pattern")
+    made = json_schema(schema, unsupported="relax")
+    assert [note.pointer for note in made.dropped] == ["/properties/x/pattern"]
+    assert (made.allows('{"x": "ab"}'), made.allows('{"x": 1}')) == (True, False)
+    with pytest.raises(SchemaError, match="never closed"):
+        json_schema({"pattern": "(a"}, unsupported="relax")
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,10 @@ def additional_properties(site: Site, value: Any) -> Task[Formula]:
 
 
 def listed_names(site: Site) -> list[Formula]:
-    """Return formulas of the names that `properties` and `patternProperties` here are about."""
-    names = site.schema.get("properties")
-    patterns = site.schema.get("patternProperties")
+    """Return formulas of the names that `properties` and `patternProperties` here are about, where the dialect has
+    them."""
+    handlers, schema = site.resource.dialect.handlers, site.schema
+    names, patterns = (schema.get(each) if each in handlers else None for each in ("properties", "patternProperties"))
     listed: list[Formula] = [StringIn(frozenset(names))] if isinstance(names, dict) and names else []
     return listed + [Pattern(source) for source in patterns] if isinstance(patterns, dict) else listed
 

@@ -14,16 +14,16 @@ def ipv4() -> Expr:
     return octet + ("." + octet).repeat(3, 3)
 
 
-def ipv6() -> Expr:
-    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; `::` stands for one
-    group or more of zeros, at most once."""
+def ipv6(zeros: int = 1) -> Expr:
+    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; at most once `::` stands
+    for groups of zeros, so many or more."""
     group = parse("[0-9a-fA-F]{1,4}")
     last = group + ":" + group | ipv4()
     ways = [(group + ":").repeat(6, 6) + last]
-    for after in range(8):
-        # With `after` groups after the double colon, there are at most 7 - `after` before it.
+    for after in range(9 - zeros):
+        # The groups before the double colon and after it are at most `8 - zeros`.
         tail = [ex.EPSILON, group][after] if after < 2 else (group + ":").repeat(after - 2, after - 2) + last
-        before = 7 - after
+        before = 8 - zeros - after
         head = (group + (":" + group).repeat(0, before - 1)).optional() if before else ex.EPSILON
         ways.append(head + "::" + tail)
     return ex.alternation(*ways)

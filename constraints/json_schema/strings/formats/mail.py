@@ -3,7 +3,7 @@
 Mailbox          local-part "@" (domain | address-literal)
 local-part       atoms with dots between them, or a quoted string
 domain           labels of letters, digits and inner hyphens, with dots between them
-address-literal  an IPv4 address, or "IPv6:" and an IPv6 address, in brackets
+address-literal  an IPv4 address, or "IPv6:" and an IPv6 address, in brackets; `::` stands for two groups or more
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ def _mailbox(beyond: str, letter: Expr, mark: Expr) -> Expr:
     atom, quoted = f"[{_ATOM}{beyond}]+", f"[{_QUOTED}{beyond}]"
     local = parse(rf'{atom}(?:\.{atom})*|"(?:{quoted}|\\[ -~])*"')
     label = letter + (mark | ex.literal("-").star() + letter).star()
-    literal = ex.concat("[", addresses.ipv4() | parse("[iI][pP][vV]6:") + addresses.ipv6(), "]")
+    literal = ex.concat("[", addresses.ipv4() | parse("[iI][pP][vV]6:") + addresses.ipv6(zeros=2), "]")
     return local + "@" + (label + ("." + label).star() | literal)
