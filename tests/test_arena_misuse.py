@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kinds import complete
 
 from decoding.arena import Arena
+from decoding.arena.checks import check_logits
 from decoding.arena.machine import Machine, leaves, plain_moves, single_rows
 from decoding.arena.mask_chunks import mask_chunks
 from tokenfst import Vocabulary
@@ -87,7 +88,8 @@ def test_budgets_that_do_not_fit(arena: Arena, remaining: Any) -> None:
 def test_budgets_of_any_size_and_type_are_taken(arena: Arena) -> None:
     at = arena.starts([2] * SIZE)
     free = arena.mask(at)
-    for remaining in (10**30, 1 << 40, True, torch.full((SIZE,), 1 << 40), torch.full((SIZE,), 100, dtype=torch.int8)):
+    tensors = torch.full((SIZE,), 1 << 40), torch.full((SIZE,), 100, dtype=torch.int8)
+    for remaining in (10**30, 1 << 40, np.int64(50), np.uint8(50), True, *tensors):
         expected = free if remaining is not True else torch.zeros_like(free)
         assert torch.equal(arena.mask(at, remaining), expected)
         assert torch.equal(arena.apply_(logits(), at, remaining), logits().masked_fill(~expected, float("-inf")))
@@ -190,6 +192,46 @@ def test_logits_wherever_they_lie_are_masked_in_place() -> None:
         assert torch.equal(found.detach(), expected)
     nothing = torch.zeros(0, WIDTH)
     assert arena.apply_(nothing, arena.starts([])) is nothing
+
+
+OVERLAPPING = {
+    "one row": torch.zeros(1, WIDTH).expand(SIZE, WIDTH),
+    "one column": torch.zeros(SIZE, 1).expand(SIZE, WIDTH),
+    "one number": torch.zeros(1, 1).expand(SIZE, WIDTH),
+    "rows that begin in others": torch.zeros(2 * WIDTH).as_strided((SIZE, WIDTH), (WIDTH - 200, 1)),
+    "columns that begin in others": torch.zeros(2 * WIDTH).as_strided((SIZE, WIDTH), (1, SIZE - 3)),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("remaining", [None, 3])
+def test_logits_that_overlap(arena: Arena, name: str, remaining: int | None) -> None:
+    given_logits = OVERLAPPING[name]
+    for wrap_up in (None, torch.ones(SIZE)):
+        with pytest.raises(ValueError, match="logits overlap in memory"):
+            arena.apply_(given_logits, arena.starts([2] * SIZE), remaining, wrap_up=wrap_up)
+    assert not given_logits.any()
+
+
+@given(st.tuples(*[st.integers(0, 4)] * 2), st.tuples(*[st.integers(0, 6)] * 2))
+def test_logits_overlap_where_a_place_in_memory_occurs_twice(shape: tuple[int, int], strides: tuple[int, int]) -> None:
+    found = torch.arange(40.0).as_strided(shape, strides)
+    try:
+        check_logits(found, *shape, found.device)
+        overlap = False
+    except ValueError:
+        overlap = True
+    assert overlap == (len(found.unique()) < found.numel())
+
+
+@pytest.mark.parametrize("remaining", [None, 3, torch.zeros(0, dtype=torch.int64)])
+def test_no_sequences_at_all(arena: Arena, remaining: Any) -> None:
+    at = arena.starts([])
+    assert arena.mask(at, remaining).shape == (0, WIDTH)
+    assert arena.bitmask(at, remaining).shape == (0, -(-WIDTH // 32))
+    assert arena.token_ids(at, remaining) == []
+    assert arena.apply_(logits(0), at, remaining, wrap_up=torch.zeros(0)).shape == (0, WIDTH)
+    assert len(arena.advance(at, torch.zeros(0, dtype=torch.int64)).slot) == 0
 
 
 @settings(max_examples=300, deadline=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -56,6 +57,14 @@ DECODERS: dict[str, tuple[Callable[[], Any], Callable[[bytes], bytes]]] = {
     "word pieces": (word_pieces, lambda written: written.replace(b"##", b"")),
 }
 PATTERNS = ["a*b?", "(ab|b )*", "[ab ]+\\.", "[^A-Z]*", "ab\\.a"]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_vocabulary_with_a_detokenizer_can_be_pickled(name: str) -> None:
+    vocabulary = Vocabulary(TOKENS, END, special_tokens={"<s>": SPECIAL}, detokenizer=DECODERS[name][0]())
+    read = pickle.loads(pickle.dumps(vocabulary))
+    assert read.digest == vocabulary.digest
+    assert read.text([5, 6, 1]) == vocabulary.text([5, 6, 1])
 
 
 def sequences() -> list[tuple[int, ...]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_walks import check_everywhere
+from automaton_files import forge
 from counted_cases import (
     EXPRS,
     PATTERNS,
@@ -21,7 +22,7 @@ from counted_cases import (
 )
 from hypothesis import given, settings
 from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from strategies import vocabularies
 
 import tokenfst
@@ -165,6 +166,6 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     with safe_open(path, "numpy") as file:
         metadata = file.metadata()
     DAMAGES[damage](arrays)
-    save_file(arrays, path, metadata)
+    forge(path, arrays, metadata)
     with pytest.raises(AutomatonFileError):
         tokenfst.load_automaton(path, vocabulary)

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from automaton_files import forge
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kinds import complete
 from pushdown_cases import Configuration, Oracle, Unbounded, ambiguous, brackets, json, naive, nested, sums, to
 from pushdown_token_cases import BYTES, allowed_tokens, named_middle
 from safetensors import safe_open
-from safetensors.numpy import save_file
 
 import tokenfst
 from automata import (
@@ -348,10 +348,10 @@ def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path
     complete(brackets(), vocabulary).save(path)
     with safe_open(str(path), "numpy") as file:
         arrays, header = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-    save_file(arrays, str(path), header)
+    forge(path, arrays, header)
     tokenfst.load_automaton(path, vocabulary)
     DAMAGES[damage](arrays)
-    save_file(arrays, str(path), header)
+    forge(path, arrays, header)
     with pytest.raises(AutomatonFileError):
         tokenfst.load_automaton(path, vocabulary)
 

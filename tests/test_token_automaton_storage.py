@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
+import stat
+import threading
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from automaton_files import forge
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import complete
@@ -130,9 +134,66 @@ def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
             tokenfst.load_automaton(damaged, VOCABULARIES["bytes"])
 
 
+def test_every_bit_of_a_file_counts(tmp_path: Path) -> None:
+    path, vocabulary = tmp_path / "a.safetensors", Vocabulary([b"a", b""], [1])
+    complete("a+", vocabulary).save(path)
+    whole, damaged = path.read_bytes(), tmp_path / "damaged"
+    for bit in range(8 * len(whole)):
+        content = bytearray(whole)
+        content[bit >> 3] ^= 1 << (bit & 7)
+        damaged.write_bytes(content)
+        with pytest.raises(AutomatonFileError):
+            tokenfst.load_automaton(damaged, vocabulary)
+
+
+def test_a_file_without_a_checksum_is_refused_by_name(saved: Path) -> None:
+    save_file(load_file(saved), saved, METADATA)
+    with pytest.raises(AutomatonFileError, match="has no checksum"):
+        tokenfst.load_automaton(saved, VOCABULARIES["bytes"])
+
+
+def test_a_file_is_written_where_its_path_leads(tmp_path: Path) -> None:
+    automaton, target, link = complete("a", VOCABULARIES["bytes"]), tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"before")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    automaton.save(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert tokenfst.load_automaton(link, VOCABULARIES["bytes"]).accepts("a")
+
+
+def test_a_file_is_written_into_a_pipe(tmp_path: Path) -> None:
+    pipe, plain, vocabulary = tmp_path / "pipe", tmp_path / "plain", VOCABULARIES["bytes"]
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: plain.write_bytes(pipe.read_bytes()), daemon=True)
+    reader.start()
+    complete("a", vocabulary).save(pipe)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert tokenfst.load_automaton(plain, vocabulary).accepts("a")
+
+
+def test_a_new_file_has_the_mode_of_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        complete("a", VOCABULARIES["bytes"]).save(tmp_path / "a")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_the_system(tmp_path: Path) -> None:
+    automaton = complete("a", VOCABULARIES["bytes"])
+    with pytest.raises(FileNotFoundError):
+        automaton.save(tmp_path / "no folder" / "a")
+    with pytest.raises(IsADirectoryError):
+        automaton.save(tmp_path)
+
+
 METADATA = {
     "format": "tokenfst automaton",
-    "version": "4",
+    "version": "5",
     "kind": "finite",
     "vocabulary": VOCABULARIES["bytes"].digest,
     "at_text_start": "False",
@@ -143,7 +204,7 @@ METADATA = {
     ("key", "value", "message"),
     [
         ("version", "0", "version 0"),
-        ("version", "3", "version 3"),
+        ("version", "4", "version 4"),
         ("version", None, "version None"),
         ("format", "something else", "not hold"),
         ("format", None, "not hold"),
@@ -155,7 +216,7 @@ METADATA = {
 )
 def test_a_file_with_another_header_is_refused(saved: Path, key: str, value: str | None, message: str) -> None:
     metadata = {k: v for k, v in {**METADATA, key: value}.items() if v is not None}
-    save_file(load_file(saved), saved, metadata)
+    forge(saved, load_file(saved), metadata)
     with pytest.raises(AutomatonFileError, match=message):
         tokenfst.load_automaton(saved, VOCABULARIES["bytes"])
 
@@ -217,6 +278,6 @@ def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, 
     arrays = load_file(path)
     own = DENSE_DAMAGES if storage == "dense" else CSR_DAMAGES
     {**DAMAGES, **own}[damage](arrays)
-    save_file(arrays, path, METADATA)
+    forge(path, arrays, METADATA)
     with pytest.raises(AutomatonFileError):
         tokenfst.load_automaton(path, vocabulary)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -93,10 +97,55 @@ def test_limits(write: Callable[..., Any]) -> None:
         write(MODEL, TOKENIZER, "", tokenfst.compile("a", vocabulary_of(TOKENIZER)), at_text_start=True)
 
 
-@pytest.mark.parametrize("write", [generate, best_of_n, stream])
-def test_temperatures(write: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match="temperature is 0 or more, and -1 is not"):
-        write(MODEL, TOKENIZER, "Name: ", "a", temperature=-1)
+@every_writer
+@pytest.mark.parametrize("limit", [1.5, "5", None, [5]], ids=str)
+def test_limits_that_are_no_numbers(write: Callable[..., Any], limit: Any) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"max_new_tokens is a number of tokens, not {limit!r}")):
+        write(MODEL, TOKENIZER, "Name: ", "a", max_new_tokens=limit)
+
+
+def speculated(*arguments: Any, **options: Any) -> list[str]:
+    return generate(*arguments, speculation=Speculation(), **options)
+
+
+@pytest.mark.parametrize("write", [*WRITERS.values(), speculated])
+@pytest.mark.parametrize("limit", [np.int64(5), np.uint8(5), torch.tensor(5), 10**30, sys.maxsize], ids=str)
+def test_limits_of_any_integer_type(write: Callable[..., Any], limit: Any) -> None:
+    written = list(write(MODEL, TOKENIZER, "Name: ", "ab?", max_new_tokens=limit))
+    assert written
+    if write is generate:
+        assert written[0] in ("a", "ab")
+
+
+@pytest.mark.parametrize("after", [1.5, "5"])
+def test_wrapping_up_after_what_is_no_number(after: Any) -> None:
+    for write in (generate, stream):
+        with pytest.raises(TypeError, match=f"wrap_up_after is a number of tokens, not {after!r}"):
+            write(MODEL, TOKENIZER, "Name: ", "a", wrap_up_after=after)
+    assert generate(MODEL, TOKENIZER, "Name: ", "ab", wrap_up_after=np.int64(1)) == ["ab"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("write", [generate, speculated, best_of_n, stream])
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("temperature", -1, "0 or more"),
+        ("temperature", math.nan, "0 or more"),
+        ("temperature", math.inf, "finite"),
+        ("top_p", 1.5, "above 0 and at most 1"),
+        ("min_p", -0.5, "from 0 to 1"),
+        ("typical_p", 2, "above 0 and at most 1"),
+        ("top_k", -1, "1 or more"),
+        ("repetition_penalty", 0, "above 0"),
+    ],
+)
+def test_settings_out_of_their_ranges(write: Callable[..., Any], name: str, value: float, expected: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} is {expected}, and {value!r} is not"):
+        write(MODEL, TOKENIZER, "Name: ", "a", **{name: value})
+
+
+def test_the_neutral_settings_of_transformers() -> None:
+    assert generate(MODEL, TOKENIZER, "Name: ", "ab", top_k=0, top_p=1.0, min_p=None, typical_p=1.0) == ["ab"]
 
 
 @pytest.mark.parametrize("write", [beam_search, best_of_n])

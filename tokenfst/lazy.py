@@ -166,7 +166,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         tables = self.complete()
         counterpart = self._counterpart(state, tables)
         if counterpart is None:
-            raise ValueError(f"no tokens are known that lead to state {state}")
+            raise _no_tokens(state)
         return tables.key(counterpart)
 
     # Budgets
@@ -193,16 +193,28 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
                 tables.fill_bitmask(counterpart, out, remaining)
 
     def tokens_to(self, state: State) -> list[int]:
-        """Return the tokens by which a state was first reached."""
-        tokens = []
-        while (before := self.core.predecessor(state)) is not None:
-            state = before[0]
+        """Return the tokens by which a state was first reached.
+
+        Raises:
+            ValueError: the state is the one after an end token, which many reach, or belongs to another automaton.
+        """
+        tokens, at = list[int](), state
+        while (before := self.core.predecessor(at)) is not None:
+            at = before[0]
             tokens.append(before[1])
+        if at != self.start:
+            raise _no_tokens(state)
         return tokens[::-1]
 
     def _where(self, state: Any) -> str:
+        if state == self.end_state:
+            return " after the end of the text"
         text = self.text(self.tokens_to(state))
         return f" after {'...' if len(text) > _MAX_SHOWN else ''}{text[-_MAX_SHOWN:]!r}"
+
+
+def _no_tokens(state: State) -> ValueError:
+    return ValueError(f"no tokens are known that lead to state {state}")
 
 
 def lazy_from_visibly_pushdown(

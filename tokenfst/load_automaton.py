@@ -45,8 +45,19 @@ def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
         UnsupportedTokenizer: the automaton is canonical, and the encoder of the vocabulary is unknown.
         FileNotFoundError: there is no such file.
     """
-    saved = read_file(path, vocabulary)
+    return restored(read_file(path, vocabulary), vocabulary)
+
+
+def restored(saved: Saved, vocabulary: Vocabulary) -> TokenAutomaton:
+    """Return the automaton of which a file, or a pickle, has the tables.
+
+    Raises:
+        AutomatonFileError, UnsupportedTokenizer: as `load_automaton`.
+    """
     kind = saved.header.get("kind", "")
     if kind not in _READERS:
-        raise AutomatonFileError(f"{path} holds an automaton of the unknown kind {kind!r}")
+        raise AutomatonFileError(f"the file holds an automaton of the unknown kind {kind!r}")
     return _READERS[kind](saved, vocabulary)
+
+
+TokenAutomaton._restored = restored

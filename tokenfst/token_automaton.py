@@ -40,7 +40,7 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
 from automata.texts import text_bytes
 from tokenfst.explanation.explanation import Explanation
-from tokenfst.files import Array, write_file
+from tokenfst.files import Array, Saved, write_file
 from tokenfst.vocabulary import Vocabulary
 
 # Opaque, immutable and hashable.
@@ -90,6 +90,8 @@ class TokenAutomaton(ABC):
     _explained: ClassVar[Callable[[TokenAutomaton, Any, Any, Work], Explanation]]
     # Builds the automaton of an acceptor; `tokenfst.finite.from_fst`, which is above this module, registers it.
     _read_fst: ClassVar[Callable[[Fst, Vocabulary, SymbolTable | None, bool, Work], TokenAutomaton]]
+    # Builds an automaton from its tables; `tokenfst.load_automaton`, which is above this module, registers it.
+    _restored: ClassVar[Callable[[Saved, Vocabulary], TokenAutomaton]]
     # Why there is no acceptor of an automaton of this kind, for an error.
     _no_fst: ClassVar[str] = "has no acceptor over tokens"
 
@@ -99,6 +101,19 @@ class TokenAutomaton(ABC):
     def __deepcopy__(self, memo: object) -> Self:
         """Return the automaton itself, which never changes; engines copy the requests that hold it."""
         return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the tables of the complete automaton, as a file contains them, and the vocabulary.
+
+        Raises:
+            TypeError: there are none, or they exceed the limits.
+        """
+        try:
+            complete = self.complete()
+            arrays = {name: np.ascontiguousarray(array) for name, array in complete.arrays().items()}
+        except (AutomatonFileError, LimitExceeded) as error:
+            raise TypeError(f"{error}: pickle the constraint in its place, and compile it again") from None
+        return TokenAutomaton._restored, (Saved(complete._header(), arrays), self.vocabulary)
 
     @property
     @abstractmethod

@@ -384,7 +384,8 @@ class Arena:
         """Write minus infinity over the logits of forbidden tokens and subtract what tokens cost, in place.
 
         Args:
-            logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens.
+            logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens; each in its own place in
+                memory, so not what `Tensor.expand` returns.
             at: the states of the sequences.
             remaining: as for `bitmask`.
             wrap_up: `[B]` float32, a soft close: what is taken off a logit for each token by which the text becomes

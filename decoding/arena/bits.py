@@ -30,5 +30,5 @@ def unpacked(words: Tensor, width: int, by_byte: Tensor) -> Tensor:
         # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
         bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=words.device) & 1
         return bits.flatten(1)[:, :width] != 0
-    tokens = by_byte.index_select(0, words.contiguous().view(torch.uint8).flatten().int())
+    tokens = by_byte.index_select(0, words.contiguous().view(-1).view(torch.uint8).int())
     return tokens.view(torch.bool).view(len(words), 32 * words.shape[1])[:, :width]

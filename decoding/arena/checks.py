@@ -7,12 +7,15 @@ Except for `check_tokens`, nothing here reads a tensor, so nothing waits for a d
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import gcd
+from operator import index
+from typing import NamedTuple, SupportsIndex
 
 import torch
 from torch import Tensor
 
 from decoding.arena.layout import FAR
+from decoding.arena.on_cpu import lies_in_rows
 from decoding.arena.sequences import Sequences
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -87,7 +90,8 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
 
     Raises:
         TypeError: they are not a tensor of a floating-point type.
-        ValueError: their shape is not that of the sequences and tokens, or they are on another device.
+        ValueError: their shape is not that of the sequences and tokens, they are on another device, or they overlap in
+            memory (`Tensor.expand`).
     """
     if not isinstance(logits, Tensor):
         raise TypeError(f"logits are a tensor, not {type(logits).__name__}")
@@ -99,9 +103,21 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
         )
     if logits.device != device:
         raise ValueError(f"logits are on {logits.device}, and the arena on {device}")
+    if not lies_in_rows(logits) and _overlap(logits):
+        raise ValueError("logits overlap in memory, so that sequences would share their masks: pass a copy (`clone`)")
 
 
-def limit_of(remaining: Tensor | int, size: int, device: torch.device) -> Tensor | int:
+def _overlap(logits: Tensor) -> bool:
+    """Whether two of the logits, `[B, V]`, are the same number in memory."""
+    (rows, width), (apart, step) = logits.shape, logits.stride()
+    common = gcd(apart, step)
+    if common == 0:
+        return rows * width > 1
+    # The first places that are as far from the beginning along a column as along a row.
+    return step // common < rows and apart // common < width
+
+
+def limit_of(remaining: Tensor | SupportsIndex, size: int, device: torch.device) -> Tensor | int:
     """Return the number of tokens that may still be written, as the steps take it.
 
     Raises:
@@ -110,7 +126,12 @@ def limit_of(remaining: Tensor | int, size: int, device: torch.device) -> Tensor
     if isinstance(remaining, Tensor):
         check_vector("remaining", remaining, size, device)
         return remaining.long().clamp(max=FAR).contiguous()
-    if not isinstance(remaining, int):
-        raise TypeError(f"`remaining` is a number or a tensor of numbers, not {type(remaining).__name__}")
     # Has the same effect as the number given, and fits into 64 bits.
-    return max(0, min(remaining, FAR))
+    return max(0, min(remaining if isinstance(remaining, int) else _integer(remaining), FAR))
+
+
+def _integer(remaining: SupportsIndex) -> int:
+    try:
+        return index(remaining)
+    except TypeError:
+        raise TypeError(f"`remaining` is a number or a tensor of numbers, not {type(remaining).__name__}") from None

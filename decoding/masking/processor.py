@@ -19,6 +19,7 @@ from transformers import LogitsProcessor
 
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import Constrained, ConstraintLikes, constrained, resolved
+from decoding.inputs.counts import token_count
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.batch_tracker import BatchTracker
 from tokenfst.token_automaton import TokenAutomaton
@@ -80,12 +81,13 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             TypeError, ValueError: an argument is not what it should be.
             PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
         """
-        if max_new_tokens is not None and max_new_tokens < 1:
+        self.max_new_tokens = None if max_new_tokens is None else token_count("max_new_tokens", max_new_tokens)
+        self.wrap_up_after = None if wrap_up_after is None else token_count("wrap_up_after", wrap_up_after)
+        if self.max_new_tokens is not None and self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is 1 or more, or None, not {max_new_tokens}")
-        if wrap_up_after is not None and wrap_up_after < 0:
+        if self.wrap_up_after is not None and self.wrap_up_after < 0:
             raise ValueError(f"wrap_up_after is a number of tokens, not {wrap_up_after}")
-        self.vocabulary = vocabulary_of(tokenizer)
-        self.max_new_tokens, self.wrap_up_after, self.max_depth = max_new_tokens, wrap_up_after, max_depth
+        self.vocabulary, self.max_depth = vocabulary_of(tokenizer), max_depth
         each = constrained(constraint, self.vocabulary, at_text_start=at_text_start, limits=limits)
         self._constraints: list[Constrained] = [one if isinstance(one, Future) else self._resolved(one) for one in each]
         # Models whose logits have different widths may take turns, as in assisted generation.

@@ -68,7 +68,8 @@ class Sampling:
         Raises:
             ValueError: one is out of its range; the message names it and the range.
         """
-        _require(0 <= self.temperature < math.inf, "temperature", self.temperature, "0 or more")
+        _require(self.temperature >= 0, "temperature", self.temperature, "0 or more")
+        _require(self.temperature < math.inf, "temperature", self.temperature, "finite")
         _require(self.top_k is None or self.top_k >= 1, "top_k", self.top_k, "1 or more")
         _require(0 < self.top_p <= 1, "top_p", self.top_p, "above 0 and at most 1")
         _require(0 <= self.min_p <= 1, "min_p", self.min_p, "from 0 to 1")

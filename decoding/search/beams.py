@@ -24,6 +24,7 @@ from transformers import PreTrainedModel
 
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.search.hypothesis import Hypothesis, normalized
@@ -72,6 +73,7 @@ def beam_search(
     """
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.difficulty import Difficulty
 from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import less_costs
@@ -70,6 +71,7 @@ def best_of_n(
     """
     if n < 1:
         raise ValueError(f"{n} texts cannot be sampled")
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     sampling = Sampling(temperature, seed=seed, **options)
     vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
     automata = automata_for(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from decoding.inputs.constraints import check_has_end, check_limit
+from decoding.inputs.counts import token_count
 from decoding.sampling import Noise, Sampling
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
@@ -73,7 +74,7 @@ def decode_speculatively(
         ValueError: an empty prompt; not as many automata or settings as prompts; opportunistic masking with a
             truncation of the distribution.
     """
-    clock = time.perf_counter()
+    clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model, len(prompts))
     each = list(automata) if isinstance(automata, Sequence) else [automata] * len(prompts)
     samplings = [sampling] * len(prompts) if isinstance(sampling, Sampling) else list(sampling)

@@ -17,6 +17,7 @@ from transformers import LogitsProcessorList
 from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import ConstraintLikes, automata_for, check_count, constrained
+from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompts, pad_token, padded, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor, InPlace
@@ -137,8 +138,8 @@ def generate(
             constraints or seeds than prompts; `at_text_start` with an automaton that was compiled without it.
     """
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
-    if temperature < 0:
-        raise ValueError(f"temperature is 0 or more, and {temperature!r} is not")
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
+    _check_settings(temperature, options)
     if speculation is not None:
         _check_speculation(
             {"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, "trace": trace, **options}
@@ -222,6 +223,12 @@ def _trace(
     return Trace(
         tuple(traced_texts([] if recorder is None else recorder.steps(found), written, vocabulary)), len(vocabulary)
     )
+
+
+def _check_settings(temperature: float, options: dict[str, Any]) -> None:
+    """Raise ValueError if a setting of `Sampling` is out of its range; the neutral ones of `transformers` are not."""
+    ours = {name: value for name, value in options.items() if name in Sampling.__dataclass_fields__}
+    Sampling(temperature, **{name: value for name, value in ours.items() if value != _NEUTRAL.get(name)})
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
 from constraints.types.typed import Typed
 from decoding.inputs.constraints import ConstraintLike, check_count, constrained
+from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompt, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor
@@ -245,6 +246,7 @@ def stream(
         ValueError: several prompts.
         Exception: what `generate` raises; what is raised while writing comes with the next piece.
     """
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     sampling = Sampling(temperature, seed=seed, **options)
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
     if len(rows) != 1:
@@ -273,9 +275,8 @@ def _written(
 ) -> Iterator[int]:
     """Yield the tokens, the end token last; each is written when it is requested."""
     rows: Tensor = torch.tensor(prompt, device=model.device)
-    cache = None
+    cache, begin = None, rows.shape[1]
     noise = Noise.of([sampling.seed], rows.device)
-    history = History.blank(1, max_new_tokens, rows, str(rows.device))
     for step in range(max_new_tokens):
         with torch.no_grad():
             new = rows if cache is None else rows[:, -1:]
@@ -284,8 +285,8 @@ def _written(
             # What the model rules out may still be allowed, so the mask is kept apart from the logits.
             change = processor.apply_(rows, torch.zeros_like(logits))
             mask = change.isfinite()
+            history = History(rows[:, begin:], rows[:, :begin])
             chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise, step)
-            history.put(step, chosen)
             rows = torch.cat([rows, chosen[:, None]], dim=1)
         token = int(chosen)
         yield token

@@ -237,6 +237,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return numbers for a state; see `TokenAutomaton.key`."""
+        self.is_final(state)  # raises for a state of another automaton
         return tuple([number for top in state.tops for number in top])
 
     def _header(self) -> dict[str, str]:

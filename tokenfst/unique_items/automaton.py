@@ -94,11 +94,11 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def is_final(self, state: State) -> bool:
         """Return whether the text may end in a state."""
-        return self.rules.is_final(state.rules)
+        return self.rules.is_final(_checked(state).rules)
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return numbers for a state, without the memory; see `TokenAutomaton.key`."""
-        return self.rules.key(state.rules)
+        return self.rules.key(_checked(state).rules)
 
     def _where(self, state: State) -> str:
         return self.rules._where(state.rules)
@@ -114,7 +114,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def step(self, state: State, token: int) -> UniqueItemsState | None:
         """Return the state after one more token, None if the token is not allowed."""
-        rules = self.rules.step(state.rules, token)
+        rules = self.rules.step(_checked(state).rules, token)
         if rules is None:
             return None
         if token in self.vocabulary.eos_ids or state.position is None:
@@ -153,9 +153,9 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
     def fill_bitmask(self, state: State, out: Words, remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
         if remaining is not None:
-            self._fill_within(state, out, remaining)
+            self._fill_within(_checked(state), out, remaining)
             return
-        self.rules.core.fill_bitmask(state.rules, out)
+        self.rules.core.fill_bitmask(_checked(state).rules, out)
         set_tokens(out, self._marks, allowed=False)
         if state.position is None:
             return
@@ -230,11 +230,18 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def min_tokens(self, state: State) -> int:
         """Return a number of tokens that suffices to complete the text; see `TokenAutomaton.min_tokens`."""
-        return self.ways.length(state)
+        return self.ways.length(_checked(state))
 
     def fits(self, state: State, remaining: int) -> bool:
         """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
-        return self.ways.is_within(state, remaining)
+        return self.ways.is_within(_checked(state), remaining)
+
+
+def _checked(state: State) -> UniqueItemsState:
+    """Return a state; raises TypeError for what is not one, as the native core does."""
+    if not isinstance(state, UniqueItemsState):
+        raise TypeError(f"{state!r} is not a state of an automaton with a memory of items")
+    return state
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import index
 from os import PathLike
 from typing import Any
@@ -62,6 +62,17 @@ def special_ids(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
         if not isinstance(name, str) or not hasattr(token_id, "__index__"):
             raise TypeError(f"special_tokens maps names to ids, and not {name!r} to {token_id!r}")
     return {name: index(token_id) for name, token_id in special_tokens.items()}
+
+
+def check_ids(token_ids: Collection[int], number: int) -> None:
+    """Raise unless ids are those of tokens.
+
+    Raises:
+        VocabularyError: one of them is not below `number`, or is negative.
+    """
+    if token_ids and not (min(token_ids) >= 0 and max(token_ids) < number):
+        wrong = next(token_id for token_id in token_ids if not 0 <= token_id < number)
+        raise VocabularyError(f"id {wrong} is outside the {number} tokens")
 
 
 def vocabulary_hint(value: Any) -> str | None:

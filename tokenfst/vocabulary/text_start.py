@@ -53,6 +53,9 @@ class TextStart:
     def __post_init__(self) -> None:
         object.__setattr__(self, "exceptions", MappingProxyType(dict(self.exceptions)))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return TextStart, (self.prefix, dict(self.exceptions), self.ignored)
+
     def is_plain(self, token_id: int) -> bool:
         """Return whether the rule applies to a token without exception."""
         return token_id not in self.exceptions and token_id not in self.ignored

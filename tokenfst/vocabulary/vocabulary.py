@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
+from operator import index
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
 from automata.drawing import shown
-from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
-from tokenfst.vocabulary.arguments import check_tokens, id_tuple, not_bytes, special_ids
+from tokenfst.vocabulary.arguments import check_ids, check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
@@ -98,9 +98,7 @@ class Vocabulary:
         self.detokenizer: ByteDecoder | None = detokenizer
         silent = {*self.eos_ids, *self.special_tokens.values()}
         named = {*text_start.exceptions, *text_start.ignored} if text_start else set()
-        for token_id in silent | named:
-            if not 0 <= token_id < len(tokens):
-                raise VocabularyError(f"id {token_id} is outside the {len(tokens)} tokens")
+        check_ids(silent | named, len(tokens))
         written = list(tokens)
         for token_id in silent:
             written[token_id] = b""
@@ -121,6 +119,21 @@ class Vocabulary:
             return native.VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
         except TypeError:
             raise not_bytes(self.tokens) from None
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the vocabulary itself, which never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what the constructor takes; the tries are sorted again where it is unpickled."""
+        return partial(Vocabulary, **self._settings(), detokenizer=self.detokenizer), (self.tokens, self.eos_ids)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what the constructor takes beside the tokens, the end tokens and the detokenizer."""
+        return {"special_tokens": dict(self.special_tokens), "bpe": self.bpe, "text_start": self.text_start}
 
     @cached_property
     def texts(self) -> native.TextLibrary:
@@ -215,8 +228,7 @@ class Vocabulary:
         Raises:
             VocabularyError, FstError, TypeError: as `Vocabulary`.
         """
-        same: dict[str, Any] = {"special_tokens": self.special_tokens, "bpe": self.bpe, "text_start": self.text_start}
-        return Vocabulary(self.tokens, self.eos_ids, **same, detokenizer=fst)
+        return Vocabulary(self.tokens, self.eos_ids, **self._settings(), detokenizer=fst)
 
     def text(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
         """Return the text that a reader sees of tokens: their bytes, or what the detokenizer makes of them.
@@ -227,7 +239,7 @@ class Vocabulary:
             token_ids, at_text_start: as for `detokenize`.
 
         Raises:
-            VocabularyError: the detokenizer writes several texts for these tokens.
+            VocabularyError: the detokenizer writes several texts for these tokens; or as for `detokenize`.
         """
         written = self.detokenize(token_ids, at_text_start=at_text_start)
         return written if self.detokenizer is None else self.detokenizer.decode(written)
@@ -238,10 +250,16 @@ class Vocabulary:
         Args:
             token_ids: the tokens.
             at_text_start: whether the first of them begins a text.
+
+        Raises:
+            VocabularyError: a token is outside the vocabulary.
+            TypeError: a token is not an integer.
         """
+        ids = list(map(index, token_ids))
+        check_ids(ids, len(self.tokens))
         if at_text_start and self.text_start:
-            return self.text_start.detokenize(token_ids, self.tokens)
-        return b"".join([self.tokens[token_id] for token_id in token_ids])
+            return self.text_start.detokenize(ids, self.tokens)
+        return b"".join([self.tokens[token_id] for token_id in ids])
 
     def tokens_at(self, text: bytes, begin: int, *, at_text_start: bool = False) -> Iterator[tuple[int, int]]:
         """Yield the tokens whose bytes occur at an offset of a text, and the number of bytes of each.
