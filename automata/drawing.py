@@ -10,13 +10,21 @@
 A picture may show a part of an automaton, and light a path in it (`automata.view`). It has light and dark colors, of
 which a browser takes those that the reader prefers.
 
-Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Rejected: OpenFst's own `draw` (one arc
-for each byte, and symbols that break DOT).
+Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Graphviz may take minutes for a graph of 200
+nodes and a tenth of a second for another of 1,000, cannot be interrupted, and ends the process where its stack is full:
+so what is not small is laid out by a process of its own, with a deadline.
+
+Rejected: OpenFst's own `draw` (one arc for each byte, and symbols that break DOT); a bound on nodes and edges alone
+(one that keeps the slowest graphs below ten seconds refuses chains of 200 states); Graphviz's bounds on its iterations
+(`nslimit`; finding the curves of the edges takes the longer then).
 """
 
 from __future__ import annotations
 
 import html
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,10 +32,12 @@ from pathlib import Path
 from types import ModuleType
 
 from automata import openfst
+from automata.errors import LimitExceeded
 from automata.openfst import Fst
 from automata.view import Part
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " ": "␣"}
+_DOT_ESCAPES = {"\\": "\\\\", '"': '\\"', "&": "&amp;", "\n": "\\n"}
 _PREAMBLE = (
     "rankdir=LR",
     'node [shape=circle, fontname="Helvetica", fontsize=12, width=0.4, margin=0.03]',
@@ -37,6 +47,18 @@ _PREAMBLE = (
 _LIT = "#0072b2"
 # The most rows of a table in a notebook.
 _MAX_ROWS = 30
+# The most lines of DOT, of which a node or an edge takes one, that are laid out at all, and in this process: random
+# graphs, the slowest ones, of the second size take half a second.
+MAX_LINES, _MAX_LINES_HERE = 20_000, 200
+# How long a layout may take, in seconds.
+MAX_SECONDS = 10.0
+# A quoted string of more than 16,384 bytes is a syntax error to Graphviz; this many stay far below it.
+_MAX_QUOTED = 8_000
+_LAYOUT = """
+import sys, pygraphviz
+graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
+sys.stdout.buffer.write(graph.draw(format="svg", prog="dot"))
+"""
 _DARK = f"""<style>
 @media (prefers-color-scheme: dark) {{
   .tokenfst-drawing > g > polygon {{ fill: #14171a; }}
@@ -65,17 +87,25 @@ class Drawing:
 
         Raises:
             ImportError: pygraphviz is not installed.
+            LimitExceeded: the picture has more than `MAX_LINES` nodes and edges, or Graphviz takes more than
+                `MAX_SECONDS` to lay it out.
         """
         pygraphviz = _pygraphviz()
         if pygraphviz is None:
             raise ImportError("an SVG needs pygraphviz: pip install 'tokenfst[draw]'")
-        rendered: bytes = pygraphviz.AGraph(string=self.dot).draw(format="svg", prog="dot")
+        if self.dot.count("\n") > _MAX_LINES_HERE:
+            rendered = _laid_out_apart(self.dot)
+        else:
+            rendered = pygraphviz.AGraph(string=self.dot).draw(format="svg", prog="dot")
         return rendered.decode().replace("<svg ", '<svg class="tokenfst-drawing" ', 1).replace("<g ", f"{_DARK}<g ", 1)
 
     def save(self, path: str | Path) -> Path:
         """Write the picture, as SVG or, for a path that ends in `.dot`, as DOT, and return the path of the file.
 
         Without pygraphviz it is DOT in any case, with the suffix `.dot`.
+
+        Raises:
+            LimitExceeded: the picture is too large to be laid out, as for `svg`; DOT it can still be.
         """
         path = Path(path)
         rendered = path.suffix != ".dot" and _pygraphviz() is not None
@@ -84,12 +114,40 @@ class Drawing:
         return written
 
     def _repr_svg_(self) -> str | None:
-        """Return what a notebook shows; nothing without pygraphviz."""
+        """Return what a notebook shows; nothing without pygraphviz. Raises LimitExceeded as `svg`."""
         return self.svg() if _pygraphviz() is not None else None
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows without pygraphviz."""
         return f"<pre>{html.escape(self.dot)}</pre>" if _pygraphviz() is None else None
+
+
+def _laid_out_apart(dot: str) -> bytes:
+    """Return the SVG of a graph in DOT, laid out by another process.
+
+    Raises:
+        LimitExceeded: it has too many nodes and edges, it takes too long, or Graphviz gives up.
+    """
+    edges = dot.count(" -> ")
+    size = f"a picture of some {dot.count(chr(10)) - edges:,} nodes and {edges:,} edges"
+    advice = "draw a part of it, by around= and radius=, or save it as .dot"
+    if dot.count("\n") > MAX_LINES:
+        raise LimitExceeded(f"{size} is too large for Graphviz, the limit is {MAX_LINES:,} of both: {advice}")
+    command, paths = [sys.executable, "-c", _LAYOUT], os.pathsep.join(filter(None, sys.path))
+    try:
+        done = subprocess.run(
+            command,
+            input=dot.encode(),
+            capture_output=True,
+            timeout=MAX_SECONDS,
+            env={**os.environ, "PYTHONPATH": paths},
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise LimitExceeded(f"{size} takes Graphviz more than {MAX_SECONDS:g} seconds to lay out: {advice}") from None
+    except subprocess.CalledProcessError:
+        raise LimitExceeded(f"{size} is too large for Graphviz: {advice}") from None
+    return done.stdout
 
 
 def shown(kind: str, sizes: str, drawing: Drawing | None = None) -> str:
@@ -100,12 +158,15 @@ def shown(kind: str, sizes: str, drawing: Drawing | None = None) -> str:
         sizes: a line that describes it.
         drawing: its picture.
     """
-    picture = (
-        ""
-        if drawing is None
-        else f'<div style="overflow-x: auto">{drawing._repr_svg_() or drawing._repr_html_()}</div>'
-    )
+    picture = "" if drawing is None else f'<div style="overflow-x: auto">{_picture(drawing)}</div>'
     return f"<div><b>{html.escape(kind)}</b> {html.escape(sizes)}{picture}</div>"
+
+
+def _picture(drawing: Drawing) -> str | None:
+    try:
+        return drawing._repr_svg_() or drawing._repr_html_()
+    except LimitExceeded as error:
+        return f"<p>{html.escape(str(error))}</p>"
 
 
 def shown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -299,6 +360,13 @@ def cost_suffix(cost: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a DOT string that shows as `text`: DOT has its own backslash escapes, and character entities."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;").replace("\n", "\\n")
-    return f'"{escaped}"'
+    """Return a DOT string that shows as `text`: DOT has its own backslash escapes, and character entities. It ends at a
+    NUL, which is shown as a symbol; and it has a greatest length, to which a longer text is cut."""
+    parts, room = list[str](), _MAX_QUOTED
+    for char in text.replace("\0", "␀"):
+        parts.append(_DOT_ESCAPES.get(char, char))
+        room -= len(parts[-1].encode(errors="replace"))
+        if room < 0:
+            parts[-1] = "…"
+            break
+    return f'"{"".join(parts)}"'

@@ -112,7 +112,7 @@ def test_constraints_from_standard_input(capsys: pytest.CaptureFixture[str], mon
         ("--grammar", 'root ::= "bbb"'),
         ("--json-schema", '{"const": "bbb"}'),
     ):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
         assert asked(capsys, "sample", option, "-", "-n", "1") == ('"bbb"\n' if "const" in text else "bbb\n")
 
 

@@ -17,6 +17,7 @@ from drawing_cases import FIGURE_4, SVG, doubled, legend, parts
 from automata import (
     Grammar,
     Label,
+    LimitExceeded,
     alternation,
     call,
     char_set,
@@ -26,7 +27,7 @@ from automata import (
     openfst,
     parse,
 )
-from automata.drawing import Drawing, draw_byte_fst, draw_fst
+from automata.drawing import Drawing, draw_byte_fst, draw_fst, shown
 from automata.openfst import EPSILON
 from tokenfst.reference import compose_by_definition
 
@@ -155,6 +156,42 @@ def test_without_pygraphviz_a_drawing_is_its_text(
     assert drawing._repr_svg_() is None
     shown = drawing._repr_html_() or ""
     assert ElementTree.fromstring(shown).text == drawing.dot
+
+
+def test_a_picture_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    large = compile_expr(parse("(ab){0,9999}")).draw()
+    with pytest.raises(LimitExceeded, match=r"nodes and 19,998 edges is too large for Graphviz.*around= and radius="):
+        large.svg()
+    with pytest.raises(LimitExceeded):
+        large.save(tmp_path / "a.svg")
+    assert not (tmp_path / "a.svg").exists()
+    assert large.save(tmp_path / "a.dot").read_text("utf-8") == large.dot
+
+
+def test_a_layout_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    entangled = compile_expr(parse("[ab]*a[ab]{8}")).draw()
+    monkeypatch.setattr("automata.drawing.MAX_SECONDS", 0.5)
+    with pytest.raises(LimitExceeded, match=r"1,024 edges takes Graphviz more than 0\.5 seconds"):
+        entangled.svg()
+    assert "takes Graphviz more than" in shown("automaton", "", entangled)
+
+
+def test_a_picture_is_the_same_by_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = compile_expr(parse("é[a-c]")).draw(title="é")
+    here = drawing.svg()
+    monkeypatch.setattr("automata.drawing._MAX_LINES_HERE", 0)
+    assert drawing.svg() == here
+
+
+@pytest.mark.parametrize("title", ["a\0b", "é&" * 20_000, "\\" * 20_000])
+def test_titles_that_graphviz_refuses(title: str) -> None:
+    texts = [
+        t.text or ""
+        for t in ElementTree.fromstring(compile_expr(parse("a")).draw(title=title).svg()).iter(f"{SVG}text")
+    ]
+    assert any(
+        text == "a␀b" or (len(text) > 2000 and title.startswith(text[:-1]) and text[-1] == "…") for text in texts
+    )
 
 
 def test_an_empty_automaton_is_an_empty_picture() -> None:

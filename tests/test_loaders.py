@@ -104,6 +104,17 @@ def test_load_refuses_a_damaged_file_beside_a_tokenizer_json(tmp_path: Path) -> 
         load_vocabulary(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("beside", "content"),
+    [("generation_config.json", '{"eos_token_id": "2"}'), ("tokenizer_config.json", '{"eos_token": {"id": 2}}')],
+)
+def test_load_refuses_ends_that_are_none_beside_a_tokenizer_json(tmp_path: Path, beside: str, content: str) -> None:
+    hugging_face("llama2")[0].save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / beside).write_text(content)
+    with pytest.raises(VocabularyError, match=rf"{beside}: eos_token"):
+        load_vocabulary(tmp_path)
+
+
 def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> None:
     tokenizer, _ = hugging_face("llama2")
     tokenizer.save(str(tmp_path / "tokenizer.json"))

@@ -149,6 +149,24 @@ def test_a_damaged_sentencepiece_file_is_refused(tmp_path: Path, content: bytes)
         from_sentencepiece(path)
 
 
+def test_a_sentencepiece_file_with_damaged_pieces_is_refused(tmp_path: Path) -> None:
+    path = trained_sentencepiece(tmp_path)
+    path.write_bytes(path.read_bytes().replace("▁".encode(), b"\xff\xff\xff"))
+    with pytest.raises(VocabularyError, match="a damaged SentencePiece model"):
+        from_sentencepiece(path)
+
+
+def test_a_damaged_piece_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = trained_sentencepiece(tmp_path)
+    content = path.read_bytes()
+    # A piece is the first field of its message: 0A, its length and its bytes.
+    for letter in b"ab":
+        content = content.replace(bytes([0x0A, 1, letter]), b"\x0a\x01\xff")
+    path.write_bytes(content)
+    with pytest.raises(VocabularyError, match=r"\.model: not a SentencePiece model"):
+        from_sentencepiece(path)
+
+
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ImportError, match=r"pip install tokenfst\[sentencepiece\]"):

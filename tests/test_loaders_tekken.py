@@ -65,6 +65,8 @@ DAMAGED_TEKKEN: dict[str, tuple[dict[str, Any], str]] = {
     "empty token": ({"vocab": [{"rank": 0, "token_bytes": ""}] * 256}, "without bytes"),
     "no list": ({"special_tokens": None}, "no special tokens are listed"),
     "repeated": ({"special_tokens": [{"rank": i, "token_str": "<s>"} for i in (0, 1)]}, "2 special.*3"),
+    "special name": ({"special_tokens": [{"rank": 0, "token_str": 5}]}, "5 in the place of a text"),
+    "pattern": ({"config": {**small_tekken()["config"], "pattern": None}}, "None in the place of a text"),
     "special order": ({"special_tokens": [{"rank": 5, "token_str": "<s>"}]}, "ranks of the special"),
 }
 
@@ -75,4 +77,11 @@ def test_a_damaged_tekken_file_is_refused(tmp_path: Path, case: str) -> None:
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps(small_tekken(**changes)))
     with pytest.raises(VocabularyError, match=rf"tekken\.json: not a Tekken vocabulary.*{message}"):
+        from_tekken(path)
+
+
+def test_a_tekken_file_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tekken.json"
+    path.write_text('{"config": ' + "[" * 100_000)
+    with pytest.raises(VocabularyError, match=r"tekken\.json: not a Tekken vocabulary.*recursion"):
         from_tekken(path)

@@ -24,6 +24,7 @@ from automata import (
     InfiniteLanguage,
     Label,
     LabelledLanguage,
+    LimitExceeded,
     byte_set,
     compile_expr,
     count,
@@ -39,6 +40,7 @@ from automata import (
     shortest,
 )
 from automata import enumerate as texts_of
+from automata.limits import Limits, Work
 from automata.queries.counting import Unranking, total
 
 # A language over few bytes has few strings, so all that are short can be looked at.
@@ -287,3 +289,15 @@ def test_labels_are_symbols_where_no_text_is_asked_for() -> None:
 def test_orders_are_strict() -> None:
     texts = list(islice(texts_of(parse("(?:a|bc|[c-e]{3})*")), 3000))
     assert all((len(a), a) < (len(b), b) for a, b in pairwise(texts))
+
+
+def test_counting_heeds_the_current_work() -> None:
+    language = compile_expr(parse("[ab]+"))
+    with Work(Limits(memory=1 << 20)).current(), pytest.raises(LimitExceeded, match="memory"):
+        sample(language, 1, length=10**12, seed=0)
+    with Work(Limits(seconds=0.05)).current(), pytest.raises(LimitExceeded, match="seconds"):
+        count(language, 10**12)
+
+
+def test_lengths_without_texts_take_no_time() -> None:
+    assert sample(parse("ab|c"), 1, length=range(2, 10**30), seed=0) == [b"ab"]

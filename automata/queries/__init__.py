@@ -91,6 +91,7 @@ def count(language: RegularLanguage, max_length: int | None = None) -> int:
     Raises:
         InfiniteLanguage: there is no `max_length`, and the language is infinite.
         LabelledLanguage: the language has labels.
+        Cancelled, LimitExceeded: as for `sample`.
     """
     automaton = _without_labels(language)
     if max_length is not None:
@@ -113,6 +114,7 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
     Raises:
         EmptyLanguage: there is no text of such a length.
+        Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
         LabelledLanguage: the language has labels.
     """
     texts = Unranking(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)

@@ -17,6 +17,7 @@ the states, where lengths in practice are some hundreds).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from sys import getsizeof
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,13 +37,19 @@ _LARGEST_TERM = np.iinfo(np.int64).max // 256
 
 def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
     """Yield, for each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; stop after the
-    longest text of a finite language."""
+    longest text of a finite language.
+
+    Raises:
+        Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
+    """
+    work = current_work()
     source, target, weight = _weighted(automaton)
     # Arcs come by source, so a state's are a run of them.
     sources, first = np.unique(source, return_index=True)
     numbers: Numbers = automaton.final.astype(np.int64)
     while numbers.any():
         yield numbers
+        work.check()
         if numbers.dtype == np.int64 and numbers.max() > _LARGEST_TERM:
             numbers, weight = numbers.astype(object), weight.astype(object)
         before = np.zeros_like(numbers)
@@ -82,25 +89,52 @@ def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
     return pairs // num_states, pairs % num_states, weight
 
 
+def _longest(of_lengths: Sequence[int]) -> int:
+    """Return the greatest length, -1 where there is none; of a range without going through it."""
+    ends = (of_lengths[0], of_lengths[-1]) if isinstance(of_lengths, range) and of_lengths else of_lengths
+    return max(ends, default=-1)
+
+
+def _up_to(automaton: ByteAutomaton, longest: int) -> list[list[int]]:
+    """Return the rows of `lengths` up to a length as plain Python integers, which cannot overflow.
+
+    Raises: as `lengths`.
+    """
+    rows, work = list[list[int]](), current_work()
+    for row, _ in zip(lengths(automaton), range(longest + 1), strict=False):
+        rows.append(row.tolist())
+        work.budget.charge(sum(map(getsizeof, rows[-1]), getsizeof(rows[-1])))
+    return rows
+
+
 class Unranking:
     """The texts of some lengths by number, from 0 up: by length in the order given, then in byte order.
 
     Memory grows with the longest length times the states.
 
     Attributes:
+        lengths: those asked for, as far as there may be texts of them.
         total: how many texts there are.
     """
 
     def __init__(self, automaton: ByteAutomaton, of_lengths: Sequence[int]) -> None:
+        """Count the texts of every length.
+
+        Args:
+            automaton: the language.
+            of_lengths: in bytes.
+
+        Raises:
+            Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
+        """
         self.start = automaton.start
-        self.lengths = of_lengths
         self._walks = Walks(automaton)
-        longest = max(of_lengths, default=-1)
-        # Of every length, for every state; plain Python integers, which cannot overflow.
-        self._numbers: list[list[int]] = [
-            row.tolist() for row, _ in zip(lengths(automaton), range(longest + 1), strict=False)
-        ]
-        self.total = sum(map(self.of_length, of_lengths))
+        self._numbers = _up_to(automaton, _longest(of_lengths))
+        # A range may go far beyond the longest text, where there is nothing to sum.
+        if isinstance(of_lengths, range) and of_lengths.step > 0:
+            of_lengths = range(of_lengths.start, min(of_lengths.stop, len(self._numbers)), of_lengths.step)
+        self.lengths = of_lengths
+        self.total = sum(map(self.of_length, self.lengths))
 
     def of_length(self, length: int) -> int:
         """Return how many texts have this length."""

@@ -3,6 +3,7 @@
 cli              the group of subcommands, and `main`
 options          options that several subcommands share
 source           the constraint that a command line names
+reading          texts from files and standard input
 generating, sampling, checking, explaining, drawing, compiling, benching, vocabularies, completing
                  a subcommand each
 printing         tables for people, JSON for machines

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from decoding.command.options import ConstraintOptions, as_json, eos_ids, takes_constraint, takes_vocabulary
+from decoding.command.options import ConstraintOptions, Mistake, as_json, eos_ids, takes_constraint, takes_vocabulary
 from decoding.command.printing import print_json, print_table
 from decoding.command.progress import progress
 
@@ -55,6 +55,8 @@ def bench(
         with progress("writing texts"):
             writer = compile_tokens(constraint, vocabulary)
             written = [_written(writer, tokens, random.Random(f"{seed} {number}")) for number in range(texts)]
+        if not any(written):
+            raise Mistake("tokenfst: there is no step to time: over this vocabulary only the empty text was written")
         with progress("timing"):
             for name in ("first", "again"):
                 masks, steps = list[float](), list[float]()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from decoding.command.options import STANDARD_INPUT, ConstraintOptions, as_json, takes_constraint
 from decoding.command.printing import print_json
 from decoding.command.progress import progress
+from decoding.command.reading import standard_input
 
 if TYPE_CHECKING:
+    from decoding.command.source import Source
     from tokenfst.explanation import Explanation
 
 # The most characters of a line that are shown before the place.
@@ -32,19 +33,12 @@ def check(options: ConstraintOptions, file: str, text: str | None, final_newline
     no text of the constraint has there, with what may stand in its place.
     """
     from decoding.command.source import opened
-    from tokenfst.compile import compile as compile_tokens
-    from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-    content = _content(file) if text is None else text.encode()
-    if final_newline:
-        content = content.removesuffix(b"\n")
-    with opened(options) as source, progress("checking"):
-        automaton = compile_tokens(source.explained(source.read_with_remarks()), ALL_BYTES)
-        if automaton.accepts(content):
-            found = None
-        else:
-            found = automaton.explain(content)
-            found = automaton.explain(content, ALL_BYTES.eos_ids[0]) if found.allowed else found
+    with opened(options) as source:
+        content = _content(file) if text is None else text.encode()
+        if final_newline:
+            content = content.removesuffix(b"\n")
+        found = _mistake_in(content, source)
     if as_json:
         print_json({"valid": found is None, **({} if found is None else found.as_dict() | _position(found, content))})
     elif found is not None:
@@ -53,7 +47,20 @@ def check(options: ConstraintOptions, file: str, text: str | None, final_newline
 
 
 def _content(file: str) -> bytes:
-    return sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
+    return standard_input("the text") if file == STANDARD_INPUT else Path(file).read_bytes()
+
+
+def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
+    """Return what is wrong with a text, None where it is one of the constraint."""
+    from tokenfst.compile import compile as compile_tokens
+    from tokenfst.vocabulary.all_bytes import ALL_BYTES
+
+    with progress("checking"):
+        automaton = compile_tokens(source.explained(source.read_with_remarks()), ALL_BYTES)
+        if automaton.accepts(content):
+            return None
+        found = automaton.explain(content)
+        return automaton.explain(content, ALL_BYTES.eos_ids[0]) if found.allowed else found
 
 
 def _position(found: Explanation, content: bytes) -> dict[str, int]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from decoding.command.options import ConstraintOptions, read_tokens, takes_constraint
 from decoding.command.progress import progress
+
+if TYPE_CHECKING:
+    from automata.drawing import Drawing
 
 
 @click.command()
@@ -30,7 +34,7 @@ from decoding.command.progress import progress
 def draw(options: ConstraintOptions, tokens: list[bytes], output: Path, opens: bool | None) -> None:
     """Draw the automata over bytes and, given tokens, over tokens.
 
-    They are SVG, or DOT where Graphviz is missing.
+    They are SVG, or DOT where Graphviz is missing, or for a picture that is too large for it.
     """
     from decoding.command.source import opened
     from tokenfst.compile import compile as compile_tokens
@@ -46,7 +50,20 @@ def draw(options: ConstraintOptions, tokens: list[bytes], output: Path, opens: b
             drawings["tokens.svg"] = over_tokens.draw()
         output.mkdir(parents=True, exist_ok=True)
         for name, drawing in drawings.items():
-            path = drawing.save(output / name)
+            path = _saved(drawing, output / name)
             click.echo(str(path))
             if sys.stdout.isatty() if opens is None else opens:
                 click.launch(str(path))
+
+
+def _saved(drawing: Drawing, path: Path) -> Path:
+    """Write a picture, as DOT where it is too large to be laid out, and return the path of the file."""
+    from automata.errors import LimitExceeded
+
+    try:
+        with progress("drawing"):
+            return drawing.save(path)
+    except LimitExceeded as error:
+        written = drawing.save(path.with_suffix(".dot"))
+        click.echo(f"tokenfst: {written.name} in place of {path.name}: {error}", err=True)
+        return written

@@ -41,6 +41,8 @@ def explain(
 
     if (token is not None) + (token_id is not None) + end > 1:
         raise Mistake("tokenfst: give one of --token, --token-id and --end")
+    if eos_id and vocab is None:
+        raise Mistake("tokenfst: --eos-id goes with --vocab")
     with opened(options) as source:
         read = source.read_with_remarks()
         if vocab is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from decoding.command.options import (
     takes_constraint,
 )
 from decoding.command.progress import progress
+from decoding.command.reading import decoded, standard_input
 
 
 @click.command()
@@ -48,7 +48,8 @@ def generate(
     from decoding.command.source import opened
 
     with opened(options) as source:
-        prompt = sys.stdin.read() if prompt == STANDARD_INPUT else prompt
+        if prompt == STANDARD_INPUT:
+            prompt = decoded(standard_input("--prompt"), "--prompt")
         constraint = source.constraint(source.read_with_remarks())
         with progress("loading torch and the model"):
             loaded, tokenizer = _load_model(model)

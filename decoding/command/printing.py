@@ -21,8 +21,10 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
     from rich.table import Table
 
     table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 3, 0, 0))
-    for at in range(max(map(len, rows), default=len(header))):
-        table.add_column(header[at] if header else "", justify="right" if at else "left", no_wrap=True)
+    table.add_column(header[0] if header else "", no_wrap=True)
+    # What does not fit into a terminal goes on in the next line.
+    for at in range(1, max(map(len, rows), default=len(header))):
+        table.add_column(header[at] if header else "", justify="right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     # Cells are data, with nothing to be marked up. Lines are not cut where nobody looks at a terminal.

@@ -70,11 +70,13 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
 
     Raises:
         Mistake: none of `TRIES` has a length that was asked for.
+        LimitExceeded: it takes longer than a compilation may.
     """
+    from automata.limits import current_work
     from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-    over = compile_tokens(automaton, ALL_BYTES)
+    over, work = compile_tokens(automaton, ALL_BYTES), current_work()
     shortest = over.min_tokens(over.start) - 1
     longest = length[-1] if length else max(LONGEST, shortest)
     if longest < shortest:
@@ -83,6 +85,7 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
     for _ in range(TRIES * number):
         state, text, rest = over.start, b"", rng.randint(max(shortest, length[0] if length else 0), longest) + 1
         while (token := rng.choice(over.mask(state, rest).nonzero()[0].tolist())) != ALL_BYTES.eos_ids[0]:
+            work.check()
             state, text, rest = over.advance(state, token), text + bytes([token]), rest - 1
         if length is None or len(text) in length:
             found.append(text)

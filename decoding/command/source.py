@@ -42,7 +42,8 @@ from constraints.json_schema.building.whitespace import Habit
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.strings import Spellings
 from constraints.types.typed import Typed, typed
-from decoding.command.options import STANDARD_INPUT, ConstraintOptions, Mistake
+from decoding.command.options import STANDARD_INPUT, ConstraintOptions, Mistake, first_line
+from decoding.command.reading import decoded, standard_input
 
 _JSON = "json"
 _KINDS = ("regex", "regex_file", "grammar", "json_schema", "type")
@@ -221,7 +222,12 @@ class TypeSource(Source[Typed[Any]]):
     stages = "type to rules", "rules to bytes"
 
     def read(self) -> Typed[Any]:
-        return typed(self.annotation, whitespace=self.whitespace, spellings=self.spellings)
+        try:
+            return typed(self.annotation, whitespace=self.whitespace, spellings=self.spellings)
+        except TokenfstError:
+            raise
+        except Exception as error:  # not a type, or one whose own code fails, or a name in it that means nothing
+            raise TokenfstError(f"{self.name} cannot be read as a type: {first_line(error)}") from error
 
     def compiled(self, read: Typed[Any]) -> ByteAutomaton | PushdownAutomaton:
         return read.to_automaton(Work())
@@ -270,12 +276,9 @@ def source_of(options: ConstraintOptions) -> Source[Any]:
         return _schema(options, options.json_schema)
     if options.type is not None:
         return _type(options, options.type)
-    return PatternSource(options.regex if options.regex is not None else _line(options.regex_file or ""))
-
-
-def _line(name: str) -> str:
-    """Return the text of a file without the line feed at its end."""
-    return _text_of(name, "").removesuffix("\n")
+    if options.regex is not None:
+        return PatternSource(options.regex)
+    return PatternSource(_text_of("--regex-file", options.regex_file or "").removesuffix("\n"))
 
 
 def _grammar(options: ConstraintOptions) -> GrammarSource:
@@ -286,11 +289,11 @@ def _grammar(options: ConstraintOptions) -> GrammarSource:
         _without(options, _ONLY_FILES, f"goes with a file, and {name!r} comes with the package")
         return GrammarSource(name, None, syntax, None, ambiguity)
     grammars = f"; grammars by name are {', '.join([_JSON, *BUNDLED, *WHOLE_LANGUAGES])}"
-    return GrammarSource(name, _text_of(name, grammars), syntax, options.start, ambiguity)
+    return GrammarSource(name, _text_of("--grammar", name, grammars), syntax, options.start, ambiguity)
 
 
 def _schema(options: ConstraintOptions, name: str) -> SchemaSource:
-    text = _text_of(name, "")
+    text = _text_of("--json-schema", name)
     try:
         schema = json.loads(text, parse_float=Decimal)
     except json.JSONDecodeError as error:
@@ -317,8 +320,9 @@ def _type(options: ConstraintOptions, name: str) -> TypeSource:
         sys.path.insert(0, "")
     try:
         found = import_module(module)
-    except ImportError as error:
-        raise TokenfstError(f"the module {module!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:  # a module runs code of its own
+        reason = error if isinstance(error, ImportError) else f"{type(error).__name__}: {first_line(error)}"
+        raise TokenfstError(f"the module {module!r} cannot be imported: {reason}") from error
     for part in path.split("."):
         if not hasattr(found, part):
             raise TokenfstError(f"{module!r} has no {path!r}")
@@ -332,17 +336,16 @@ def _without(options: ConstraintOptions, names: tuple[str, ...], why: str) -> No
             raise TokenfstError(f"--{name.replace('_', '-')} {why}")
 
 
-def _text_of(name: str, hint: str) -> str:
-    """Return the text of a file, or of standard input."""
+def _text_of(option: str, name: str, hint: str = "") -> str:
+    """Return the text of a file, or of standard input, that an option names."""
     if name == STANDARD_INPUT:
-        return sys.stdin.read()
+        return decoded(standard_input(option), option)
     path = Path(name)
-    if not path.exists():
-        raise TokenfstError(f"there is no file {str(path)!r}{hint}")
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise TokenfstError(f"{path} is not text in UTF-8: {error}") from None
+    if not name or not path.exists():
+        raise TokenfstError(f"{option}: there is no file {name!r}{hint}")
+    if path.is_dir():
+        raise TokenfstError(f"{option}: {name!r} is a folder, and not a file{hint}")
+    return decoded(path.read_bytes(), name)
 
 
 def _with_caret(line: str, position: int, reason: str) -> str:

@@ -136,10 +136,16 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
     """
     ids = _read_json(file.with_name("generation_config.json"), missing={}).get("eos_token_id")
     if ids is not None:
-        return list(ids) if isinstance(ids, list) else [ids]
-    name = _read_json(file.with_name("tokenizer_config.json"), missing={}).get("eos_token")
-    if name is not None:
-        token = tokenizer.token_to_id(name["content"] if isinstance(name, dict) else name)
+        listed = ids if isinstance(ids, list) else [ids]
+        if not all(isinstance(token, int) for token in listed):
+            raise VocabularyError(f"{file.with_name('generation_config.json')}: eos_token_id {ids!r} is not an id")
+        return listed
+    named = _read_json(file.with_name("tokenizer_config.json"), missing={}).get("eos_token")
+    name = named.get("content") if isinstance(named, dict) else named
+    if named is not None:
+        if not isinstance(name, str):
+            raise VocabularyError(f"{file.with_name('tokenizer_config.json')}: eos_token {named!r} is not a text")
+        token = tokenizer.token_to_id(name)
         return [] if token is None else [token]
     special = {added.content: i for i, added in tokenizer.get_added_tokens_decoder().items() if added.special}
     common = [special[name] for name in _COMMON_EOS if name in special]
@@ -154,6 +160,8 @@ def _read_json(file: Path, missing: Json | None = None) -> Json:
         data = json.loads(file.read_bytes())
     except ValueError as error:
         raise VocabularyError(f"{file}: not JSON ({error})") from error
+    except RecursionError:
+        raise VocabularyError(f"{file}: nested too deeply") from None
     if not isinstance(data, dict):
         raise VocabularyError(f"{file}: JSON, but not an object")
     return data

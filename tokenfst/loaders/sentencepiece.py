@@ -64,15 +64,12 @@ def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: int | Iterable[
     file = Path(path)
     model = file.read_bytes()
     processor = _processor(model, file)
-    specs = _specs(model)
+    try:
+        specs = _specs(model)
+        written, silent = _pieces(processor)
+    except (LookupError, ValueError) as error:
+        raise VocabularyError(f"{file}: a damaged SentencePiece model ({type(error).__name__}: {error})") from error
     _check_specs(specs, file)
-    silent = {
-        processor.id_to_piece(token): token
-        for token in range(processor.vocab_size())
-        if processor.is_control(token) or processor.is_unknown(token) or processor.is_unused(token)
-    }
-    visible = sorted(set(range(processor.vocab_size())) - set(silent.values()))
-    written = {token: _text(processor, token) for token in visible}
     start = _text_start(processor, written, specs[_NORMALIZER_SPEC])
     require_agreement(written, processor.is_byte, processor.decode, str(file), start)
     own_eos = [processor.eos_id()] if processor.eos_id() >= 0 else []
@@ -87,9 +84,20 @@ def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
     try:
         processor = SentencePieceProcessor()
         processor.LoadFromSerializedProto(model)
-    except RuntimeError as error:
+    except (RuntimeError, UnicodeDecodeError) as error:  # the message of the first may quote a damaged piece
         raise VocabularyError(f"{file}: not a SentencePiece model ({error})") from error
     return processor
+
+
+def _pieces(processor: SentencePieceProcessor) -> tuple[dict[int, bytes], dict[str, int]]:
+    """Return the bytes of each token that writes some, and the ids of the others by name."""
+    silent = {
+        processor.id_to_piece(token): token
+        for token in range(processor.vocab_size())
+        if processor.is_control(token) or processor.is_unknown(token) or processor.is_unused(token)
+    }
+    visible = sorted(set(range(processor.vocab_size())) - set(silent.values()))
+    return {token: _text(processor, token) for token in visible}, silent
 
 
 def _text(processor: SentencePieceProcessor, token: int) -> bytes:

@@ -61,8 +61,8 @@ def from_tekken(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int] | 
         special_count, size = _counts(data["config"])
         special = _special_tokens(data, special_count)
         written = _written(data["vocab"], special_count, size)
-        pattern = str(data["config"]["pattern"])
-    except (KeyError, TypeError, ValueError) as error:
+        pattern = _text(data["config"]["pattern"])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise VocabularyError(f"{file}: not a Tekken vocabulary ({type(error).__name__}: {error})") from error
     if eos_ids is None:
         eos_ids = [special["</s>"]] if "</s>" in special else []
@@ -78,12 +78,19 @@ def _counts(config: Json) -> tuple[int, int]:
     return special_count, size
 
 
+def _text(value: object) -> str:
+    """Return a value that has to be a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} in the place of a text")
+    return value
+
+
 def _special_tokens(data: Json, count: int) -> dict[str, int]:
     """Return the ids of the special tokens by name."""
     listed = data.get("special_tokens")
     if listed is None and data["config"].get("version") not in _VERSIONS_WITHOUT_LIST:
         raise ValueError("no special tokens are listed")
-    names = _UNLISTED if listed is None else [entry["token_str"] for entry in listed]
+    names = _UNLISTED if listed is None else [_text(entry["token_str"]) for entry in listed]
     if listed is not None and [entry["rank"] for entry in listed] != list(range(len(listed))):
         raise ValueError("the ranks of the special tokens are not 0, 1, 2, ...")
     names = [*names, *(f"<SPECIAL_{token}>" for token in range(len(names), count))]

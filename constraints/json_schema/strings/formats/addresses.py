@@ -15,8 +15,8 @@ def ipv4() -> Expr:
 
 
 def ipv6(zeros: int = 1) -> Expr:
-    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; at most once `::` stands
-    for groups of zeros, so many or more."""
+    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; at most once, `::`
+    stands for groups of zeros, so many or more."""
     group = parse("[0-9a-fA-F]{1,4}")
     last = group + ":" + group | ipv4()
     ways = [(group + ":").repeat(6, 6) + last]
