@@ -11,6 +11,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from types import GenericAlias
 from typing import Annotated, Any
 
 from automata.byte_automaton import ByteAutomaton
@@ -44,11 +45,12 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
     """
 
     def __init__(self, functions: Sequence[Any], at_most: int | None) -> None:
-        call = functools.reduce(operator.or_, map(_class_of, functions))
+        annotated: Any = Annotated  # a type that is known only now
+        calls = GenericAlias(list, (functools.reduce(operator.or_, map(_class_of, functions)),))
         self._at_most = at_most
         self.functions = {function.__name__: function for function in functions}
         self.openings = tuple(literal(f"[{name}(") for name in self.functions)
-        self._calls = dataclass(Annotated[list[call], _Length(1, at_most)])  # type: ignore[valid-type]
+        self._calls = dataclass(annotated[calls, _Length(1, at_most)])
 
     def __reduce__(self) -> tuple[type[PythonicCalls], tuple[list[Any], int | None]]:
         """Pickle what it was made from; the classes of the calls have no names to be found by."""

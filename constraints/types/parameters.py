@@ -81,24 +81,22 @@ def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator
             )
 
 
-def _defaults(cls: type) -> Iterator[tuple[str, Any, bool]]:
+def _defaults(cls: Any) -> Iterator[tuple[str, Any, bool]]:
     """Yield the names of the constructor's parameters, their defaults, and whether each is required."""
     if not dataclasses.is_dataclass(cls):
-        assert is_named_tuple(cls)
-        defaults: Mapping[str, Any] = getattr(cls, "_field_defaults", {})
-        yield from ((name, defaults.get(name), name not in defaults) for name in cls._fields)  # type: ignore[attr-defined]
+        names, defaults = cls._fields, getattr(cls, "_field_defaults", {})
+        yield from ((name, defaults.get(name), name not in defaults) for name in names)
         return
     missing = dataclasses.MISSING
     for name, field in _taken(cls):
         yield name, field.default, field.default is missing and field.default_factory is missing
 
 
-def _taken(cls: type) -> Iterator[tuple[str, dataclasses.Field[Any]]]:
+def _taken(cls: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields that a dataclass's constructor takes; `dataclasses.fields` leaves out what only it takes
     (InitVar)."""
-    own: Mapping[str, dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
-    for name, field in own.items():
-        if field.init and field._field_type is not _CLASS_VARIABLE:  # type: ignore[attr-defined]
+    for name, field in cls.__dataclass_fields__.items():
+        if field.init and field._field_type is not _CLASS_VARIABLE:
             yield name, field
 
 
@@ -107,7 +105,9 @@ class _Probe:
     kept: ClassVar[int] = 0
 
 
-_CLASS_VARIABLE = _Probe.__dataclass_fields__["kept"]._field_type  # type: ignore[attr-defined]
+_PROBED: Any = _Probe.__dataclass_fields__["kept"]
+# What `dataclasses` calls a class variable; it has no public name.
+_CLASS_VARIABLE = _PROBED._field_type
 
 
 # Pydantic's dataclasses.

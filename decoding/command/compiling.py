@@ -17,7 +17,6 @@ from decoding.command.progress import progress
 if TYPE_CHECKING:
     from automata.byte_automaton import ByteAutomaton
     from automata.pushdown.automaton import PushdownAutomaton
-    from tokenfst.token_automaton import TokenAutomaton
 
 T = TypeVar("T")
 REPEATS = 7  # each stage is timed this often; the median is shown
@@ -65,8 +64,8 @@ def compile_(
         click.echo(f"saved {output}")
 
 
-def _sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: TokenAutomaton) -> dict[str, int]:
-    """Return the sizes of the automata by name."""
+def _sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: Any) -> dict[str, int]:
+    """Return the sizes of the automata by name; the one over tokens is complete, of any kind."""
     from automata.pushdown.automaton import PushdownAutomaton
     from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
@@ -76,8 +75,8 @@ def _sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: TokenAuto
     if isinstance(over_tokens, PushdownTokenAutomaton):
         sizes["nodes over tokens"] = over_tokens.tables.num_nodes
     else:
-        sizes["states over tokens"] = over_tokens.num_states  # type: ignore[attr-defined]
-    return {**sizes, "classes of tokens": over_tokens.num_classes, "bytes of memory": over_tokens.nbytes}  # type: ignore[attr-defined]
+        sizes["states over tokens"] = over_tokens.num_states
+    return {**sizes, "classes of tokens": over_tokens.num_classes, "bytes of memory": over_tokens.nbytes}
 
 
 def _timed(run: Callable[[], T]) -> tuple[T, float]:

@@ -299,3 +299,17 @@ def test_over_tokens() -> None:
     assert automaton.accepts([0, 1, 2, 5])
     assert not automaton.accepts([6, 5])
     assert dataclass(Point).parse("Point(x=1, y=0.5)") == Point(1, 0.5)
+
+
+class Pair(NamedTuple):
+    first: int
+    second: int = 2
+
+
+class NamedPair(Pair):
+    """A class below a NamedTuple, which has its fields."""
+
+
+def test_fields_of_a_named_tuple_are_inherited() -> None:
+    assert dataclass(NamedPair).parse("NamedPair(first=1)") == NamedPair(1)
+    assert not dataclass(NamedPair).allows("NamedPair(second=1)")

@@ -8,26 +8,18 @@ import enum
 import json
 from decimal import Decimal
 from functools import partial
-from ipaddress import IPv4Address, IPv4Network
-from re import Pattern
+from ipaddress import IPv4Address
 from typing import Annotated, Any, Literal, NotRequired
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import (
     AwareDatetime,
-    Base64Str,
     BaseModel,
-    ByteSize,
     ConfigDict,
     Field,
-    FilePath,
-    ImportString,
-    IPvAnyAddress,
-    PastDate,
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
@@ -40,7 +32,7 @@ from typing_extensions import TypedDict
 
 import tokenfst
 from automata import ByteAutomaton, TextNotAllowed, random_strings
-from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import UnsupportedSchema
 from constraints.types import Typed, typed
 
 FEW = settings(max_examples=60, deadline=None)
@@ -311,71 +303,6 @@ def test_only_its_own_spellings_are_read() -> None:
             typed(annotation).parse(written)
 
 
-REFUSED: list[tuple[Any, str]] = [
-    (Annotated[set[int], Field(min_length=2)], "equal items count once"),
-    (Annotated[dict[str, int], Field(min_length=2)], "equal items count once"),
-    (Annotated[datetime.time, Field(ge=datetime.time(12))], "bounds of times"),
-    (PastDate, "by the clock"),
-    (set[list[int]], "hashable"),
-    (set, "hashable"),
-    (Literal[Color.RED], "read as something else"),
-    (Annotated[int, Field(ge=0.5)], "coercible"),
-    (complex, "complex"),
-    (type, "no automaton|JSON|schema"),
-    (dict[tuple[int, int], int], "which no string parses as"),
-    (Annotated[bytes, Field(min_length=1)], "bytes"),
-    (Annotated[str, Field(pattern="(?i)a")], "flags"),
-    (ImportString, "import_string"),
-    (Base64Str, "decode_str"),
-    (FilePath, "validate_file"),
-    (ByteSize, "ByteSize"),
-    (ZoneInfo, "iana"),
-    (IPvAnyAddress, "IPvAnyAddress"),
-    (IPv4Network, "network"),
-    (Pattern[str], "pattern_str"),
-    (Annotated[int | float, Field(ge=3)], "greater_than_or_equal"),
-    (Annotated[int | str, Field(min_length=2)], "min_length"),
-    (Annotated[Annotated[int, Field(ge=10)] | Annotated[int, Field(le=-10)], Field(multiple_of=5)], "multiple_of"),
-    (Annotated[Literal[1, 2], Field(ge=2)], "greater_than_or_equal"),
-    (Annotated[float, Field(ge=float("nan"))], "the bound nan"),
-    (Annotated[Decimal, Field(ge=Decimal("NaN"))], "the bound NaN"),
-    (Annotated[Decimal, Field(le=Decimal("Infinity"))], "the bound Infinity"),
-]
-
-
-@pytest.mark.parametrize(("annotation", "message"), REFUSED, ids=str)
-def test_what_cannot_be_held_is_refused(annotation: Any, message: str) -> None:
-    with pytest.raises(UnsupportedSchema, match=message):
-        typed(annotation)
-
-
-def test_errors_name_the_field() -> None:
-    cls = dataclasses.make_dataclass(
-        "Holder", [("good", int), ("inner", dataclasses.make_dataclass("In", [("bad", complex)]))]
-    )
-    with pytest.raises(UnsupportedSchema) as caught:
-        typed(cls)
-    assert caught.value.pointer == "/inner/bad"
-    with pytest.raises(UnsupportedSchema) as caught:
-        typed(dataclasses.make_dataclass("Holder", [("good", int), ("list", list[ByteSize])]))
-    assert caught.value.pointer == "/list"
-
-
-@pytest.mark.parametrize(
-    "annotation",
-    [
-        Annotated[int, Field(gt=3, lt=4)],
-        Annotated[datetime.date, Field(lt=datetime.date.min)],
-        Annotated[datetime.date, Field(gt=datetime.date.max)],
-        Annotated[datetime.date, Field(ge=datetime.date(2024, 1, 2), le=datetime.date(2024, 1, 1))],
-        enum.Enum("Nothing", []),
-    ],
-)
-def test_types_without_values_are_refused_by_name(annotation: Any) -> None:
-    with pytest.raises(UnsatisfiableSchema):
-        typed(annotation)
-
-
 class Pen(BaseModel):
     kind: Literal["pen"] = "pen"
     width: int = 9
@@ -453,8 +380,3 @@ def test_over_tokens() -> None:
     assert automaton.accepts([0, 1, 2, 3, 4])
     assert automaton.accepts([0, 1, 2, 3, 5, 6, 3, 7, 4])
     assert not automaton.accepts([0, 1, 2, 3, 5, 3, 4])
-
-
-def test_decimals_without_values_are_refused_by_name() -> None:
-    with pytest.raises(UnsatisfiableSchema):
-        typed(Annotated[Decimal, Field(gt=0, le=-4)])
