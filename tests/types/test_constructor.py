@@ -301,15 +301,15 @@ def test_over_tokens() -> None:
     assert dataclass(Point).parse("Point(x=1, y=0.5)") == Point(1, 0.5)
 
 
-class Pair(NamedTuple):
+class Two(NamedTuple):
     first: int
     second: int = 2
 
 
-class NamedPair(Pair):
+class OtherTwo(Two):
     """A class below a NamedTuple, which has its fields."""
 
 
 def test_fields_of_a_named_tuple_are_inherited() -> None:
-    assert dataclass(NamedPair).parse("NamedPair(first=1)") == NamedPair(1)
-    assert not dataclass(NamedPair).allows("NamedPair(second=1)")
+    assert dataclass(OtherTwo).parse("OtherTwo(first=1)") == OtherTwo(1)
+    assert not dataclass(OtherTwo).allows("OtherTwo(second=1)")
