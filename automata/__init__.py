@@ -15,7 +15,7 @@ Data flows from texts to automata:
 
     far                 files of OpenFst's FSTs
 
-Below all of them: errors, texts, limits (of time and memory, cancellation), collections_paused, arrays, cache, graph,
+Below all of them: errors, texts, limits (of time and memory, cancellation), arrays, cache, graph,
 drawing, charts, and openfst, the boundary with OpenFst. compilable.py says what a constraint from another package has
 to offer.
 

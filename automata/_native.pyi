@@ -47,6 +47,17 @@ class Budget:
     @property
     def max_bytes(self) -> int: ...
 
+class CollectionsPaused:
+    """
+    A context in which Python's garbage collector does not run. Where it was off before, it stays off.
+    """
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
 class Conditions:
     """The conditions of a rule, as decision diagrams over its flags."""
 
@@ -249,7 +260,7 @@ class PushdownConstruction:
     @property
     def symbol_headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
+def construct(byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
     """
     Return the subset construction over configurations of a network of rules.
     """

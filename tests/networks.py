@@ -9,7 +9,9 @@ from automata import expressions as ex
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.network import Network
 
-Places = frozenset[tuple[tuple[int, ...], int]]
+# A stack from the bottom up, and a state.
+Place = tuple[tuple[int, ...], int]
+Places = frozenset[Place]
 
 _CALL, _WORD = "\0call ", "\0word "
 
@@ -124,16 +126,16 @@ def joined(left: set[bytes], right: set[bytes], length: int) -> set[bytes]:
 class Plain:
     """All configurations of a network at once, each with its whole stack: the definition, and nothing shared.
 
-    What can be read comes first; only where nothing can, words end, of those that can end the first one.
+    What can be read comes first; only where no character can, words end, of those that can end the first one.
     """
 
     def __init__(self, network: Network) -> None:
         self.network = network
         start = int(network.rule_start[network.start_rule])
-        self.start = frozenset({((), start)})
+        self.start: Places = frozenset({((), start)})
 
     def closure(self, places: Places) -> Places:
-        n, todo, seen = self.network, list(places), set[tuple[tuple[int, ...], int]]()
+        n, todo, seen = self.network, list(places), set[Place]()
         while todo:
             place = todo.pop()
             if place in seen:
@@ -147,6 +149,9 @@ class Plain:
         return frozenset(seen)
 
     def ended(self, places: Places) -> Places:
+        return self.closure(self.ended_in(places))
+
+    def ended_in(self, places: Places) -> Places:
         n = self.network
         words = [
             (int(n.word[i]), stack, int(n.word_target[i]))
@@ -154,15 +159,19 @@ class Plain:
             for i in range(n.word_offsets[at], n.word_offsets[at + 1])
         ]
         best = min((word for word, _, _ in words), default=None)
-        return self.closure(frozenset((stack, target) for word, stack, target in words if word == best))
+        return frozenset((stack, target) for word, stack, target in words if word == best)
 
-    def step(self, places: Places, byte: int) -> Places:
-        n, column = self.network, int(self.network.byte_class[byte])
-        for at in (self.closure(places), self.ended(self.closure(places))):
-            reached = frozenset((stack, int(n.next[q, column])) for stack, q in at if n.next[q, column] >= 0)
-            if reached:
-                return reached
-        return frozenset()
+    def read(self, places: Places, character: bytes) -> Places:
+        """Read a character of which no word and no rule has only a part."""
+        n = self.network
+        for byte in character:
+            column = int(n.byte_class[byte])
+            places = frozenset((stack, int(n.next[q, column])) for stack, q in places if n.next[q, column] >= 0)
+        return places
+
+    def step(self, places: Places, character: bytes) -> Places:
+        closed = self.closure(places)
+        return self.read(closed, character) or self.read(self.ended(closed), character)
 
     def ends(self, places: Places) -> bool:
         closed = self.closure(places)
@@ -170,9 +179,39 @@ class Plain:
 
     def run(self, text: bytes) -> Places:
         places: Places = self.start
-        for byte in text:
-            places = self.step(places, byte)
+        for character in text.decode():
+            places = self.step(places, character.encode())
         return places
 
     def accepts(self, text: bytes) -> bool:
         return self.ends(self.run(text))
+
+
+class SideBySide(Plain):
+    """The same for configurations each of which is resolved by itself, and again after each return."""
+
+    def step(self, places: Places, character: bytes) -> Places:
+        return frozenset(each for stack, at in places for each in self.alone(stack, ((), at), character))
+
+    def ends(self, places: Places) -> bool:
+        return any(self.ends_alone(stack, ((), at)) for stack, at in places)
+
+    def alone(self, below: tuple[int, ...], place: Place, character: bytes) -> Places:
+        """Read a character at a place whose own stack lies on another one."""
+        closed = self.closure(frozenset({place}))
+        found = frozenset((below + stack, at) for stack, at in self.read(closed, character))
+        further = [self.alone(*returned, character) for returned in self.returned(below, closed)]
+        if not found:
+            further += [self.alone(below, each, character) for each in self.ended_in(closed)]
+        return found.union(*further)
+
+    def ends_alone(self, below: tuple[int, ...], place: Place) -> bool:
+        closed = self.closure(frozenset({place}))
+        if not below and any(not stack and self.network.final[at] for stack, at in closed):
+            return True
+        further = [*self.returned(below, closed), *((below, each) for each in self.ended_in(closed))]
+        return any(self.ends_alone(*each) for each in further)
+
+    def returned(self, below: tuple[int, ...], closed: Places) -> list[tuple[tuple[int, ...], Place]]:
+        may_end = bool(below) and any(not stack and self.network.final[at] for stack, at in closed)
+        return [(below[:-1], ((), below[-1]))] if may_end else []

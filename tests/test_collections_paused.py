@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from automata import UnsatisfiableSchema
-from automata.collections_paused import CollectionsPaused
+from automata._native import CollectionsPaused
 from constraints import json_schema
 
 
@@ -59,11 +59,11 @@ def test_pauses_nest_and_overlap() -> None:
     one, other = CollectionsPaused(), CollectionsPaused()
     one.__enter__()
     other.__enter__()
-    one.end()
+    one.__exit__()
     assert not gc.isenabled()
-    other.end()
+    other.__exit__()
     assert gc.isenabled()
-    other.end()
+    other.__exit__()
     assert gc.isenabled()
 
 

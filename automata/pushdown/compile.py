@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from automata.collections_paused import CollectionsPaused
+from automata._native import CollectionsPaused
 from automata.limits import Work, current_work
 from automata.pushdown.ambiguity import explained
 from automata.pushdown.assembly import Assembly

@@ -84,6 +84,7 @@ class Construction:
         limits = work.limits
         try:
             self.tables = _native.construct(
+                byte_class=network.byte_class,
                 next=np.ascontiguousarray(network.next),
                 by_label=np.ascontiguousarray(network.by_label),
                 final=network.final,

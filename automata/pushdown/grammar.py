@@ -4,9 +4,8 @@ Rules are of two kinds, as in Lark:
 
     rule            a structure: its text is what its expression matches, calls included
     lexical rule    a word (what a lexer calls a token): a regular expression without calls, read as a whole. The
-    longest match counts: where the next byte can continue a word, it does, and the word does not end there; so
-    `returnx` is one identifier. A byte may begin several characters, of which perhaps only some continue the word; then
-    the others are refused there. Of the words that could end at one place, the one with the highest priority does; a
+    longest match counts: where the next character can continue a word, it does, and the word does not end there; so
+    `returnx` is one identifier. Of the words that could end at one place, the one with the highest priority does; a
     lazy word ends as soon as it can. Only words that the grammar allows at this point compete (a contextual lexer).
 
 Words of `ignored` rules may stand before and after any word.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from automata.collections_paused import CollectionsPaused
+from automata._native import CollectionsPaused
 from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars.bnf_reader import read_bnf
 from constraints.grammars.detection import check_text, is_lark, read_either_bnf

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
+from automata._native import CollectionsPaused
 from automata.byte_automaton import ByteAutomaton
-from automata.collections_paused import CollectionsPaused
 from automata.drawing import shown
 from automata.errors import (
     IrregularPattern,

@@ -18,6 +18,8 @@ void require_network(const RuleNetwork& network) {
               network.by_label.size() == num_states * network.num_labels,
           "all tables have a row for each state");
   require(network.num_classes <= 256, "there are at most 256 classes");
+  require(network.byte_class.size() == 256, "`byte_class` has a class for each byte");
+  require_within(network.byte_class, 0, network.num_classes, "class");
   require_within(network.next, kNone, network.num_states, "state");
   require_within(network.by_label, kNone, network.num_states, "state");
   require_within(network.rule_of, 0, network.num_rules, "rule");
@@ -36,11 +38,12 @@ void require_network(const RuleNetwork& network) {
   }
 }
 
-PushdownConstruction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Values<bool> final,
-                                  Values<int32_t> rule_of, Values<int32_t> rule_start, int32_t start_rule,
-                                  Values<int32_t> call_offsets, Records<RuleCall> calls, Values<int32_t> word_offsets,
-                                  Records<WordEnd> words, int32_t num_lazy, bool side_by_side,
-                                  int32_t max_configurations, int64_t max_states, int64_t max_ways, Budget& budget) {
+PushdownConstruction construct_of(Values<uint8_t> byte_class, Grid<int32_t> next, Grid<int32_t> by_label,
+                                  Values<bool> final, Values<int32_t> rule_of, Values<int32_t> rule_start,
+                                  int32_t start_rule, Values<int32_t> call_offsets, Records<RuleCall> calls,
+                                  Values<int32_t> word_offsets, Records<WordEnd> words, int32_t num_lazy,
+                                  bool side_by_side, int32_t max_configurations, int64_t max_states, int64_t max_ways,
+                                  Budget& budget) {
   require_countable(final.size(), "states");
   require_countable(rule_start.size(), "rules");
   require_countable(next.columns + by_label.columns + 1, "columns");
@@ -51,6 +54,7 @@ PushdownConstruction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Va
                             static_cast<int32_t>(by_label.columns),
                             start_rule,
                             num_lazy,
+                            byte_class,
                             next.values,
                             by_label.values,
                             {reinterpret_cast<const uint8_t*>(final.data()), final.size()},
@@ -115,8 +119,8 @@ void bind_construction(nb::module_& m) {
       .def_prop_ro("below", &numbers_of<&PushdownConstruction::below>)
       .def_prop_ro("headroom", &shown<&PushdownConstruction::headroom>)
       .def_prop_ro("symbol_headroom", &shown<&PushdownConstruction::symbol_headroom>);
-  m.def("construct", &construct_of, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a, "start_rule"_a,
-        "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "num_lazy"_a, "side_by_side"_a,
+  m.def("construct", &construct_of, "byte_class"_a, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a,
+        "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "num_lazy"_a, "side_by_side"_a,
         "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
         "Return the subset construction over configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,

@@ -38,6 +38,7 @@ inline void require_edges(std::span<const Edge> edges, int32_t num_states) {
 
 void bind_assertions(nb::module_& m);
 void bind_budget(nb::module_& m);
+void bind_collections_paused(nb::module_& m);
 void bind_conditions(nb::module_& m);
 void bind_byte_tables(nb::module_& m);
 void bind_construction(nb::module_& m);

@@ -6,6 +6,7 @@ NB_MODULE(_native, m) {
   bindings::prepare(m);
   automata::bind_assertions(m);
   automata::bind_budget(m);
+  automata::bind_collections_paused(m);
   automata::bind_conditions(m);
   automata::bind_byte_tables(m);
   automata::bind_construction(m);

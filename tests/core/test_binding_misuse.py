@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from automata import _native
-from automata._native import Budget, ByteTables
-from automata.collections_paused import CollectionsPaused
+from automata._native import Budget, ByteTables, CollectionsPaused
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import MultipleOf, Reference
 from tokenfst import _native as token_core

@@ -22,6 +22,7 @@ from tests.core.arrays import attempt, budget, corrupted, ints
 MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # What arrays at random begin may have no end but that of the time.
 SECONDS = 0.2
+BYTES = np.arange(256)
 
 
 def some_network(rng: Random) -> dict[str, Any]:
@@ -42,7 +43,10 @@ def some_network(rng: Random) -> dict[str, Any]:
             chances = 0.05 if state == 0 else 0.4
             calls.append([(rng.randrange(len(sizes)), own()) for _ in range(2) if rng.random() < chances])
             words.append([(rng.randrange(3), own()) for _ in range(2) if rng.random() < chances / 2])
+    # Perhaps the first and the later bytes of characters are classes of their own.
+    role = np.select([BYTES < 0x80, BYTES < 0xC0, BYTES < 0xE0], [2, 1, 0], 2) if rng.random() < 0.5 else BYTES * 0
     return {
+        "byte_class": np.minimum(role, num_classes - 1).astype(np.uint8),
         "next": ints(next_, -1, num_classes),
         "by_label": ints(by_label, len(rule_of), num_labels),
         "final": np.array([rng.random() < 0.4 for _ in rule_of]),
@@ -133,6 +137,7 @@ def calls_in_a_row(count: int, *, side_by_side: bool = False) -> dict[str, Any]:
     sources = [*range(count), own + 1]
     offsets = np.searchsorted(sources, np.arange(num_states + 1))
     return {
+        "byte_class": np.zeros(256, np.uint8),
         "next": next_,
         "by_label": np.zeros((num_states, 0), np.int32),
         "final": np.isin(np.arange(num_states), [count, own + 3]),

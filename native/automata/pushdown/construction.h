@@ -21,8 +21,9 @@
 // in which a set has too many elements, or a choice too many stacks, is refused: most of these grow without end.
 //
 // Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Reading has priority: only columns that no
-// leaf reads end words, and of the words that can end, the one with the highest priority does. A lazy word that can
-// end does so before anything is read. The symbols that may lie under a set are those that may lie under each of its
+// leaf reads end words, and of the words that can end, the one with the highest priority does. Over the first byte of a
+// character they may also end provisionally (`automata/pushdown/provisional_ends.h`). A lazy word that can end does so
+// before anything is read. The symbols that may lie under a set are those that may lie under each of its
 // elements.
 //
 // For ambiguous grammars configurations advance side by side: a state is a state of the network, a state and a column

@@ -59,6 +59,7 @@ Determinizer::Determinizer(const RuleNetwork& rules, const ConstructionOptions& 
       state_of_single(network.num_states(), kNone, budget),
       groups(budget),
       shared(budget),
+      provisional_(rules, network, sets, budget),
       options_(options),
       budget_(budget),
       element_offsets_(1, 0, budget),
@@ -79,6 +80,7 @@ Determinizer::Determinizer(const RuleNetwork& rules, const ConstructionOptions& 
 // States.
 
 int32_t Determinizer::place(int32_t state, int32_t from) {
+  if (state >= static_cast<int32_t>(state_of_single.size())) state_of_single.resize(network.num_states(), kNone);
   int32_t& found = state_of_single[state];
   if (found == kNone) {
     const Element alone{Stacks::kEmpty, state};
@@ -194,8 +196,9 @@ void Determinizer::run() {
   }
 }
 
-void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements) {
-  tasks_.push_back({Task::Kind::kSet, at, popped, columns, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
+void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, int32_t condition) {
+  tasks_.push_back(
+      {Task::Kind::kSet, at, popped, columns, condition, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
 }
 
 // Find the steps of a state.
@@ -215,7 +218,7 @@ void Determinizer::do_task(Task task) {
   if (!options_.side_by_side) return explore(task);
   if (task.elements.size() == 1) return explore_alone(task);
   for (size_t place = task.elements.size(); place-- > 0;) {
-    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_));
+    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_), task.condition);
   }
 }
 
@@ -230,9 +233,10 @@ void Determinizer::explore(const Task& task) {
     once = sets.either(once, reads);
   }
   for (int32_t rule : found.ends) after = sets.either(after, network.first(rule));
-  const int32_t known = sets.without(once, after);
-  emit(found.leaves, task, sets.without(known, twice));
-  collide(found.leaves, task, sets.both(known, twice));
+  const int32_t known = sets.without(once, after), provisional = end_provisionally(found.leaves, task, known);
+  const int32_t certain = sets.without(known, provisional);
+  emit(found.leaves, task, sets.without(certain, twice));
+  collide(found.leaves, task, sets.both(certain, twice));
   if (unbounded != Unbounded::kNothing) return;
   const int32_t left = sets.without(task.columns, known);
   if (!found.ends.empty()) {
@@ -249,12 +253,13 @@ void Determinizer::explore_alone(const Task& task) {
   emit(found.leaves, task, task.columns);
   int32_t read = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) read = sets.either(read, leaf.columns);
+  end_provisionally(found.leaves, task, sets.both(task.columns, read));
   // Tasks pushed last are done first: the ends of words, and then the rules.
   for (size_t at = found.ends.size(); at-- > 0;) {
     const int32_t rule = found.ends[at], columns = sets.both(task.columns, network.first(rule));
     if (columns == ColumnSets::kEmpty) continue;
-    tasks_.push_back(
-        {Task::Kind::kReturns, task.at, task.popped, columns, rule, 0, Elements(budget_), Vector<int32_t>(budget_)});
+    tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, 0, Elements(budget_),
+                      Vector<int32_t>(budget_)});
   }
   const int32_t left = sets.without(task.columns, read);
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
@@ -292,6 +297,10 @@ void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t 
   for (const Leaf& leaf : leaves) {
     const int32_t reads = sets.both(leaf.columns, columns);
     if (reads == ColumnSets::kEmpty) continue;
+    if (task.condition != kNone && !provisional_.is_reader(leaf.state)) {
+      collide({&leaf, 1}, task, reads);
+      continue;
+    }
     const int32_t pops = sequences.of(task.popped), pushes = sequences.of(leaf.pushed);
     groups.push_back({task.at, pops, pushes, leaf.state, reads, true});
     const auto row = network.row(leaf.state);
@@ -313,12 +322,12 @@ void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, i
   }
   support::Interner<int32_t> targets(budget_);
   Vector<int32_t> numbers(budget_), columns_of(budget_);
-  sets.visit(columns, [&](int32_t column) {
-    for (const Leaf& leaf : leaves) targets.push(network.row(leaf.state)[column]);
+  sets.visit(columns, [&](int32_t column) { columns_of.push_back(column); });
+  for (int32_t column : columns_of) {
+    for (const Leaf& leaf : leaves) targets.push(target(leaf.state, column, task.condition));
     numbers.push_back(targets.close().number);
-    columns_of.push_back(column);
     budget_.spend(4 * static_cast<int64_t>(leaves.size()));
-  });
+  }
   Vector<int32_t> reading(targets.size(), ColumnSets::kEmpty, budget_);
   for (size_t at = 0; at < numbers.size(); ++at) {
     reading[numbers[at]] = sets.either(reading[numbers[at]], sets.one(columns_of[at]));
@@ -334,6 +343,7 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   for (size_t at = 0; at < leaves.size(); ++at) {
     if (targets[at] != kNone) reached.push_back({leaves[at].pushed, targets[at]});
   }
+  if (reached.empty()) return;
   auto [pushes, elements] = without_common(stacks, std::move(reached), budget_);
   if (elements.size() > 1) {
     if (auto product = factored(stacks, elements, budget_)) {
@@ -346,43 +356,6 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   if (target == kNone) return;
   const int32_t popped = sequences.of(task.popped);
   groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
-}
-
-// End the words of the highest priority, over columns that no leaf reads.
-void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
-  int32_t best = kNone;
-  for (const Leaf& leaf : leaves) {
-    const auto words = network.words(leaf.state);
-    if (!words.empty() && (best == kNone || words.front().word < best)) best = words.front().word;
-  }
-  if (best == kNone) return;
-  Elements elements(budget_);
-  for (const Leaf& leaf : leaves) {
-    for (const auto& [word, target] : network.words(leaf.state)) {
-      if (word == best) elements.push_back({leaf.pushed, target});
-    }
-  }
-  sort_unique(stacks, elements, budget_);
-  // A state may share the steps of a state that shares none itself.
-  if (task.popped != Stacks::kEmpty || is_boundary_[task.at]) {
-    push_set(task.at, task.popped, columns, std::move(elements));
-  } else {
-    shared.push_back({task.at, boundary(elements, columns, task.at)});
-  }
-}
-
-// Return the state after some words over some columns; its steps are found or scheduled.
-int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_t from) {
-  known_boundaries_.discard();
-  known_boundaries_.push(columns);
-  for (const auto& [stack, state] : elements) known_boundaries_.push(stack), known_boundaries_.push(state);
-  const auto [number, is_new] = known_boundaries_.close();
-  if (!is_new) return state_of_boundary_[number];
-  const int32_t state = new_state(elements, from);
-  state_of_boundary_.push_back(state);
-  is_boundary_[state] = true;
-  push_set(state, Stacks::kEmpty, columns, elements);
-  return state;
 }
 
 }  // namespace automata

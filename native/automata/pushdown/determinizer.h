@@ -6,6 +6,7 @@
 #include "automata/pushdown/construction.h"
 #include "automata/pushdown/element_sets.h"
 #include "automata/pushdown/network.h"
+#include "automata/pushdown/provisional_ends.h"
 #include "automata/pushdown/used_sequences.h"
 #include "support/interner.h"
 
@@ -56,7 +57,7 @@ class Determinizer {
  private:
   // A node of a decision tree that looks at the symbol below, and the symbols that already have branches.
   struct Look {
-    int32_t state, popped, columns;
+    int32_t state, popped, columns, condition;
     Elements elements;
     Vector<int32_t> done;
   };
@@ -65,7 +66,8 @@ class Determinizer {
   struct Task {
     enum class Kind { kSet, kLook, kReturns } kind;
     int32_t at, popped, columns;
-    int32_t number;  // of a look, or of a rule
+    int32_t condition;  // on which the elements read, except readers; or kNone
+    int32_t number;     // of a look, or of a rule
     size_t next;
     Elements elements;
     Vector<int32_t> symbols;
@@ -73,6 +75,11 @@ class Determinizer {
   struct Leaves {
     Vector<Leaf> leaves;
     Vector<int32_t> ends;  // the rules that can end at the bottom
+  };
+
+  // A condition of `ProvisionalEnds` on which the text continues over a set of columns.
+  struct OverColumns {
+    int32_t condition, columns;
   };
 
   int32_t new_state(std::span<const Element> elements, int32_t from);
@@ -94,12 +101,21 @@ class Determinizer {
   int32_t choice(const StackProduct& product);
   void look_below(const Task& task, int32_t columns);
   void branch(int32_t look);
+  int32_t target(int32_t state, int32_t column, int32_t condition);
+  Elements after_words(std::span<const Leaf> leaves);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  int32_t end_provisionally(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  Vector<OverColumns> conditions_over(std::span<const Leaf> leaves, const Leaves& after, int32_t columns);
+  int32_t continued_by(std::span<const Leaf> leaves, int32_t column);
+  bool reads_on(std::span<const Leaf> leaves, int32_t column, int32_t condition);
+  void continue_both_ways(std::span<const Leaf> leaves, Elements elements, const Task& task, int32_t columns,
+                          int32_t condition);
   int32_t boundary(const Elements& elements, int32_t columns, int32_t from);
   bool may_return(const Task& task);
   void give_up(const Task& task, int32_t columns);
-  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements);
+  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, int32_t condition = kNone);
 
+  ProvisionalEnds provisional_;
   const ConstructionOptions& options_;
   Budget& budget_;
   Vector<int64_t> element_offsets_;

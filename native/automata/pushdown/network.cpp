@@ -105,6 +105,17 @@ void PushdownNetwork::add_state(int32_t rule) {
   word_offsets_.push_back(word_offsets_.back());
 }
 
+int32_t PushdownNetwork::add_reader(int32_t rule, std::span<const int32_t> row) {
+  add_state(rule);
+  go_.add_row(kNone);
+  std::ranges::copy(row, go_[go_.rows() - 1].begin());
+  columns_.push_back(sets_.of(row));
+  is_plain_.push_back(true);
+  closures_.emplace_back();
+  budget_.spend(static_cast<int64_t>(row.size()));
+  return num_states() - 1;
+}
+
 void PushdownNetwork::call_start_rule(int32_t start_rule) {
   const int32_t rule = num_rules();
   start_ = num_states();

@@ -34,9 +34,10 @@ struct WordEnd {
 // The network of `automata/pushdown/network.py`: Q states, R rules, C classes and L labels.
 struct RuleNetwork {
   int32_t num_states, num_rules, num_classes, num_labels, start_rule;
-  int32_t num_lazy;                   // words below this number end before anything else is read
-  std::span<const int32_t> next;      // [Q, C]
-  std::span<const int32_t> by_label;  // [Q, L]
+  int32_t num_lazy;                     // words below this number end before anything else is read
+  std::span<const uint8_t> byte_class;  // [256]
+  std::span<const int32_t> next;        // [Q, C]
+  std::span<const int32_t> by_label;    // [Q, L]
   std::span<const uint8_t> final;
   std::span<const int32_t> rule_of, rule_start;
   std::span<const int32_t> call_offsets;  // [Q + 1]
@@ -83,6 +84,8 @@ class PushdownNetwork {
   // Return a rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
   Closure closure(int32_t state);
+  // Return a new state of a rule that only reads; spans of rows are invalid after that.
+  int32_t add_reader(int32_t rule, std::span<const int32_t> row);
   // Return the least number of symbols above the top with which the open rules can be ended, by state.
   Vector<int32_t> headrooms() const;
 
