@@ -103,6 +103,17 @@ def test_variants_that_overlap_in_all_ways_are_refused_for_their_work(monkeypatc
     assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/oneOf", "oneOf")
 
 
+def test_variants_of_an_object_are_named_for_a_member_that_many_of_them_describe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.import_module("constraints.json_schema.containers.shannon"), "MAX_WORK", 5_000)
+    options = {f"o{n}": {"properties": {f"x{20 * n + at}": {"minimum": n} for at in range(60)}} for n in range(4)}
+    kinds = [{"properties": {"with": {"$ref": f"#/$defs/o{n}"}, "kind": {"const": n}}} for n in range(4)]
+    with pytest.raises(UnsupportedSchema, match="too much work") as refused:
+        json_schema({"$defs": options, "items": {"type": "object", "anyOf": kinds}})
+    assert (refused.value.pointer, refused.value.keyword) == ("/items/anyOf", "anyOf")
+
+
 def test_the_count_that_cannot_be_written_out_is_named() -> None:
     schema = json_schema({"items": {"type": "string", "minLength": 10_000_000, "maxLength": 20_000_000}})
     with pytest.raises(LimitExceeded, match="at /items/maxLength, keyword 'maxLength'"):

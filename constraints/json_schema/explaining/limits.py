@@ -2,7 +2,7 @@
 
     too_large(error, document, text, value)    names the largest step or bound of the number, the longest pattern of the
                                                string, the largest count, or the keyword with most variants that the
-                                               value must satisfy
+                                               value must satisfy or that say so of it as a member
     largest_count(document)                    the keyword with the largest count
 
 Where no keyword can be named, as for too many names in any order, the error stays as it is.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automata.errors import LimitExceeded, UnsupportedSchema
-from constraints.json_schema.formulas.connectives import And, Formula, Or, statements
+from constraints.json_schema.formulas.connectives import And, Formula, Or, parts_of, statements
 from constraints.json_schema.formulas.statements import (
     Contains,
     ItemCount,
@@ -47,7 +47,8 @@ def too_large(
         _heaviest(document, _sizes(text)) if text is not None else _count(document, ItemCount, MemberCount, Contains)
     )
     if pointer is None and value is not None:
-        pointer = _heaviest(document, {part: len(part.parts) for part in _variants(document, value)})
+        variants = {part: len(part.parts) for part in _variants(document, value)}
+        pointer = _heaviest(document, variants or _about_its_parts(document, value))
     if pointer is None:
         return error
     if error.limit == "seconds":
@@ -96,6 +97,26 @@ def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
             waiting.extend(part.parts[::-1])
         elif isinstance(part, Or) and _keyword(document.places.get(part, "")) != "required":
             yield part
+
+
+def _about_its_parts(document: SchemaDocument, value: Formula) -> dict[Formula, int]:
+    """Return the disjunctions that say of members what a value must satisfy, each with how much of it they say.
+
+    Where several variants may hold, one value must satisfy what all of them say of it.
+    """
+    asked = set(parts_of(value))
+    counts = {part: len(asked.intersection(_within(part))) for part in document.places if isinstance(part, Or)}
+    return {part: count for part, count in counts.items() if count}
+
+
+def _within(formula: Formula) -> set[Formula]:
+    """Return all formulas in a formula."""
+    waiting, seen = [formula], {formula}
+    while waiting:
+        inner = {field for field in waiting.pop().fields if isinstance(field, Formula)} - seen
+        seen |= inner
+        waiting += inner
+    return seen
 
 
 def _sizes(text: Formula) -> dict[Formula, int]:
