@@ -19,7 +19,16 @@ from strategies import strings
 
 import constraints
 import tokenfst
-from automata import NondeterministicGrammar, TextNotAllowed, compile_expr, literal, random_strings
+from automata import (
+    EmptyLanguage,
+    NondeterministicGrammar,
+    TextNotAllowed,
+    compile_expr,
+    literal,
+    lookbehind,
+    parse,
+    random_strings,
+)
 from automata.limits import Work
 from constraints import Marked, Parsed, after, free_text, integer, optional, sequence, token, triggered, typed
 from serving.matcher import EXCEEDED, Matcher
@@ -187,6 +196,96 @@ def test_a_grammar_within_text() -> None:
     assert made.parse("x<aabb>y") == ("x", Marked("<", "aabb"), "y")
     with pytest.raises(TextNotAllowed):
         made.parse("x<aab>y")
+
+
+def test_words_end_before_the_name_of_a_token() -> None:
+    call = constraints.grammar('start: NAME "(" start? ")"\nNAME: /[a-z<>\\/]+/\n%ignore " "')
+    after_thoughts = after(token("</t>"), call)
+    assert after_thoughts.parse("so</t>f(g ( ))") == ("so", "f(g ( ))")
+    assert after_thoughts.parse("f()</t></t>f()") == ("f()", "</t>f()")
+    calls = triggered({token("<c>"): (call, token("</c>"))})
+    assert calls.parse("a<c>f() </c>b<c>g(</c>())</c>") == ("a", Marked("<c>", "f() "), "b", Marked("<c>", "g(</c>())"))
+    for text in ("f()", "so</t>", "so</t>f(", "so</t>f()f()"):
+        assert not after_thoughts.allows(text)
+    nested = sequence(optional(token("<c>")), sequence(call, token("</c>")), "[a-z]")
+    assert nested.parse("<c>f()</c>x") == ("<c>", ("f()", "</c>"), "x")
+
+
+def test_a_token_whose_name_begins_with_a_marker_is_a_token() -> None:
+    on, off = token("<on>"), token("<off>")
+    for triggers in (
+        {"<": ("[a-z]*>[0-9]*", ""), on: (integer(), off)},
+        {on: (integer(), off), "<": ("[a-z]*>[0-9]*", "")},
+    ):
+        made = triggered(triggers)
+        assert made.parse("x<on>1<off>") == ("x", Marked("<on>", 1))
+        assert made.parse("x<on>1") == ("x", Marked("<", "on>1"))
+
+
+def test_parts_that_no_deterministic_automaton_reads_alone() -> None:
+    """They are read side by side within a whole that does so, or that is deterministic all the same."""
+    rules = r"""
+        root ::= x | y
+        x ::= "a" x "b" | "ab"
+        y ::= "a" y "bb" | "abb"
+    """
+    ambiguous = constraints.grammar(rules, syntax="gbnf")
+    parallel = dataclasses.replace(ambiguous, ambiguity="parallel")
+    with pytest.raises(NondeterministicGrammar):
+        sequence(ambiguous).parse("ab")
+    made = sequence(parallel, ";", optional(ambiguous), ";", ambiguous | optional("c"))
+    assert made.parse("aabb;abb;ab") == ("aabb", ";", "abb", ";", "ab")
+    assert made.parse("ab;;c") == ("ab", ";", None, ";", "c")
+    with pytest.raises(TextNotAllowed):
+        made.parse("ab;;aabbb")
+    assert after(">", sequence(parallel, triggered({"!": ambiguous}))).parse(">ab!aabbbb") == (
+        "",
+        ("ab", (Marked("!", "aabbbb"),)),
+    )
+
+
+def test_assertions_of_parts_see_nothing_around_them() -> None:
+    """Neither where a text is written nor where it is read, beside rules that are called or without."""
+    for made, text, value in (
+        (sequence("b", r"\bend"), "bend", ("b", "end")),
+        (sequence("b", r"(?<!b)e(?!n)", "nd"), "bend", ("b", "e", "nd")),
+        (sequence("b", r"\bend", ROWS), "bend[]", ("b", "end", [])),
+        (sequence("b", r"\bend", BALANCED), "bendab", ("b", "end", "ab")),
+        (after(parse(r"\bend"), ".*"), "bend end", ("b", " end")),
+        (triggered({"<": (r"a\b", parse(r"\bb"))}), "<abc", (Marked("<", "a"), "c")),
+    ):
+        assert tokenfst.compile(made, ALL_BYTES).accepts(text.encode())
+        assert made.parse(text) == value
+    for made in (
+        triggered({"<": ("a*", lookbehind("a") + ">")}),
+        triggered({lookbehind("a") + "x": "."}),
+        sequence("a", lookbehind("a") + "b") | literal("c"),
+    ):
+        automaton = tokenfst.compile(made, ALL_BYTES)
+        for text in ("", "<a>", "axb", "xb", "ab", "c"):
+            assert automaton.accepts(text.encode()) == made.allows(text)
+            if made.allows(text):
+                made.parse(text)
+
+
+def test_parts_without_a_text() -> None:
+    never = sequence("a", "b(?!c)c")
+    with pytest.raises(EmptyLanguage):
+        never.parse("a")
+    assert (never | integer()).parse("12") == 12
+    assert (integer() | never).parse("12") == 12
+    assert sequence(optional(never), "x").parse("x") == (None, "x")
+    assert optional(never).parse("") is None
+    assert triggered({"<": never, ">": "[0-9]"}).parse("a>1") == ("a", Marked(">", "1"))
+
+
+def test_tokens_in_intersections_are_read_as_their_names() -> None:
+    on = token("<on>")
+    made = sequence((parse("[ab]") + on) & (literal("a") + on), "c")
+    vocabulary = tokenfst.Vocabulary([b"a", b"b", b"c", b"", b""], [4], special_tokens={"<on>": 3})
+    assert tokenfst.compile(made, vocabulary).accepts([0, 3, 2])
+    assert made.parse("a<on>c") == ("a<on>", "c")
+    assert not made.allows("b<on>c")
 
 
 # Alternatives

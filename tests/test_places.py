@@ -183,7 +183,7 @@ def test_random_grammars(rules: Mapping[str, Expr]) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.fixed_dictionaries({name: lexical_bodies("sx") for name in "sx"}))
+@given(st.fixed_dictionaries({name: lexical_bodies("sx", LEXICAL) for name in "sx"}))
 def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
     check_random(Grammar(rules, "s", LEXICAL), b"abc")
 

@@ -138,11 +138,11 @@ def test_an_engine_that_loses_errors_has_every_one_kept() -> None:
 
 def doomed() -> Any:
     nested = constraints.grammar('start: "(" start "a" | "b"', syntax="lark")
-    return tokenfst.compile(nested, LETTERS, limits=Limits(memory=1 << 14))
+    return tokenfst.compile(nested, LETTERS, limits=Limits(memory=1 << 15))
 
 
 def test_an_automaton_beyond_its_limits_ends_its_text(caplog: pytest.LogCaptureFixture) -> None:
-    processor, prompt = SequenceProcessor(doomed(), LETTERS, stops=[10, 99]), [3, 4]
+    processor, prompt = SequenceProcessor(doomed(), LETTERS, stops=[10, 99, -1]), [3, 4]
     written: list[int] = []
     while processor.error is None:
         assert len(written) < 10_000

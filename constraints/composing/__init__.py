@@ -10,6 +10,7 @@ free_text(*without)         any text in which no marker occurs
     part        a constraint as it stands in another: an expression, or what an expression calls
     language    parts -> a visibly pushdown grammar, or a general grammar where a part is one
     parsed      `Parsed`, the constraints that read their own texts; `Composed`, those made of others; `|`
+    ends        where texts of a part may end in a text
     segments    a text -> the texts of its parts
     sequences   `sequence`, `optional`
     markers     `after`, `triggered`, `free_text`

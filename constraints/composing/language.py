@@ -4,7 +4,7 @@
                              that they call follow
     part_grammar             part -> Grammar: one rule for the whole text, and the rules of all that it calls under new
                              names
-    tokens_by_name           part -> the same part with each token read as its name
+    tokens_by_name           part without a general grammar -> the same part with each token read as its name
 
 A visibly pushdown grammar is preferred: a lazy automaton runs on it directly, and no look-ahead has to tell its rules
 apart. In a general grammar, a word of a part with a lexer matches longest, even where what follows the part could begin
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from automata import expressions as ex
 from automata.algebra.elimination import to_expr
 from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Label, Repetition
-from automata.pushdown.grammar import Grammar, LexicalRule, Place
+from automata.pushdown.grammar import Ambiguity, Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
 from automata.visibly_pushdown.builder import GrammarBuilder
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
@@ -43,10 +43,13 @@ def calls_grammar(part: Part) -> bool:
     return any(isinstance(called, Grammar) for called in part.called)
 
 
-def part_grammar(part: Part) -> Grammar:
+def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
     """Return the grammar of a part: its own rule, and those of what it calls, each with a number before its name.
 
     It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
+
+    Args:
+        parallel: whether it is "parallel" in any case.
 
     Raises:
         LimitExceeded: a visibly pushdown grammar is too large to be written as rules.
@@ -72,20 +75,20 @@ def part_grammar(part: Part) -> Grammar:
             texts[str(number)] = to_expr(called)
     whole = replaced(part.expr, lambda node: texts[node.name] if isinstance(node, Call) else None)
     grammars = [called for called in part.called if isinstance(called, Grammar)]
-    is_parallel = any(grammar.ambiguity == "parallel" for grammar in grammars)
-    most = max((grammar.max_configurations for grammar in grammars), default=1)
-    return Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, "parallel" if is_parallel else "error", most)
+    is_parallel = parallel or any(grammar.ambiguity == "parallel" for grammar in grammars)
+    ambiguity: Ambiguity = "parallel" if is_parallel else "error"
+    found = Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, ambiguity)
+    most = max((grammar.max_configurations for grammar in grammars), default=found.max_configurations)
+    return replace(found, max_configurations=most)
 
 
 def tokens_by_name(part: Part) -> Part:
-    """Return the part with each token (`automata.expressions.extensions.token`) read as the text of its name."""
+    """Return a part that calls no general grammar, with the text of its name in place of each token
+    (`automata.expressions.extensions.token`)."""
     return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
 
 
 def _called_by_name(called: Called) -> Called:
-    if isinstance(called, Grammar):
-        lexical = {name: replace(rule, expr=_named(rule.expr)) for name, rule in called.lexical.items()}
-        return replace(called, rules={name: _named(expr) for name, expr in called.rules.items()}, lexical=lexical)
     if isinstance(called, VisiblyPushdownGrammar):
         rules = [
             replace(

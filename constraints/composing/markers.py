@@ -28,6 +28,7 @@ from automata.pushdown.naming import calls_and_labels
 from constraints.composing.parsed import Composed, Parsed, composed, parsed
 from constraints.composing.part import Composable, Part, Unparsed, concatenated, either, part_of, repeated
 from constraints.composing.segments import Edge, Node, segmented
+from constraints.rewriting.replacing import own_text
 
 T = TypeVar("T")
 
@@ -145,7 +146,7 @@ def triggered(
         constraint, end = one if isinstance(one, tuple) else (one, "")
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
         before = text_before(markers[number], markers) if own else _until(number, markers)
-        behind = ex.literal(end) if isinstance(end, str) else end
+        behind = ex.literal(end) if isinstance(end, str) else own_text(end)
         shown = partial(_marked, name if isinstance(name, str) else _shown(name))
         switches.append(Switch(before, EPSILON if own else markers[number], constraint, behind, shown))
     return among_text(switches, free_text(*markers), at_least, at_most)
@@ -197,16 +198,17 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     before = [_reader(switch.before) for switch in switches]
     behind = [_reader(switch.end) for switch in switches]
     last, done = _reader(rest), (-1, 0)
+    # The name of a token may also be free text, or begin with a marker that is text. It is the token where that can be.
+    order = sorted(range(len(switches)), key=lambda number: not _begins_with_token(switches[number]))
 
     def edges(node: Node) -> list[Edge]:
         count, place = node
         if node == done:
             return []
         if place == 0:
-            # The name of a token may also be free text. It is the token where that can be.
             found = [
-                Edge(reader, (count, 2 * number + 1), _without(switch.marker), shortest=True)
-                for number, (reader, switch) in enumerate(zip(before, switches, strict=True))
+                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), shortest=True)
+                for number in order
                 if at_most is None or count < at_most
             ]
             return found + ([Edge(last, done, _nonempty)] if count >= at_least else [])
@@ -224,6 +226,14 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     return tuple(piece for segment in found for piece in segment.value())
 
 
+def _begins_with_token(switch: Switch) -> bool:
+    """Return whether the marker of a switch, or the one that its constraint writes, is a token."""
+    openings = switch.constraint.openings if isinstance(switch.constraint, Parsed) else ()
+    return not _texts([switch.marker]) or (
+        ex.is_epsilon(switch.marker) and any(isinstance(one, Label) for one in openings)
+    )
+
+
 def _reader(expr: Expr) -> Composed[str]:
     return composed(Part(expr), str)
 
@@ -233,7 +243,7 @@ def _nonempty(text: str) -> tuple[str, ...]:
 
 
 def _values(inner: Parsed[Any], switch: Switch) -> Callable[[str], Iterable[Any]]:
-    return lambda text: switch.value(inner.parse(text))
+    return lambda text: switch.value(inner.as_part.parse(text))
 
 
 def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
@@ -271,7 +281,7 @@ def _marker(marker: Marker) -> Expr:
     expr = ex.literal(marker) if isinstance(marker, str) else marker
     if ex.is_epsilon(expr):
         raise ValueError("a marker is not the empty text")
-    return expr
+    return own_text(expr)
 
 
 def _writes_marker(constraint: Composable, marker: Expr, *, has_end: bool) -> bool:

@@ -18,15 +18,17 @@ from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
 from automata.drawing import shown
-from automata.errors import NondeterministicGrammar, TextNotAllowed, TokenfstError
-from automata.expressions import Expr, literal
+from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed, TokenfstError
+from automata.expressions import EMPTY, Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.ends import has_text
 from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 
@@ -84,9 +86,14 @@ class Parsed(ABC, Generic[T_co]):
         """The automaton of the texts, each token in them read as its name; made when it is first used."""
         return self.to_automaton(current_work())
 
+    @property
+    def as_part(self) -> Parsed[T_co]:
+        """The constraint as it is read within another one."""
+        return self
+
     def allows(self, text: str) -> bool:
         """Return whether a text is one of `readable`'s."""
-        return is_text(text) and self.readable.accepts(text.encode())
+        return is_text(text) and has_text(self.readable, text.encode())
 
     @overload
     def __or__(self, other: Parsed[U]) -> Parsed[T_co | U]: ...
@@ -142,8 +149,49 @@ class Composed(Parsed[T_co]):
 
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts, each token in them read as its name."""
-        return composed(tokens_by_name(self._part), str).to_automaton(current_work())
+        """The automaton of the texts, each token in them written as its name.
+
+        Beside a general grammar, whose words could be read on into the name, it stays a token, as `ends` reads it.
+        """
+        part = self._part if calls_grammar(self._part) else tokens_by_name(self._part)
+        return composed(part, str).to_automaton(current_work())
+
+    @cached_property
+    def as_part(self) -> Parsed[T_co]:
+        """The constraint as it is read within another one, which may be one where this one is refused by itself.
+
+        Other alternatives may have texts where this one has none; and the other one may be "parallel", or deterministic
+        where this one is not: then its derivations are followed side by side.
+        """
+        automaton: ByteAutomaton | PushdownAutomaton
+        try:
+            automaton = self.readable
+        except EmptyLanguage:
+            automaton = compile_expr(EMPTY)
+        except NondeterministicGrammar:
+            grammar = part_grammar(self._part, parallel=True)
+            automaton = compile_grammar(grammar, work=current_work())
+        else:
+            return self
+        return _Within(self._part, self._read, automaton)
+
+
+class _Within(Composed[T_co]):
+    """A composed constraint that is refused by itself, and read within another one."""
+
+    def __init__(self, part: Part, read: Callable[[str], T_co], automaton: ByteAutomaton | PushdownAutomaton) -> None:
+        """Take the automaton of the texts too, each token in them read as its name."""
+        super().__init__(part, read)
+        self._automaton = automaton
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton that was given."""
+        return self._automaton
+
+    @property
+    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts."""
+        return self._automaton
 
 
 class _OfVisiblyPushdown(Composed[T_co]):
@@ -233,7 +281,7 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
     refused = TextNotAllowed("the constraint does not allow the text", text)
     for each in alternatives:
         try:
-            return each.parse(text)
+            return each.as_part.parse(text)
         except TextNotAllowed as error:
             refused = error
     raise refused

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from automata import expressions as ex
-from automata.assertions import holds_assertion
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.rewriting.replacing import replaced
+from constraints.rewriting.replacing import own_text, replaced
 from tokenfst.lazy import SupportsLazy
 from tokenfst.misuse import not_a_constraint
 
@@ -53,8 +52,7 @@ def part_of(constraint: Composable) -> Part:
     if isinstance(constraint, str):
         constraint = parse(constraint)
     if isinstance(constraint, Expr):
-        # Its assertions look at its own text, and at nothing around it.
-        return Part(ex.whole(constraint) if holds_assertion(constraint) else constraint)
+        return Part(own_text(constraint))
     if isinstance(constraint, ByteAutomaton | Grammar):
         return Part(ex.call("0"), (constraint,))
     # A class has the methods of its instances, and is not one of them.

@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from automata.byte_automaton import ByteAutomaton
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.step_table import Configuration
+from constraints.composing.ends import ends
 from constraints.composing.parsed import Parsed
 
 Node: TypeAlias = tuple[int, int]
@@ -59,7 +57,7 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
 
     def moves(node: Node, begin: int) -> Iterator[tuple[Edge, int, int]]:
         for edge in edges(node):
-            found = [at for at in _ends(edge.constraint.readable, written, begin) if _is_boundary(written, at)]
+            found = [at for at in ends(edge.constraint.as_part.readable, written, begin) if _is_boundary(written, at)]
             for at in found if edge.shortest else reversed(found):
                 yield edge, begin, at
 
@@ -86,36 +84,3 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
 def _is_boundary(text: bytes, at: int) -> bool:
     """Return whether a place lies between two characters of UTF-8."""
     return at == len(text) or text[at] & 0xC0 != 0x80
-
-
-def _ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    """Return the places where a text of the automaton that begins at `begin` ends."""
-    return (
-        _regular_ends(automaton, text, begin)
-        if isinstance(automaton, ByteAutomaton)
-        else _nested_ends(automaton, text, begin)
-    )
-
-
-def _regular_ends(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    state, final = automaton.start, automaton.final
-    for at in range(begin, len(text) + 1):
-        if final[state]:
-            yield at
-        state = automaton.step(state, text[at : at + 1]) if at < len(text) else -1
-        if state < 0:
-            return
-
-
-def _nested_ends(automaton: PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    configurations: list[Configuration] = [(automaton.start, ())]
-    for at in range(begin, len(text) + 1):
-        if any(automaton.steps_from(each, automaton.num_classes) for each in configurations):
-            yield at
-        if at == len(text):
-            return
-        column = int(automaton.byte_class[text[at]])
-        reached = [after for each in configurations for after in automaton.steps_from(each, column)]
-        configurations = list(dict.fromkeys(reached))
-        if not configurations:
-            return

@@ -1,29 +1,37 @@
-"""replaced: an expression with some of its parts replaced."""
+"""Expressions made of others.
+
+replaced    an expression with some of its parts replaced
+own_text    an expression whose assertions see nothing around it
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from automata.assertions import holds_assertion
 from automata.expressions import (
     Alternation,
     Concatenation,
     Difference,
     Expr,
+    Intersection,
     Repetition,
     Transduction,
     Weighted,
     alternation,
     concat,
     difference,
+    intersection,
     repeat,
     transduction,
     weighted,
+    whole,
 )
 
 
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     """Return an expression with nodes replaced, from the outside in, wherever `replacement` gives another one. It looks
-    into concatenations, alternations, repetitions, differences, transductions and weighted parts."""
+    into concatenations, alternations, repetitions, intersections, differences, transductions and weighted parts."""
     done: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -40,6 +48,11 @@ def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     return done[id(root)]
 
 
+def own_text(expr: Expr) -> Expr:
+    """Return an expression as a text of its own: its assertions look at what it matches, and at nothing around it."""
+    return whole(expr) if holds_assertion(expr) else expr
+
+
 def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
     """Return a node with other operands, given by the identity of its own."""
     match node:
@@ -50,7 +63,10 @@ def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
         case Repetition():
             return repeat(parts[id(node.inner)], node.low, node.high)
         case Difference():
-            return difference(parts[id(node.left)], parts[id(node.right)])
+            # Without its other operand, what is left is still a text of its own.
+            return own_text(difference(parts[id(node.left)], parts[id(node.right)]))
+        case Intersection():
+            return own_text(intersection(parts[id(node.left)], parts[id(node.right)]))
         case Transduction():
             return transduction(parts[id(node.inner)], node.transducer)
         case Weighted():

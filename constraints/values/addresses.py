@@ -34,7 +34,8 @@ def _label() -> Expr:
 @cache
 def _top_level() -> Expr:
     """Return the last part of a host's name, which is not a number: at least two letters, or an encoded name."""
-    return alternation(repeat(char_set(*_LETTERS), 2, 63), concat("xn--", repeat(_ALNUM, 1, 59)))
+    encoded = concat(repeat(char_set("0123456789-", *_LETTERS), 0, 58), _ALNUM)
+    return alternation(repeat(char_set(*_LETTERS), 2, 63), concat("xn--", encoded))
 
 
 def email() -> Value[str]:

@@ -5,7 +5,8 @@
     behind_the_point(...)       digits of a fraction between two
 
 Two bounds share the digits in front; after the first where they differ, only one of them is left to compare with, and
-after any digit that is not that bound's own, none.
+after any digit that is not that bound's own, none. Expressions are built from the last digit to the first, as a bound
+may have more digits than Python's stack has frames.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from automata.expressions import EMPTY, EPSILON, Expr, alternation, char_set, concat, repeat
+from automata.texts import common_prefix_length
 
 
 @cache
@@ -31,18 +33,35 @@ def same_length(low: str, high: str) -> Expr:
     """Return the digit strings from `low` to `high`, which have the same length."""
     if low > high:
         return EMPTY
-    if not low:
-        return EPSILON
-    first, last, rest = int(low[0]), int(high[0]), len(low) - 1
-    if set(low) == {"0"} and set(high) == {"9"}:
-        return _digits(rest + 1, rest + 1)
-    if first == last:
-        return concat(low[0], same_length(low[1:], high[1:]))
-    return alternation(
-        concat(low[0], same_length(low[1:], "9" * rest)),
-        concat(digit(first + 1, last - 1), _digits(rest, rest)),
-        concat(high[0], same_length("0" * rest, high[1:])),
+    shared = common_prefix_length(low, high)
+    if shared == len(low):
+        return concat(low)
+    own, other, rest = low[shared:], high[shared:], len(low) - shared - 1
+    if set(own) == {"0"} and set(other) == {"9"}:
+        return concat(low[:shared], _digits(rest + 1, rest + 1))
+    between = concat(digit(int(own[0]) + 1, int(other[0]) - 1), _digits(rest, rest))
+    return concat(
+        low[:shared],
+        alternation(concat(own[0], _at_least(own[1:])), between, concat(other[0], _at_most(other[1:]))),
     )
+
+
+def _at_least(low: str) -> Expr:
+    """Return the digit strings of the same length that are not less; from the last digit to the first."""
+    zeros = len(low) - len(low.rstrip("0"))
+    found = _digits(zeros, zeros)
+    for size, own in enumerate(reversed(low.rstrip("0")), zeros):
+        found = alternation(concat(own, found), concat(digit(int(own) + 1), _digits(size, size)))
+    return found
+
+
+def _at_most(high: str) -> Expr:
+    """Return the digit strings of the same length that are not greater."""
+    nines = len(high) - len(high.rstrip("9"))
+    found = _digits(nines, nines)
+    for size, own in enumerate(reversed(high.rstrip("9")), nines):
+        found = alternation(concat(digit(0, int(own) - 1), _digits(size, size)), concat(own, found))
+    return found
 
 
 def naturals(low: int, high: int | None) -> Expr:
@@ -75,34 +94,61 @@ class Tail(NamedTuple):
     some: Expr
     none: bool
 
+    def or_none(self) -> Expr:
+        """Return all of them."""
+        return alternation(self.some, EPSILON) if self.none else self.some
+
 
 def behind_the_point(low: str | None, high: str | None, places: int | None) -> Tail:
     """Return the digits of fractions from `low` to `high`, at most `places` of them; a bound of None means no bound."""
-    low = low and low.rstrip("0")
-    high = None if high is None else high.rstrip("0")
-    if low and high is not None and low > high:
+    least, greatest = (low or "").rstrip("0"), None if high is None else high.rstrip("0")
+    if greatest is None:
+        return _not_below(least, places)
+    shared = common_prefix_length(least, greatest)
+    if least > greatest or (places is not None and places < shared):
         return Tail(EMPTY, False)
+    tail = _between(least[shared:], greatest[shared:], None if places is None else places - shared)
+    return Tail(concat(least[:shared], tail.or_none()), False) if shared else tail
+
+
+def _between(low: str, high: str, places: int | None) -> Tail:
+    """Return the same for bounds that differ in the first digit, or have none."""
+    if not low:
+        return _not_above(high, places)
     if places == 0:
-        return Tail(EMPTY, not low)
-    if high == "":
-        return Tail(repeat("0", 1, places), True)
-    if not low and high is None:
-        return Tail(repeat(digit(), 1, places), True)
-    first = int(low[0]) if low else 0
-    last = 9 if high is None else int(high[:1] or "0")
+        return Tail(EMPTY, False)
     rest = None if places is None else places - 1
+    some = alternation(
+        concat(low[0], _not_below(low[1:], rest).or_none()),
+        concat(digit(int(low[0]) + 1, int(high[0]) - 1), _any(rest).or_none()),
+        concat(high[0], _not_above(high[1:], rest).or_none()),
+    )
+    return Tail(some, False)
 
-    def behind(own: str | None, other: str | None) -> Expr:
-        tail = behind_the_point(own, other, rest)
-        return alternation(tail.some, EPSILON) if tail.none else tail.some
 
-    own, other = low and low[1:], None if high is None else high[1:]
-    if first == last:
-        some = concat(str(first), behind(own, other))
-    else:
-        some = alternation(
-            concat(str(first), behind(own, None)) if low else EMPTY,
-            concat(digit(first + bool(low), last - (high is not None)), behind(None, None)),
-            concat(str(last), behind(None, other)) if high is not None else EMPTY,
+def _any(places: int | None) -> Tail:
+    return Tail(EMPTY if places == 0 else repeat(digit(), 1, places), True)
+
+
+def _not_below(low: str, places: int | None) -> Tail:
+    """Return the digits of fractions that are not less; from the last digit to the first."""
+    digits = low[:places]
+    rest = None if places is None else places - len(digits)
+    tail = _any(rest) if digits == low else Tail(EMPTY, False)
+    for own in reversed(digits):
+        tail = Tail(alternation(concat(own, tail.or_none()), concat(digit(int(own) + 1), _any(rest).or_none())), False)
+        rest = None if rest is None else rest + 1
+    return tail
+
+
+def _not_above(high: str, places: int | None) -> Tail:
+    """Return the digits of fractions that are not greater."""
+    digits = high[:places]
+    rest = None if places is None else places - len(digits)
+    tail = Tail(EMPTY if rest == 0 else repeat("0", 1, rest), True)
+    for own in reversed(digits):
+        tail = Tail(
+            alternation(concat(digit(0, int(own) - 1), _any(rest).or_none()), concat(own, tail.or_none())), True
         )
-    return Tail(some, not low)
+        rest = None if rest is None else rest + 1
+    return tail

@@ -8,6 +8,7 @@ import ipaddress
 import itertools
 import random
 import re
+import unicodedata
 import uuid
 
 import pytest
@@ -84,6 +85,15 @@ def test_durations() -> None:
         for parts in itertools.product(pieces, repeat=length) if length < 5 else _shuffled(pieces, length):
             text = "".join(parts)
             assert _has("duration", text) == expected(text), text
+
+
+def test_durations_in_small_letters_are_neither_written_nor_excluded() -> None:
+    """The grammar of RFC 3339 takes letters in either case, as all of ABNF; ISO 8601 does not."""
+    for text in ("p1d", "P1d", "PT1h2M", "p1w"):
+        assert not string_matches(Format("duration"), text)
+        assert not string_matches(Not(Format("duration")), text)
+    for text in ("pt", "p", "PT1\u017f", "1d"):
+        assert string_matches(Not(Format("duration")), text)
 
 
 def _shuffled(pieces: list[str], length: int) -> list[list[str]]:
@@ -203,6 +213,28 @@ def test_mail() -> None:
             assert not _has(name, text)
     assert not _has("email", "é@b")
     assert _has("idn-email", "é@bücher.example")
+
+
+def test_numbers_of_addresses_in_mail_that_begin_with_zeros() -> None:
+    """RFC 5321, section 4.1.3, takes up to three digits; readers disagree about what they mean."""
+    for text in ("a@[01.2.3.4]", "a@[001.000.09.255]", "a@[IPv6:::01.2.3.4]"):
+        assert not string_matches(Format("email"), text)
+        assert not string_matches(Not(Format("email")), text)
+    for text in ("a@[0001.2.3.4]", "a@[256.2.3.4]", "a@[1.2.3]"):
+        assert string_matches(Not(Format("email")), text)
+
+
+def test_labels_of_international_mail() -> None:
+    idna = pytest.importorskip("idna")
+    for text in _samples("idn-email", 400, 40):
+        domain = text.rpartition("@")[2]
+        for label in [] if domain.startswith("[") else unicodedata.normalize("NFC", domain).split("."):
+            if not label.isascii():
+                idna.check_label(label)
+    for label in ("A\u00e9", "ab--\u00e9", "xn--\u00e9", "-\u00e9", "\u00e9-"):
+        assert not _has("idn-email", f"a@{label}")
+    for label in ("AB--C", "a\u00e9", "\u00e9ab--c"):
+        assert _has("idn-email", f"a@{label}")
 
 
 @given(st.lists(st.sampled_from(["0", "ab", "1.2.3.4", "", ""]), min_size=2, max_size=9))

@@ -58,6 +58,21 @@ def test_an_integer_of_more_digits_than_python_reads() -> None:
         integer().parse("1" * 5000)
 
 
+def test_bounds_of_more_digits_than_the_stack_has_frames() -> None:
+    low, high = 10**1500 + 20, 10**1500 + 77
+    assert count(integer(low, high).expr) == 58
+    assert integer(5, high).allows(str(high))
+    assert not integer(5, high).allows(str(high + 1))
+    half = "12" * 800
+    close = decimal(Decimal(f"0.{half}"), Decimal(f"0.{half}5"))
+    for digits, allowed in (("", True), ("00", True), ("3", True), ("5", True), ("51", False)):
+        assert close.allows(f"0.{half}{digits}") == allowed
+    assert not close.allows(f"0.{half[:-1]}1")
+    apart = decimal(Decimal(f"0.{half}"), Decimal(f"0.7{half}"))
+    for text, allowed in ((half, True), ("5", True), (half[:-1], False), (f"7{half}", True), (f"7{half}1", False)):
+        assert apart.allows(f"0.{text}") == allowed
+
+
 # Decimals
 
 

@@ -47,7 +47,7 @@ def too_large(
         _heaviest(document, _sizes(text)) if text is not None else _count(document, ItemCount, MemberCount, Contains)
     )
     if pointer is None and value is not None:
-        variants = {part: len(part.parts) for part in _variants(document, value)}
+        variants: dict[Formula, int] = {part: len(part.parts) for part in _variants(document, value)}
         pointer = _heaviest(document, variants or _about_its_parts(document, value))
     if pointer is None:
         return error

@@ -25,7 +25,7 @@ ProvisionalEnds::ProvisionalEnds(const RuleNetwork& rules, PushdownNetwork& netw
       budget_(budget),
       bytes_after_(rules.num_classes, 0, budget),
       later_bytes_(budget),
-      reached_over_(rules.num_classes, Vector<int32_t>(budget), budget),
+      reached_over_(budget),
       conditions_(budget),
       asked_(budget),
       made_(budget),
@@ -88,6 +88,7 @@ bool ProvisionalEnds::reads(int32_t state, int32_t condition) {
 }
 
 bool ProvisionalEnds::any_reads(int32_t column, int32_t condition) {
+  if (reached_over_.empty()) reached_over_.assign(bytes_after_.size(), Vector<int32_t>(budget_));
   Vector<int32_t>& reached = reached_over_[column];
   if (reached.empty()) {
     for (int32_t state = 0; state <= network_.end_state(); ++state) {

@@ -11,9 +11,10 @@
     regexes         regex                                                    ECMA-262
     identifiers     uuid                                                     RFC 4122
 
-A few are not regular, or only as very large automata. They have two languages: one with valid strings alone, and one
-with all valid strings and more (`at_most`), which is what a negation excludes. So a string between the two neither has
-the format nor lacks it, and no invalid string is accepted.
+A few are not regular, or only as very large automata, or have spellings that their grammars allow and readers refuse.
+They have two languages: one with valid strings alone, and one with all valid strings and more (`at_most`), which is
+what a negation excludes. So a string between the two neither has the format nor lacks it, and no invalid string is
+accepted.
 
 The automaton of a format is compiled when it is first needed.
 """
@@ -64,6 +65,8 @@ _LANGUAGES: Mapping[str, Callable[[], Expr | ByteAutomaton]] = {
 _AT_MOST: Mapping[str, Callable[[], Expr]] = {
     "date-time": dates.date_time_at_most,
     "time": dates.time_at_most,
+    "duration": dates.duration_at_most,
+    "email": mail.email_at_most,
     "idn-email": mail.idn_email_at_most,
     "hostname": hostnames.hostname_at_most,
     "idn-hostname": international.idn_hostname_at_most,

@@ -14,11 +14,11 @@ def ipv4() -> Expr:
     return octet + ("." + octet).repeat(3, 3)
 
 
-def ipv6(zeros: int = 1) -> Expr:
+def ipv6(zeros: int = 1, quad: Expr | None = None) -> Expr:
     """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; at most once, `::`
     stands for groups of zeros, so many or more."""
     group = parse("[0-9a-fA-F]{1,4}")
-    last = group + ":" + group | ipv4()
+    last = group + ":" + group | (quad or ipv4())
     ways = [(group + ":").repeat(6, 6) + last]
     for after in range(9 - zeros):
         # The groups before the double colon and after it are at most `8 - zeros`.

@@ -1,8 +1,9 @@
 """Dates and times: date-time, date and time are those of RFC 3339, section 5.6, duration that of its appendix A.
 
-The Gregorian calendar is followed, with leap years; letters may be in either case. A leap second is the last one of a
-day in UTC (section 5.7), so with an offset it stands at the minute of local time that is 23:59 in UTC. Offsets beside a
-leap second are whole or half hours: with all of them the automaton would need a state for each minute of the day.
+The Gregorian calendar is followed, with leap years; letters may be in either case. Those of durations are capitals: by
+the grammar they need not be, but most readers insist on it, as ISO 8601 does. A leap second is the last one of a day in
+UTC (section 5.7), so with an offset it stands at the minute of local time that is 23:59 in UTC. Offsets beside a leap
+second are whole or half hours: with all of them the automaton would need a state for each minute of the day.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ _LONG, _SHORT = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])", "(?:0[469]|11)-
 _FEBRUARY = "02-(?:0[1-9]|1[0-9]|2[0-8])"
 _LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _FRACTION = r"(?:\.[0-9]+)?"
+_DAYS = "(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
+_SECONDS = "T(?:[0-9]+S|[0-9]+M(?:[0-9]+S)?|[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?)"
+_DURATION = f"P(?:{_DAYS}(?:{_SECONDS})?|{_SECONDS}|[0-9]+W)"
 
 
 def date() -> Expr:
@@ -57,8 +61,9 @@ def date_time_at_most() -> Expr:
 
 def duration() -> Expr:
     """A part of a duration may be left out only at its beginning or its end: years and days have months between."""
-    day = "[0-9]+D"
-    days = f"(?:{day}|[0-9]+M(?:{day})?|[0-9]+Y(?:[0-9]+M(?:{day})?)?)"
-    second = "[0-9]+S"
-    seconds = f"T(?:{second}|[0-9]+M(?:{second})?|[0-9]+H(?:[0-9]+M(?:{second})?)?)"
-    return parse(f"P(?:{days}(?:{seconds})?|{seconds}|[0-9]+W)")
+    return parse(_DURATION)
+
+
+def duration_at_most() -> Expr:
+    """With letters in either case."""
+    return parse(f"(?ai:{_DURATION})")

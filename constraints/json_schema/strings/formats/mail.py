@@ -4,6 +4,9 @@ Mailbox          local-part "@" (domain | address-literal)
 local-part       atoms with dots between them, or a quoted string
 domain           labels of letters, digits and inner hyphens, with dots between them
 address-literal  an IPv4 address, or "IPv6:" and an IPv6 address, in brackets; `::` stands for two groups or more
+
+By this grammar the numbers of an IPv4 address may begin with zeros. Readers take such numbers for octal ones, for
+decimal ones or for a mistake, so none are written here.
 """
 
 from __future__ import annotations
@@ -16,18 +19,26 @@ from constraints.json_schema.strings.formats.international import LEFT_TO_RIGHT
 
 _ATOM = "-A-Za-z0-9!#$%&'*+/=?^_`{|}~"
 _QUOTED = r" !#-\[\]-~"
+_ASCII = ex.char_set((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _BEYOND_ASCII = r"\x80-\U0010ffff"
 
 
 def email() -> Expr:
-    return _mailbox("", parse("[A-Za-z0-9]"), ex.EMPTY)
+    return _mailbox("", _label(_ASCII))
+
+
+def email_at_most() -> Expr:
+    """With zeros before the numbers of an IPv4 address."""
+    number = parse("0{0,2}[0-9]|0?[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]")
+    return _mailbox("", _label(_ASCII), number + ("." + number).repeat(3, 3))
 
 
 def idn_email() -> Expr:
     """Any character beyond ASCII may stand in a local part. Labels are not held to Normalization Form C here, nor to a
-    length, and have the characters of `international` that are written from left to right, and diacritics."""
-    letter = ex.char_set((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), *LEFT_TO_RIGHT)
-    return _mailbox(_BEYOND_ASCII, letter, ex.char_set((0x300, 0x33F)))
+    length. Those beyond ASCII have the characters of `international` that are written from left to right, and
+    diacritics, but neither capitals nor two hyphens in third and fourth place (RFC 5891, section 4.2)."""
+    beyond = _label(ex.char_set((0x30, 0x39), (0x61, 0x7A), *LEFT_TO_RIGHT), ex.char_set((0x300, 0x33F)))
+    return _mailbox(_BEYOND_ASCII, _label(_ASCII) | beyond - parse("(?s:..--.*)"))
 
 
 def idn_email_at_most() -> Expr:
@@ -35,9 +46,13 @@ def idn_email_at_most() -> Expr:
     return parse("(?s:.+@.+)")
 
 
-def _mailbox(beyond: str, letter: Expr, mark: Expr) -> Expr:
+def _label(letter: Expr, mark: Expr = ex.EMPTY) -> Expr:
+    return letter + (mark | ex.literal("-").star() + letter).star()
+
+
+def _mailbox(beyond: str, label: Expr, quad: Expr | None = None) -> Expr:
     atom, quoted = f"[{_ATOM}{beyond}]+", f"[{_QUOTED}{beyond}]"
     local = parse(rf'{atom}(?:\.{atom})*|"(?:{quoted}|\\[ -~])*"')
-    label = letter + (mark | ex.literal("-").star() + letter).star()
-    literal = ex.concat("[", addresses.ipv4() | parse("[iI][pP][vV]6:") + addresses.ipv6(zeros=2), "]")
+    quad = quad or addresses.ipv4()
+    literal = ex.concat("[", quad | parse("[iI][pP][vV]6:") + addresses.ipv6(zeros=2, quad=quad), "]")
     return local + "@" + (label + ("." + label).star() | literal)

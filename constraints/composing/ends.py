@@ -1,0 +1,59 @@
+"""Where the texts of an automaton end in a text, and whether it has one in full.
+
+A token in an automaton (a label) stands for its name. Automata with a stack are made with words in mind, which are read
+on as far as they go, also into the name of a token that ends them; so the names of tokens are looked for beside the
+bytes. In all other automata names are written as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automata.byte_automaton import ByteAutomaton
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.step_table import Configuration
+
+
+def has_text(automaton: ByteAutomaton | PushdownAutomaton, text: bytes) -> bool:
+    """Return whether a text is one of an automaton's."""
+    if isinstance(automaton, PushdownAutomaton) and automaton.labels:
+        return len(text) in _nested_ends(automaton, text, 0)
+    return automaton.accepts(text)
+
+
+def ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
+    """Return the places where a text of the automaton that begins at `begin` ends, in order."""
+    return (
+        _regular_ends(automaton, text, begin)
+        if isinstance(automaton, ByteAutomaton)
+        else _nested_ends(automaton, text, begin)
+    )
+
+
+def _regular_ends(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator[int]:
+    state, final = automaton.start, automaton.final
+    for at in range(begin, len(text) + 1):
+        if state < 0:
+            return
+        if final[state]:
+            yield at
+        state = automaton.step(state, text[at : at + 1]) if at < len(text) else -1
+
+
+def _nested_ends(automaton: PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
+    names = [(name.encode(), automaton.num_classes + 1 + label) for label, name in enumerate(automaton.labels)]
+    # By place, the configurations there; a name leads beyond the next byte.
+    waiting: dict[int, list[Configuration]] = {begin: [(automaton.start, ())]}
+    for at in range(begin, len(text) + 1):
+        found = list(dict.fromkeys(waiting.pop(at, ())))
+        if any(automaton.steps_from(each, automaton.num_classes) for each in found):
+            yield at
+        moves = [(at + len(name), column) for name, column in names if text.startswith(name, at)] if found else []
+        if at < len(text):
+            moves.append((at + 1, int(automaton.byte_class[text[at]])))
+        for place, column in moves:
+            reached = [after for each in found for after in automaton.steps_from(each, column)]
+            if reached:
+                waiting.setdefault(place, []).extend(reached)
+        if not waiting:
+            return
