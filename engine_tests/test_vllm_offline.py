@@ -27,6 +27,10 @@ def llm() -> Any:
             patch.setenv(name, value)
         from vllm import LLM
 
+        from serving.vllm.plugin import register
+
+        # vLLM loads plugins once in a process, where tests of another module may have come before.
+        register()
         spec = find_spec("decoding")
         assert spec is not None
         model = Path(str(spec.origin)).parent / "model"
@@ -59,3 +63,15 @@ def test_beam_search(llm: Any, constraint: dict[str, Any], pattern: str) -> None
     texts = [sequence.text.removeprefix(PROMPT) for sequence in output.sequences]
     assert texts
     assert all(re.fullmatch(pattern, text.removesuffix("<|endoftext|>")) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "option", [{"whitespace_pattern": " ?"}, {"disable_any_whitespace": True}, {"disable_additional_properties": True}]
+)
+def test_options_that_vllm_keeps_to_itself_are_refused(llm: Any, option: dict[str, Any]) -> None:
+    from vllm import SamplingParams
+    from vllm.exceptions import VLLMValidationError
+
+    parameters = SamplingParams(max_tokens=8, structured_outputs=asked(json={"type": "object"}, **option))
+    with pytest.raises(VLLMValidationError, match=f"{next(iter(option))} is not supported in a request"):
+        llm.generate([PROMPT], parameters, use_tqdm=False)

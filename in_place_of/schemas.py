@@ -91,9 +91,10 @@ def at_most_items(schema: Any, number: int) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     found = {name: _each(name, value, partial(at_most_items, number=number)) for name, value in schema.items()}
-    kinds = schema.get("type", ())
-    if "array" in ([kinds] if isinstance(kinds, str) else kinds):
-        found.setdefault("maxItems", max(number, schema.get("minItems", 0)))
+    kinds, least = schema.get("type"), schema.get("minItems")
+    if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
+        # What is no number is refused where the schema is read.
+        found.setdefault("maxItems", max(number, least) if isinstance(least, int | float) else number)
     return found
 
 

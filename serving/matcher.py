@@ -59,17 +59,22 @@ def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], ma
 
     Args:
         positions: for each row, where its text stands.
-        out: packed words, int32 `[B, W]`, contiguous, at least as wide as each vocabulary; words past it are cleared.
+        out: packed words, int32 `[B, W]`, at least as wide as each vocabulary; words past it are cleared.
         max_threads: the most threads, including the calling one; fewer for a small batch.
 
     Returns:
         The rows whose automata exceeded their limits. They allow all tokens: whatever is written, the matcher refuses
         it if it is not allowed.
+
+    Raises:
+        IndexError: `out` has no such row.
     """
     rows, wanted = sorted(positions), [positions[row] for row in sorted(positions)]
     if not rows:
         return []
-    together = rows[-1] - rows[0] == len(rows) - 1
+    if rows[0] < 0:
+        raise IndexError(f"row {rows[0]} is asked for, and the first one is 0")
+    together = out.flags.c_contiguous and rows[-1] - rows[0] == len(rows) - 1
     words = out[rows[0] : rows[-1] + 1] if together else np.empty((len(rows), out.shape[1]), np.int32)
     exceeded = _fill(wanted, words, min(max_threads, 1 + len(rows) // _ROWS_A_THREAD))
     if not together:

@@ -128,7 +128,7 @@ class SequenceProcessor:
                 one, which is waited for at the first call.
             vocabulary: the tokens of the model.
             stops: further tokens at which the engine stops. They end the text where it may end, and are masked
-                elsewhere. Where nothing else is left, the text ends early, with `error`.
+                elsewhere. Where nothing else is left, the text ends early, with `error`. Negative numbers are none.
             max_tokens: how many tokens the text may have, the end token included. A token is then allowed only if the
                 text can still be completed after it, so every text is complete. None: a text is cut off where the
                 engine stops.
@@ -146,7 +146,7 @@ class SequenceProcessor:
             raise ValueError(f"max_tokens is 1 or more, or None, not {max_tokens}")
         self.vocabulary, self.max_tokens = vocabulary, max_tokens
         self.error: Exception | None = None
-        self._stops = tuple(stops)
+        self._stops = tuple(stop for stop in stops if stop >= 0)
         (one,) = constrained([constraint], vocabulary, at_text_start=at_text_start, limits=limits)
         if not isinstance(one, Future):
             resolved(one, vocabulary, max_tokens)

@@ -9,14 +9,14 @@ hold, such as another notation than JSON, is refused by its name.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal, TypeAlias
 
 from automata import expressions as ex
 from automata.errors import TokenfstError
 from automata.expressions import ANY_TEXT, Expr
-from automata.limits import DEFAULT_LIMITS, Limits
+from automata.limits import DEFAULT_LIMITS, Limits, Work, spend
 from automata.pattern import parse
 from automata.queries import counterexample
 from constraints import Whitespace, choice, free_text, grammar, json_schema, sequence, text_until, token, triggered
@@ -34,10 +34,12 @@ REFUSED: Final = (TokenfstError, ValueError, TypeError, KeyError, RecursionError
 MAX_DIGITS: Final = 20
 
 _MAX_SHOWN: Final = 60
+# What reading a format takes, beside what is in it, in the steps of `spend`.
+_STEPS: Final = 100
 _BLANK: Final = ex.char_set(" \t\n\r")
 # Fields of formats that have no effect at these values, and are refused at others.
 _WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
-    "json_schema": {"style": "json", "excludes": []},
+    "json_schema": {"style": "json", "any_order": False, "excludes": []},
     "any_text": {"max_tokens": None, "max_chars": None},
 }
 
@@ -51,13 +53,18 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
         blanks: where blanks may stand in JSON: as `json.dumps` writes them, nowhere, or as the caller says. The first
             two are bounded, and numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either
             without end.
-        limits: how much time and memory reading a schema may take.
+        limits: how much time and memory reading may take.
 
     Raises:
         ValueError: it cannot be honoured; the message says where and why. All errors of constraints are of this kind.
         LimitExceeded: it is too large.
     """
-    return _within_depth(lambda: _constraint(kind, text, blanks, limits))
+
+    def read() -> Composable:
+        with Work(limits).current():
+            return _constraint(kind, text, blanks, limits)
+
+    return _within_depth(read)
 
 
 def _constraint(kind: Kind, text: str, blanks: Blanks, limits: Limits) -> Composable:
@@ -186,23 +193,33 @@ def _field(value: Any, name: str, where: str) -> Any:
 
 
 class _Formats:
-    """Reads the formats of XGrammar's structural tags."""
+    """Reads the formats of XGrammar's structural tags.
+
+    Free text at the end of a tag's content, however deep it stands there, holds none of the texts that end the tag, so
+    the tag is over where the first of them is written. What reads formats is given these texts as `ends`.
+    """
 
     def __init__(self, blanks: Blanks, limits: Limits, content: Composable | None = None) -> None:
         self.blanks: Blanks = blanks
         self.limits = limits
         self.content = content
 
-    def constraint(self, value: Any, where: str) -> Composable:
+    def constraint(self, value: Any, where: str, ends: Sequence[str] = ()) -> Composable:
         """Return the constraint of a format.
+
+        Args:
+            value: the format.
+            where: its place in the structural tag.
+            ends: the texts that end the tag at the end of whose content it stands.
 
         Raises:
             ValueError: it is not a structural tag, or of an unknown type.
         """
+        spend(_STEPS)
         kind = _field(value, "type", where)
         if kind == "content" and self.content is not None:
             return self.content
-        read = self._readers(value, where).get(kind) if isinstance(kind, str) else None
+        read = self._readers(value, where, ends).get(kind) if isinstance(kind, str) else None
         if read is None:
             raise _Malformed(f"{where}: a structural tag of type {kind!r} is not supported")
         for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
@@ -215,26 +232,26 @@ class _Formats:
         except ValueError as error:
             raise _Malformed(f"{where}: {error}") from None
 
-    def _readers(self, value: Any, where: str) -> dict[str, Callable[[], Composable]]:
+    def _readers(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Callable[[], Composable]]:
         """Return what reads a format, by its type."""
         return {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
             "json_schema": lambda: self._schema(value, where),
             "regex": lambda: parse(self._text(value, "pattern", where)),
             "grammar": lambda: grammar(self._text(value, "grammar", where)),
-            "any_text": lambda: self._any_text(value, where),
+            "any_text": lambda: self._any_text(value, where, ends),
             "token": lambda: self._token(value, where),
             "exclude_token": lambda: self._other_token(value, where),
             "any_tokens": lambda: self._other_tokens(value, where),
-            "sequence": lambda: sequence(*self._several(value, "elements", where)),
-            "or": lambda: self._either(value, where),
-            "optional": lambda: self._repeated(value, where, 0, 1),
-            "star": lambda: self._repeated(value, where, 0, None),
-            "plus": lambda: self._repeated(value, where, 1, None),
-            "repeat": lambda: self._repeated(value, where, *self._bounds(value, where)),
-            "tag": lambda: sequence(*self._tag(value, where)),
-            "triggered_tags": lambda: self._triggered(value, where),
-            "tags_with_separator": lambda: self._separated(value, where),
+            "sequence": lambda: self._sequence(value, where, ends),
+            "or": lambda: self._either(value, where, ends),
+            "optional": lambda: self._repeated(value, where, ends, 0, 1),
+            "star": lambda: self._repeated(value, where, ends, 0, None),
+            "plus": lambda: self._repeated(value, where, ends, 1, None),
+            "repeat": lambda: self._repeated(value, where, ends, *self._bounds(value, where)),
+            "tag": lambda: sequence(*self._tag(value, where, ends)),
+            "triggered_tags": lambda: self._triggered(value, where, ends),
+            "tags_with_separator": lambda: self._separated(value, where, ends),
         }
 
     def _text(self, value: Any, name: str, where: str) -> str:
@@ -244,11 +261,16 @@ class _Formats:
         _check_characters(text, f"{where}.{name}")
         return text
 
-    def _several(self, value: Any, name: str, where: str) -> list[Composable]:
-        elements = _field(value, name, where)
+    def _elements(self, value: Any, where: str) -> list[Any]:
+        elements = _field(value, "elements", where)
         if not isinstance(elements, list) or not elements:
-            raise _Malformed(f"{where}.{name} is a list of formats, not {_shown(elements)}")
-        return [self.constraint(each, f"{where}.{name}[{number}]") for number, each in enumerate(elements)]
+            raise _Malformed(f"{where}.elements is a list of formats, not {_shown(elements)}")
+        return elements
+
+    def _sequence(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        elements = self._elements(value, where)
+        read = [self.constraint(each, f"{where}.elements[{at}]") for at, each in enumerate(elements[:-1])]
+        return sequence(*read, self.constraint(elements[-1], f"{where}.elements[{len(read)}]", ends))
 
     def _schema(self, value: Any, where: str) -> Composable:
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
@@ -268,8 +290,8 @@ class _Formats:
             self._other_token(value, where), 0, None if most is None else _count(most, f"{where}.max_tokens")
         )
 
-    def _repeated(self, value: Any, where: str, low: int, high: int | None) -> Composable:
-        content = self.constraint(_field(value, "content", where), f"{where}.content")
+    def _repeated(self, value: Any, where: str, ends: Sequence[str], low: int, high: int | None) -> Composable:
+        content = self.constraint(_field(value, "content", where), f"{where}.content", ends)
         return composed(repeated(part_of(content), low, high), str)
 
     def _bounds(self, value: Any, where: str) -> tuple[int, int | None]:
@@ -287,80 +309,96 @@ class _Formats:
             raise _Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
         return without
 
-    def _any_text(self, value: Any, where: str) -> Expr:
-        without = self._excluded(value, where)
+    def _any_text(self, value: Any, where: str, ends: Sequence[str]) -> Expr:
+        without = [*self._excluded(value, where), *ends]
         return free_text(*without) if without else ANY_TEXT
 
-    def _either(self, value: Any, where: str) -> Composable:
-        first, *others = self._several(value, "elements", where)
-        for other in others:
-            first = _or(first, other)
-        return first
+    def _either(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        elements = enumerate(self._elements(value, where))
+        return _any_of([self.constraint(each, f"{where}.elements[{at}]", ends) for at, each in elements])
 
-    def _tag(self, value: Any, where: str) -> tuple[Composable, ...]:
-        begin = _field(value, "begin", where)
+    def _tag(self, value: Any, where: str, ends: Sequence[str]) -> tuple[Composable, ...]:
+        begin, end = _field(value, "begin", where), value.get("end", "")
         first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
-        content = self.constraint(_field(value, "content", where), f"{where}.content")
-        return first, content, self._end(value.get("end", ""), f"{where}.end")
+        own = [] if isinstance(end, dict) else _texts([end] if isinstance(end, str) else end, f"{where}.end")
+        # Where the tag may end without a text of its own, it is the tag around it that ends.
+        within = [*filter(None, own), *(ends if "" in own else ())]
+        content = self.constraint(_field(value, "content", where), f"{where}.content", within)
+        last = self._token(end, f"{where}.end") if isinstance(end, dict) else ex.alternation(*map(ex.literal, own))
+        return first, content, last
 
-    def _end(self, end: Any, where: str) -> Expr:
-        if isinstance(end, dict):
-            return self._token(end, where)
-        return ex.alternation(*map(ex.literal, [end] if isinstance(end, str) else _texts(end, where)))
-
-    def _separated(self, value: Any, where: str) -> Composable:
+    def _separated(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
         """Return tags with a separator between them: one, or any number."""
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
             raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
-        parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]"))) for at, tag in enumerate(tags)]
+        parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]", ends))) for at, tag in enumerate(tags)]
         tag, separator = either(parts), Part(ex.literal(self._text(value, "separator", where)))
         more = repeated(concatenated([separator, tag]), 0, None)
         once = tag if value.get("stop_after_first") else concatenated([tag, more])
         return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
-    def _triggered(self, value: Any, where: str) -> Composable:
+    def _triggered(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
         """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
-        switched = self._switched(value, where)
+        switched, without = self._switched(value, where, ends), self._excluded(value, where)
+        # An end that holds another marker cannot occur anyway.
+        without += [end for end in ends if not _holds_another(end, [*switched, *without, *ends])]
         # What may not occur is a marker after which nothing may come.
-        markers = switched | dict.fromkeys(self._excluded(value, where), ex.EMPTY)
+        markers = switched | dict.fromkeys(without, ex.EMPTY)
         stops = value.get("stop_after_first")
         if value.get("at_least_one"):
             first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
             return composed(first if stops else concatenated([first, part_of(triggered(markers))]), str)
-        return _until_first(switched, list(markers)) if stops else triggered(markers)
+        return _until_first(switched, without) if stops else triggered(markers)
 
-    def _switched(self, value: Any, where: str) -> dict[str, Composable]:
+    def _switched(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Composable]:
         """Return what may follow each trigger."""
         triggers = _texts(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
             raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
-        switched: dict[str, Composable] = {}
+        switched: dict[str, list[Composable]] = {}
         for number, tag in enumerate(tags):
-            _, content, end = self._tag(tag, f"{where}.tags[{number}]")
+            spend(len(triggers))
+            _, content, end = self._tag(tag, f"{where}.tags[{number}]", ends)
             text = self._text(tag, "begin", f"{where}.tags[{number}]")
             trigger = next((each for each in triggers if each and text.startswith(each)), None)
             if trigger is None:
                 raise _Malformed(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
-            rest = sequence(ex.literal(text[len(trigger) :]), content, end)
-            switched[trigger] = _or(switched[trigger], rest) if trigger in switched else rest
-        return switched
+            switched.setdefault(trigger, []).append(sequence(ex.literal(text[len(trigger) :]), content, end))
+        for number, each in enumerate(triggers):
+            spend(len(tags))
+            if not any(tag["begin"].startswith(each) for tag in tags):
+                raise _Malformed(f"{where}.triggers[{number}] is {each!r}, with which no tag begins")
+        return {trigger: _any_of(rests) for trigger, rests in switched.items()}
 
 
-def _until_first(switched: Mapping[str, Composable], markers: list[str]) -> Composable:
-    """Return free text without markers, or free text up to the first one and what may follow that."""
-    first = text_until(ex.alternation(*map(ex.literal, markers)))
-    ways = [Part(free_text(*markers))]
+def _holds_another(text: str, others: Sequence[str]) -> bool:
+    return any(other in text for other in others if other != text)
+
+
+def _until_first(switched: Mapping[str, Composable], without: Sequence[str]) -> Composable:
+    """Return free text without triggers, or free text up to the first one and what may follow that.
+
+    Args:
+        switched: what may follow each trigger.
+        without: texts that may not occur, also where a trigger ends with one of them.
+    """
+    first = text_until(ex.alternation(*map(ex.literal, [*switched, *without])))
+    excluded = ANY_TEXT + ex.alternation(*map(ex.literal, without))
+    ways = [Part(free_text(*switched, *without))]
     for trigger, rest in switched.items():
-        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger))), part_of(rest)]))
+        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger)) - excluded), part_of(rest)]))
     return composed(either(ways), str)
 
 
-def _or(left: Composable, right: Composable) -> Composable:
-    if isinstance(left, Expr) and isinstance(right, Expr):
-        return left | right
-    return sequence(left) | sequence(right)
+def _any_of(constraints: Sequence[Composable]) -> Composable:
+    if len(constraints) == 1:
+        return constraints[0]
+    exprs = [each for each in constraints if isinstance(each, Expr)]
+    if len(exprs) == len(constraints):
+        return ex.alternation(*exprs)
+    return composed(either([part_of(each) for each in constraints]), str)
 
 
 def _count(value: Any, where: str) -> int:
@@ -371,7 +409,7 @@ def _count(value: Any, where: str) -> int:
 
 def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
     """Return the name of a set of tokens, or of all others; each is given by its number or by its own name."""
-    if isinstance(tokens, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in tokens):
+    if isinstance(tokens, list) and all(type(each) is int and each >= 0 for each in tokens):
         return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
     if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):
         return f"!{tokens[0]}" if others else tokens[0]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from automata.errors import NotOffered
 from tokenfst import Vocabulary
 
 _WORDS: Final = [
@@ -57,6 +58,25 @@ def allowed(words: Any, size: int = len(VOCABULARY)) -> set[int]:
     """The tokens of a packed mask."""
     array = np.ascontiguousarray(np.asarray(words).reshape(-1))
     return set(np.flatnonzero(np.unpackbits(array.view(np.uint8), count=size, bitorder="little")).tolist())
+
+
+def unknown(theirs: Any, ours: Any) -> list[str]:
+    """The classes and functions of another package that its stand-in neither has nor names as not offered."""
+    return [
+        name
+        for name, value in vars(theirs).items()
+        if not name.startswith("_") and callable(value) and not _is_known(ours, name)
+    ]
+
+
+def _is_known(ours: Any, name: str) -> bool:
+    try:
+        getattr(ours, name)
+    except NotOffered:
+        return True
+    except AttributeError:
+        return False
+    return True
 
 
 def text_of(tokens: Iterable[int]) -> bytes:

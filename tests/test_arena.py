@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 import torch
 from kinds import complete
+from line_interrupts import interrupted
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 
+import tokenfst
 from automata import parse
 from automata.counted import compile_counted
 from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
@@ -288,3 +291,25 @@ def test_candidates_that_cannot_be_compared_are_refused() -> None:
     many = Candidates(*[one.expand(1, 70_000)] * 3, one[..., None].expand(1, 70_000, 1))
     with pytest.raises(LimitExceeded, match="70,000 candidates"):
         keep_distinct(torch.zeros(1, 1, 8, dtype=torch.int64), many)
+
+
+def test_automata_that_are_being_moved_or_dropped_survive_an_interrupt() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b""], eos_ids=[2])
+    first, short, long = (tokenfst.compile(pattern, vocabulary) for pattern in ("ab", "b", "(ab){9}a"))
+    line, goes_on = 0, True
+    while goes_on:
+        arena = Arena(vocabulary, max_bytes=1 << 14)
+        slots = [arena.add(first), arena.add(short), arena.add(long)]
+        held = arena.slot_sizes
+        at = arena.starts([slots[0], slots[2]])
+        goes_on = interrupted(partial(arena.drop, slots[1]), line, "arena/heap.py")
+        if slots[1] in arena.slot_sizes:
+            arena.drop(slots[1])
+        assert arena.nbytes == sum(held.values()) - held[slots[1]]
+        goes_on |= interrupted(arena.compact, line, "arena/heap.py")
+        for token in [0, 1]:
+            assert arena.forced(at).tolist() == [token, token]
+            at = arena.advance(at, torch.tensor([token, token]))
+        assert arena.forced(at).tolist() == [2, 0]
+        line += 1
+    assert line > 20

@@ -18,7 +18,7 @@ import llguidance.torch
 import numpy as np
 import pytest
 import torch
-from stand_in_cases import END, PATTERNS, SCHEMAS, VOCABULARY, allowed
+from stand_in_cases import END, PATTERNS, SCHEMAS, VOCABULARY, allowed, unknown
 
 import in_place_of.llguidance as stand_in
 import in_place_of.llguidance.hf
@@ -177,6 +177,32 @@ def test_what_is_not_allowed_is_an_error_that_stays(tokens: list[int]) -> None:
     assert both.ours.get_error()
 
 
+@pytest.mark.parametrize("tokens", [[97, END], [97, END, END], [97, 98, END], [97, 98, END, END, END], [97, END, 98]])
+def test_ends_among_tokens_are_steps(tokens: list[int]) -> None:
+    for number in range(1, len(tokens) + 1):
+        both = matchers("grammar_from_regex", "ab?")
+        both.validate_tokens(tokens)
+        if both.consume_tokens(tokens):
+            assert both.consume_token(END)
+            both.rollback(number)
+            both.is_accepting()
+            both.reset()
+            both.masks()
+
+
+def test_where_a_text_has_stopped_no_tokens_come_together() -> None:
+    for stop in ([97, 98], [97, END]):
+        both = matchers("grammar_from_regex", "ab?")
+        assert both.consume_tokens(stop)
+        assert both.consume_tokens([])
+        assert both.consume_token(END)
+        assert both.try_consume_tokens([END]) == 0
+        assert not both.consume_tokens([END])
+        assert both.is_error()
+        assert both.consume_token(END)
+        assert both.is_error()
+
+
 def test_taking_back_too_much_is_an_error() -> None:
     both = matchers("grammar_from_regex", "ab*c")
     assert both.consume_token(97)
@@ -282,7 +308,7 @@ def test_the_tokens() -> None:
     both.tokenize_bytes(b"abc\xc3\xa9\xc3")
     both.decode_bytes([97, 260, 0])
     both.decode_str([97, 0xC3])
-    for token in (97, END, END + 1):
+    for token in (97, END, END + 1, len(VOCABULARY)):
         both.is_special_token(token)
     assert ours.with_slices(ours.general_slices() + ours.json_slices()) is ours
 
@@ -321,9 +347,46 @@ def test_masks_of_batches() -> None:
             pairs = [(matcher, row) for row, matcher in enumerate(made[:4])]
             module.fill_next_token_bitmask_par(executor, pairs, words)
             found.append([allowed(row) for row in words[[0, 1, 2, 3, 6]]])
-            assert executor.consume_token_par([(made[0], 97), (made[1], 97)])[1] is False
+            assert module.consume_token_par(executor, [(made[0], 97), (made[1], 97)])[1] is False
             made[0].rollback(1)
     assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_masks_that_fit_nothing_are_refused() -> None:
+    logits, mask = np.zeros((2, 8), np.float32), np.ones((1, 1), np.int32)
+    for package in PACKAGES:
+        with pytest.raises((AssertionError, ValueError)):
+            package.numpy.apply_token_bitmask_inplace(logits, mask)
+        with pytest.raises((AssertionError, ValueError)):
+            package.torch.apply_token_bitmask_inplace(torch.from_numpy(logits), torch.from_numpy(mask))
+        made = matchers("grammar_from_regex", "ab").ours
+        words = package.numpy.allocate_token_bitmask(2, 2 * len(VOCABULARY))
+        for wrong in (words[:, ::2], words.astype(np.int64)):
+            with pytest.raises(ValueError, match="a bit mask"):
+                in_place_of.llguidance.numpy.fill_next_token_bitmask(made, wrong)
+            with pytest.raises(ValueError, match="a bit mask"):
+                in_place_of.llguidance.torch.fill_next_token_bitmask(made, torch.from_numpy(wrong))
+            with pytest.raises(ValueError, match="a bit mask"):
+                in_place_of.llguidance.numpy.fill_next_token_bitmask_par(stand_in.LLExecutor(), [(made, 0)], wrong)
+
+
+def test_rows_that_are_not_there_are_refused() -> None:
+    for package, tokenizer in zip(PACKAGES, TOKENIZERS, strict=True):
+        made = [package.LLMatcher(tokenizer, package.LLMatcher.grammar_from_regex(one)) for one in ("a", "b")]
+        for rows, error in (((1, -1), (IndexError, OverflowError)), ((0, 4), (IndexError, ValueError))):
+            words = package.numpy.allocate_token_bitmask(3, len(VOCABULARY))
+            with pytest.raises(error):
+                package.numpy.fill_next_token_bitmask_par(
+                    package.LLExecutor(), list(zip(made, rows, strict=True)), words
+                )
+            assert (words == -1).all()
+
+
+@pytest.mark.parametrize("grammar", [5, {"grammars": []}, b"a", None])
+def test_a_grammar_that_is_not_text_is_an_error_of_its_matcher(grammar: Any) -> None:
+    for package, tokenizer in zip(PACKAGES, TOKENIZERS, strict=True):
+        assert package.LLMatcher(tokenizer, grammar, log_level=0).is_error()
+    assert stand_in.LLMatcher.validate_grammar(grammar).startswith("a grammar is text, not ")
 
 
 def test_masks_in_logits() -> None:
@@ -339,6 +402,8 @@ def test_masks_in_logits() -> None:
 
 
 def test_what_is_not_there_is_named() -> None:
+    assert unknown(llguidance, stand_in) == unknown(llguidance.LLMatcher, stand_in.LLMatcher) == []
+    assert unknown(llguidance.LLTokenizer, stand_in.LLTokenizer) == []
     made = stand_in.LLMatcher
     source = made.grammar_from_regex("ab")
     for call in (

@@ -14,7 +14,7 @@ import torch
 import transformers
 
 import in_place_of.lmformatenforcer as stand_in
-from automata.errors import NotOffered, PatternError
+from automata.errors import NotOffered, PatternError, SchemaError
 from decoding import bundled_model
 from in_place_of.lmformatenforcer import integrations
 from in_place_of.lmformatenforcer.integrations import transformers as ours
@@ -124,6 +124,15 @@ def test_arrays_have_as_many_items_as_was_asked_for() -> None:
         text = '{"a": 0, "bc": [' + ", ".join(["true"] * number) + "]}"
         assert accepts(second, text) == (number <= 20)
         assert not accepts(first, text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [({"type": 5}, "at /type"), ({"items": {"type": "array", "minItems": "2"}}, "at /items/minItems")],
+)
+def test_a_broken_schema_is_refused_with_its_place(schema: Any, place: str) -> None:
+    with pytest.raises(SchemaError, match=place):
+        stand_in.JsonSchemaParser(schema)
 
 
 def test_the_order_of_properties() -> None:

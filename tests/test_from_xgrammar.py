@@ -11,7 +11,7 @@ import pydantic
 import pytest
 import torch
 import xgrammar
-from stand_in_cases import END, PATTERNS, SCHEMAS, VOCABULARY, allowed
+from stand_in_cases import END, PATTERNS, SCHEMAS, VOCABULARY, allowed, unknown
 
 import in_place_of.xgrammar as stand_in
 from automata.errors import GrammarError, NotOffered, PatternError, VocabularyError
@@ -235,6 +235,43 @@ def test_masks_in_logits() -> None:
     assert (masks == -1).all()
 
 
+@pytest.mark.parametrize(
+    ("logits", "masks", "indices", "message"),
+    [
+        ((2, 8), (1, 1), None, "there are 2 rows of logits, and 1 masks"),
+        ((1, 8), (2, 1), None, "there are 1 rows of logits, and 2 masks"),
+        ((2, 8), (2, 1), [-1], "row -1 is asked for, and there are 2"),
+        ((2, 8), (1, 1), [1], "row 1 is asked for, and there are 1"),
+    ],
+)
+def test_logits_without_a_mask_are_refused(logits: Any, masks: Any, indices: Any, message: str) -> None:
+    words, error = torch.ones(masks, dtype=torch.int32), ValueError if indices is None else IndexError
+    with pytest.raises(RuntimeError):
+        xgrammar.apply_token_bitmask_inplace(torch.zeros(logits), words, indices=indices)
+    with pytest.raises(error, match=message):
+        stand_in.apply_token_bitmask_inplace(torch.zeros(logits), words, indices=indices)
+    with pytest.raises(ValueError, match="a bit mask is int32, not torch"):
+        stand_in.apply_token_bitmask_inplace(torch.zeros(logits), words.long(), indices=indices)
+
+
+def test_masks_that_cannot_be_filled_are_refused() -> None:
+    width = stand_in.get_bitmask_shape(1, len(VOCABULARY))[1]
+    for package, one in zip((xgrammar, stand_in), COMPILERS, strict=True):
+        matcher, words = package.GrammarMatcher(one.compile_regex("ab")), torch.full((4, 2 * width), 7).int()
+        for index in (-1, 4):
+            with pytest.raises((IndexError, RuntimeError)):
+                matcher.fill_next_token_bitmask(words[:, :width], index)
+            with pytest.raises((IndexError, RuntimeError)):
+                package.BatchGrammarMatcher().batch_fill_next_token_bitmask([matcher], words[:, :width], [index])
+        assert (words == 7).all()
+    # Rows may lie apart, the words of a row may not.
+    stand_in.BatchGrammarMatcher().batch_fill_next_token_bitmask([matcher, matcher], words[::2, :width])
+    assert [allowed(row[:width]) for row in words[::2]] == [{ord("a"), VOCABULARY.tokens.index(b"ab")}] * 2
+    assert (words[1::2] == 7).all()
+    with pytest.raises(ValueError, match="lie side by side"):
+        matcher.fill_next_token_bitmask(words[:, ::2])
+
+
 def test_batches() -> None:
     found = []
     for package, one in zip((xgrammar, stand_in), COMPILERS, strict=True):
@@ -289,6 +326,7 @@ def test_what_is_not_there_is_named() -> None:
             call()
     with pytest.raises(AttributeError):
         _ = stand_in.no_such_name
+    assert unknown(xgrammar, stand_in) == []
 
 
 def test_mistakes_are_errors_of_this_project() -> None:

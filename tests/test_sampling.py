@@ -321,12 +321,16 @@ def test_a_mask_of_another_shape_is_refused() -> None:
         {"temperature": -0.1},
         {"temperature": math.nan},
         {"temperature": math.inf},
+        {"temperature": 1e39},
         {"top_k": 0},
         {"top_p": 0.0},
         {"top_p": 1.1},
         {"min_p": -0.1},
         {"typical_p": 0.0},
         {"repetition_penalty": 0.0},
+        {"repetition_penalty": 1e-46},
+        {"repetition_penalty": 1e39},
+        {"presence_penalty": -1e39},
         {"presence_penalty": math.inf},
         {"frequency_penalty": math.nan},
     ],
@@ -335,6 +339,22 @@ def test_a_mask_of_another_shape_is_refused() -> None:
 def test_settings_out_of_range_are_refused_by_name(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Sampling(**wrong)
+
+
+def test_top_k_is_an_integer_of_any_size() -> None:
+    with pytest.raises(TypeError, match=r"top_k is a number of tokens, not 2\.5"):
+        Sampling(top_k=2.5)  # type: ignore[arg-type]
+    logits = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    every = Samplings.of([Sampling(top_k=1 << 70), Sampling(top_k=1)])
+    assert (probabilities(logits, None, every) > 0).tolist() == [[True, True], [True, False]]
+
+
+@pytest.mark.parametrize("name", ["top_p", "typical_p"])
+def test_a_share_below_what_float32_tells_from_zero_keeps_one_token(name: str) -> None:
+    logits, least = torch.tensor([[2.0, 0.0, -1.0]]), Sampling(**{name: 1e-46})  # type: ignore[arg-type]
+    for columns in least, Samplings.of([least], every=True):
+        result = probabilities(logits, None, columns)
+        assert sorted(result[0].tolist()) == [0, 0, 1]
 
 
 def test_sampling_is_one_graph() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import constraints
 import tokenfst
+from automata import parse
 from automata.errors import IncompleteOutput
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import Difficulty
@@ -347,3 +348,34 @@ def test_a_text_that_becomes_better_with_its_length_is_waited_for() -> None:
 
     found = beam_search(logits, LETTERS, [[0]], automaton, max_new_tokens=4, beams=1, length_penalty=1.0)[0]
     assert [one.text for one in found] == ["bbb"]
+
+
+def test_a_text_that_a_later_token_rewards_is_waited_for() -> None:
+    """Weights below zero may raise a score after the first texts have ended; against all texts within the limit."""
+    automaton = tokenfst.compile((parse("b") | parse("a").weighted(-2)).star(), LETTERS)
+
+    def logits(rows: list[list[int]]) -> torch.Tensor:
+        following = {1: [0.0, -1.0, -99, -99, 3.0]}
+        return torch.tensor([following.get(len(row), [4.0, 0.0, -99, -99, 0.0]) for row in rows])
+
+    def score(tokens: tuple[int, ...]) -> float:
+        rows = [logits([[0, *tokens[:length]]])[0].log_softmax(0) for length in range(len(tokens) + 1)]
+        total = sum(float(row[token]) for row, token in zip(rows, (*tokens, 4), strict=True))
+        return total - automaton.weight(tokens)
+
+    [found] = beam_search(logits, LETTERS, [[0]], automaton, max_new_tokens=5, beams=1)
+    texts = [tokens for tokens in language(automaton, 5) if not {2, 3} & {*tokens}]
+    best = max(texts, key=score)
+    assert (found[0].tokens, found[0].text) == ((*best, 4), "aaaa")
+    assert math.isclose(found[0].score, score(best), abs_tol=1e-5)
+
+
+def test_what_a_group_does_not_keep_is_left_for_the_next() -> None:
+    automaton = tokenfst.compile("ab?", LETTERS)
+
+    def logits(rows: list[list[int]]) -> torch.Tensor:
+        following = {1: [0.0, -99, -99, -99, -99], 2: [-99, 0.5, -99, -99, 0.0], 3: [0.5, -99, -99, -99, 0.0]}
+        return torch.tensor([following[len(row)] for row in rows])
+
+    [found] = beam_search(logits, LETTERS, [[0]], automaton, max_new_tokens=3, beams=2, groups=2)
+    assert [(one.text, one.group) for one in found] == [("a", 0), ("ab", 1)]

@@ -149,7 +149,7 @@ def test_stops_that_the_constraint_needs_are_written_and_end_the_text() -> None:
 
 def test_an_automaton_beyond_its_limits_spoils_no_other_row() -> None:
     nested, opening = Vocabulary([*LETTERS.tokens[:36], b"", b"(", b")", b"(((("], 36), 37
-    doomed = tokenfst.compile(grammar('root ::= "a" | "(" root ")"'), nested, limits=Limits(memory=1 << 14))
+    doomed = tokenfst.compile(grammar('root ::= "a" | "(" root ")"'), nested, limits=Limits(memory=1 << 15))
     one, other = Matcher(doomed), Matcher(tokenfst.compile("a|b|c", LETTERS), [1, 30])
     with pytest.raises(LimitExceeded):
         all(one.accept([opening]) for _ in range(1000))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
+import serving.specifications
 import serving.vllm.engine
 import tokenfst
-from automata.errors import TooManyConfigurations, VocabularyError
+from automata.errors import LimitExceeded, TooManyConfigurations, VocabularyError
+from automata.limits import Limits
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from serving.specifications import blanks_like, blanks_up_to, constraint_of, framed
@@ -115,6 +118,45 @@ def test_how_many_tags_there_are_and_where(options: Any, right: list[int]) -> No
     assert [number for number, text in enumerate(TEXTS) if automaton.accepts(text)] == right
 
 
+ANY = {"type": "any_text"}
+AROUND = {"type": "triggered_tags", "triggers": ["b"], "tags": [{"begin": "b", "content": ONE, "end": "a"}]}
+
+
+def tag_of(content: Any, end: Any = "1", begin: str = "") -> Any:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        (tag_of(ANY), ["1", "ab1"], ["", "ab", "11", "a1b1"]),
+        (tag_of(ANY, ["b", "1"]), ["b", "a1"], ["bb", "b1", "1b"]),
+        (tag_of(ANY, "aa"), ["aa", "baa", "aaa"], ["aaaa", "aabaa"]),
+        (tag_of({**ANY, "excludes": ["b"]}), ["1", "a1"], ["b1", "11"]),
+        ({"type": "sequence", "elements": [tag_of(ANY), A]}, ["1a", "b1a"], ["b1a1a", "1ba"]),
+        (tag_of({"type": "sequence", "elements": [A, ANY]}), ["a1", "ab1"], ["1", "a11"]),
+        (tag_of({"type": "sequence", "elements": [ANY, A]}), ["a1", "1a1"], ["1"]),
+        (tag_of({"type": "or", "elements": [A, ANY]}), ["a1", "b1"], ["b11"]),
+        (tag_of({"type": "optional", "content": ANY}), ["1", "b1"], ["b11"]),
+        (tag_of(AROUND, "aa"), ["aa", "ab1aaa", "b1aaa"], ["aaaa", "b1aaaaa", "baa"]),
+        (tag_of({**AROUND, "stop_after_first": True}, "aa"), ["aa", "b1aaa"], ["aaaa", "b1abaa"]),
+        # Where the inner tag ends without a text, the outer one ends it.
+        (tag_of(tag_of(ANY, "", "a")), ["a1", "ab1"], ["a11"]),
+        (tag_of(tag_of(ANY, "b")), ["b1", "1b1"], ["b1b1"]),
+    ],
+)
+def test_free_text_in_a_tag_is_over_at_its_end(form: Any, right: list[str], wrong: list[str]) -> None:
+    automaton = compiled(form)
+    assert [automaton.accepts(text) for text in [*right, *wrong]] == [True] * len(right) + [False] * len(wrong)
+
+
+def test_what_may_not_occur_does_not_occur_with_a_trigger_either() -> None:
+    form = {**AROUND, "stop_after_first": True, "excludes": ["ab"]}
+    automaton = compiled(form)
+    assert automaton.accepts("bb1a") is False
+    assert [automaton.accepts(text) for text in ("b1a", "1b1a", "ab1a", "aab1a")] == [True, True, False, False]
+
+
 def test_structures_of_engines_with_what_they_leave_open() -> None:
     tag = {"structures": [{"begin": "<f>", "schema": None, "end": ""}], "triggers": ["<f>"], "at_least_one": True}
     automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag)), vocabulary_of(bundled_model()[1]))
@@ -127,10 +169,13 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
     [
         ({**NUMBER, "style": "qwen_xml"}, "format.style is not supported: 'qwen_xml'"),
         ({**NUMBER, "excludes": ["x"]}, "format.excludes is not supported"),
+        ({**NUMBER, "any_order": True}, "format.any_order is not supported: True"),
+        ({**AROUND, "triggers": ["b", "x"]}, r"^format.triggers\[1\] is 'x', with which no tag begins"),
         ({"type": "any_text", "max_tokens": 3}, "format.max_tokens is not supported: 3"),
         ({"type": "sequence", "elements": [{"type": "repeat", "content": A, "min": -1, "max": 2}]}, r"\[0\].min is a"),
         ({"type": "any_tokens", "max_tokens": "2"}, "format.max_tokens is a number from 0, not '2'"),
         ({"type": "token", "token": [1]}, "format.token are numbers of tokens, or the name of one"),
+        ({"type": "token", "token": -5}, "format.token are numbers of tokens, or the name of one"),
         ({"type": "content"}, "a structural tag of type 'content' is not supported"),
         ({"type": "triggered_tags", "triggers": ["a"], "tags": [], "excludes": [1]}, "tags is a list"),
         ({"type": "repeat", "content": A, "min": 3, "max": 2}, "format.max is 2, which is less than format.min, 3"),
@@ -170,6 +215,37 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         tag = {"type": "star", "content": tag}
     with pytest.raises(ValueError, match="too deep"):
         framed({"format": tag}, json_schema({}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("regex", "ab"),
+        ("choice", '["a"]'),
+        ("grammar", 'root ::= "a"'),
+        ("structural_tag", json.dumps({"format": {"type": "or", "elements": [A, ANY]}})),
+    ],
+)
+def test_reading_has_a_deadline_whatever_is_read(kind: Any, text: str) -> None:
+    constraint_of(kind, text)
+    with pytest.raises(LimitExceeded) as late:
+        constraint_of(kind, text, limits=Limits(seconds=1e-9))
+    assert late.value.limit == "seconds"
+
+
+def test_the_formats_of_a_tag_share_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        read.append(len(read))
+        time.sleep(0.02)
+        return json_schema(*arguments, **options)
+
+    monkeypatch.setattr(serving.specifications, "json_schema", slow)
+    form = {"format": {"type": "or", "elements": [ONE] * 100}}
+    with pytest.raises(LimitExceeded):
+        constraint_of("structural_tag", json.dumps(form), limits=Limits(seconds=0.05))
+    assert len(read) < 10
 
 
 @pytest.mark.parametrize("error", [KeyError("no"), TypeError("no"), RecursionError("no"), TooManyConfigurations("no")])

@@ -246,6 +246,30 @@ def test_texts_are_complete_within_any_limit(name: str, opportunistic: bool) -> 
             assert result.texts == [LETTERS.detokenize(tokens) for tokens in result.tokens]
 
 
+def test_forced_text_that_is_not_verified_heeds_the_limit() -> None:
+    """The encoder may take more tokens for a text than the limit leaves."""
+
+    def by_letters(text: str) -> list[int]:
+        return [LETTERS.tokens.index(letter.encode()) for letter in text]
+
+    for pattern in ["ababab", "abab(c|a)", "(ab)*cab"]:
+        automaton = tokenfst.compile(pattern, LETTERS)
+        least = automaton.min_tokens(automaton.start)
+        for limit in range(least, least + 4):
+            result = decode_speculatively(
+                Table(seed=2),
+                [PROMPT],
+                automaton,
+                [ForcedText(by_letters, verified=False)],
+                sampling=Sampling(seed=1),
+                max_new_tokens=limit,
+            )
+            (tokens,) = result.tokens
+            assert len(tokens) <= limit
+            assert automaton.accepts(tokens)
+            assert tokens[-1] in LETTERS.eos_ids
+
+
 def test_what_is_forced_to_the_end_takes_no_forward_pass() -> None:
     vocabulary = Vocabulary([b"a", b"b", b""], eos_ids=[2])
     automaton = tokenfst.compile("abba", vocabulary)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 import torch
+from line_interrupts import interrupted
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from decoding.speculation import ROOT, CachedModel, Reading
@@ -114,6 +116,24 @@ def test_texts_that_are_not_asked_about_leave_the_batch_and_may_come_back() -> N
         widths.append(len(reader._rows))
         texts = [[*text, (4 if step % 2 else step) % VOCABULARY] for text in texts]
     assert (widths[3], widths[12], widths[24], widths[30], widths[39]) == (5, 2, 1, 5, 1)
+
+
+@pytest.mark.parametrize("file", ["transformers/cache_utils.py", "speculation/cache_slots.py", "speculation/reader.py"])
+def test_a_reading_that_is_interrupted_leaves_nothing_behind(file: str) -> None:
+    """Ctrl-C may come when some layers have read a token and others have not."""
+    model = llama()
+    earlier, later = (Reading(0, [1, 2, 3, 4, *more], [5, 6], [-1, 0], [-1, 0, 1]) for more in ([], [5, 7]))
+    want, line = expected(model, later), 0
+    while True:
+        reader = CachedModel(model)
+        reader.read([earlier])
+        is_interrupted = interrupted(partial(reader.read, [later]), line, file)
+        (found,) = reader.read([later])
+        torch.testing.assert_close(found, want, atol=1e-5, rtol=0)
+        if not is_interrupted:
+            break
+        line += 4
+    assert line > 10
 
 
 def test_attention_that_takes_no_masks_is_refused_where_it_needs_them() -> None:

@@ -124,6 +124,25 @@ def test_nothing_is_written_before_it_is_asked_for(bundled: tuple[Any, Any]) -> 
         stream(*bundled, "", "[a-z]{400}", max_new_tokens=3)
 
 
+def test_a_stream_that_an_exception_ended_is_not_taken_for_whole(
+    bundled: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = stream(*bundled, "", "[a-z]{5,30}", seed=3, max_new_tokens=20)
+    begun = next(found).text
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("decoding.writing.streaming.choose", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            next(found)
+    assert found.text == begun
+    for again in (found.result, lambda: next(found)):
+        with pytest.raises(IncompleteOutput, match="an exception ended the writing"):
+            again()
+
+
 def test_free_text_and_automata_that_are_being_compiled_are_streamed(bundled: tuple[Any, Any]) -> None:
     options = {"seed": 3, "max_new_tokens": 12}
     free = stream(*bundled, "The ", None, **options)

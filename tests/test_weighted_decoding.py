@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,11 @@ import tokenfst
 from automata import Limits, parse
 from automata import expressions as ex
 from automata.expressions import Expr
-from decoding import beam_search, best_of_n, bundled_model, generate, vocabulary_of
+from decoding import beam_search, best_of_n, bundled_model, generate, stream, vocabulary_of
 from decoding.arena import Arena
 from decoding.inputs.healing import heal
 from decoding.sampling import Sampling
-from decoding.speculation import CountModel, DraftModel, ForcedTokens, Proposer, decode_speculatively
+from decoding.speculation import CountModel, DraftModel, ForcedTokens, Proposer, Reading, decode_speculatively
 from tokenfst import TokenAutomaton
 
 MODEL, TOKENIZER = bundled_model()
@@ -201,6 +203,28 @@ def test_a_healed_prompt_has_the_costs_of_what_comes_after_it() -> None:
         text = VOCABULARY.detokenize(tokens)[len(healed.prefix) :]
         assert total == pytest.approx(automaton.weight(text), abs=1e-4)
         assert healed.weight(tokens) == pytest.approx(automaton.weight(text))
+
+
+class InBfloat16:
+    """A model of half precision that likes `a` and `b` best, and alike."""
+
+    device = torch.device("cpu")
+
+    def __call__(self, input_ids: torch.Tensor, **_: Any) -> Any:
+        logits = torch.tensor([32.0, 32.0, 0, 0, 0, 1, 0], dtype=torch.bfloat16)
+        return SimpleNamespace(logits=logits.expand(*input_ids.shape, -1), past_key_values=None)
+
+    def read(self, readings: Sequence[Reading]) -> list[torch.Tensor]:
+        return [self(torch.zeros(1, len(reading.places))).logits[0] for reading in readings]
+
+    forwards = 0
+
+
+def test_small_costs_count_with_a_model_of_half_precision() -> None:
+    automaton = tokenfst.compile(parse("a").weighted(0.05) | "b", LETTERS)
+    assert stream(InBfloat16(), LETTERS, [0], automaton, temperature=0, max_new_tokens=2).result() == "b"
+    written = decode_speculatively(InBfloat16(), [[0]], automaton, sampling=Sampling(temperature=0))
+    assert written.texts == [b"b"]
 
 
 def test_large_automata_stay_on_the_host() -> None:

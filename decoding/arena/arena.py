@@ -210,8 +210,8 @@ class Arena:
         """
         if slot == FREE_SLOT:
             raise KeyError("slot 0 cannot be dropped")
-        del self._least[slot]
         self._heap.drop(slot)
+        self._least.pop(slot, None)
 
     def compact(self) -> None:
         """Move automata together; the states of sequences stay valid."""

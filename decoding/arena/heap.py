@@ -29,6 +29,8 @@ class Heap:
         self.places = torch.zeros(num_slots, dtype=torch.int64, device=device)
         self.sizes: npt.NDArray[np.int64] = np.zeros(num_slots, np.int64)
         self._begins: dict[int, int] = {}  # the places of the slots in use, on the host
+        # The move that is under way: the slot, from where, to where, and how many words have been copied.
+        self._moving: tuple[int, int, int, int] | None = None
 
     @property
     def taken(self) -> int:
@@ -81,19 +83,35 @@ class Heap:
         self.sizes[slot] = size
 
     def drop(self, slot: int) -> None:
-        """Forget the block of a slot."""
-        del self._begins[slot]
+        """Forget the block of a slot.
+
+        Raises:
+            KeyError: the slot is not in use.
+        """
+        if slot not in self._begins:
+            raise KeyError(slot)
+        # In this order, so that what an interrupt comes between can be dropped again.
         self.sizes[slot] = 0
+        del self._begins[slot]
 
     def compact(self) -> None:
-        """Move all blocks to the beginning."""
+        """Move all blocks to the beginning; after an interrupt they are still moved before it is passed on."""
+        try:
+            self._move_together()
+        except KeyboardInterrupt:
+            # A block of which half has been moved lies nowhere, and sequences would read what is no automaton.
+            self._move_together()
+            raise
+
+    def _move_together(self) -> None:
+        """Move all blocks to the beginning, and first what is left of a move that was interrupted."""
+        if self._moving is not None:
+            self._move(*self._moving)
         end = 0
         for begin, slot in sorted((begin, slot) for slot, begin in self._begins.items()):
-            size = int(self.sizes[slot])
             if begin != end:
-                self._move(begin, end, size)
-                self._lies(slot, end)
-            end += size
+                self._move(slot, begin, end, 0)
+            end += int(self.sizes[slot])
 
     def _lies(self, slot: int, begin: int) -> None:
         self._begins[slot] = begin
@@ -108,10 +126,16 @@ class Heap:
             end = begin + int(self.sizes[slot])
         return end
 
-    def _move(self, begin: int, to: int, size: int) -> None:
-        """Move words towards the beginning, in pieces no longer than the way: nothing is overwritten before it is
-        read."""
-        step = begin - to
-        for past in range(0, size, step):
-            piece: Tensor = self.words[begin + past : begin + min(past + step, size)]
-            self.words[to + past : to + past + len(piece)] = piece
+    def _move(self, slot: int, begin: int, to: int, past: int) -> None:
+        """Move the words of a slot towards the beginning, from the one with the number `past` on.
+
+        They are copied in pieces no longer than the way: nothing is overwritten before it is read, and the last piece
+        may be copied again.
+        """
+        size, step = int(self.sizes[slot]), begin - to
+        for first in range(past, size, step):
+            self._moving = slot, begin, to, first
+            piece: Tensor = self.words[begin + first : begin + min(first + step, size)]
+            self.words[to + first : to + first + len(piece)] = piece
+        self._lies(slot, to)
+        self._moving = None

@@ -14,18 +14,20 @@ from tokenfst.token_automaton import TokenAutomaton
 def less_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
     """Return logits less what tokens cost (`TokenAutomaton.costs`); the same tensor where no automaton has weights.
 
+    Where something is subtracted the result is float32 at least: half precision would round small costs away.
+
     Args:
         logits: `[R, V]`, logits or log-probabilities.
         positions: the automaton of each row and its state; None for a row without one.
     """
-    weighed = logits
+    weighed, precise = logits, torch.promote_types(logits.dtype, torch.float32)
     for row, position in enumerate(positions):
         if position is None or not position[0].is_weighted:
             continue
         automaton, state = position
         tokens, costs = automaton.token_costs(state)
         if len(tokens):
-            weighed = logits.clone() if weighed is logits else weighed
+            weighed = logits.to(precise, copy=True) if weighed is logits else weighed
             where = torch.from_numpy(tokens).to(logits.device, torch.int64)
-            weighed[row, where] -= torch.from_numpy(costs).to(logits.device, logits.dtype)
+            weighed[row, where] -= torch.from_numpy(costs).to(logits.device, precise)
     return weighed

@@ -17,8 +17,13 @@ from typing import Final, TypedDict
 import torch
 from torch import Tensor
 
+from decoding.inputs.counts import token_count
+
 # Stands for no top-k: no vocabulary is larger.
 _ALL: Final = 1 << 40
+# Far from the largest number of float32, which stands for what the model rules out, and as its inverse far from the
+# smallest one: beyond, sums and quotients of scores would no longer be numbers.
+_HUGE: Final = 1e30
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -67,17 +72,21 @@ class Sampling:
 
         Raises:
             ValueError: one is out of its range; the message names it and the range.
+            TypeError: `top_k` is not an integer.
         """
         _require(self.temperature >= 0, "temperature", self.temperature, "0 or more")
-        _require(self.temperature < math.inf, "temperature", self.temperature, "finite")
+        _require_moderate("temperature", self.temperature)
+        if self.top_k is not None:
+            object.__setattr__(self, "top_k", token_count("top_k", self.top_k))
         _require(self.top_k is None or self.top_k >= 1, "top_k", self.top_k, "1 or more")
         _require(0 < self.top_p <= 1, "top_p", self.top_p, "above 0 and at most 1")
         _require(0 <= self.min_p <= 1, "min_p", self.min_p, "from 0 to 1")
         _require(0 < self.typical_p <= 1, "typical_p", self.typical_p, "above 0 and at most 1")
         penalty = self.repetition_penalty
-        _require(0 < penalty < math.inf, "repetition_penalty", penalty, "above 0")
-        _require(math.isfinite(self.presence_penalty), "presence_penalty", self.presence_penalty, "finite")
-        _require(math.isfinite(self.frequency_penalty), "frequency_penalty", self.frequency_penalty, "finite")
+        _require(penalty > 0, "repetition_penalty", penalty, "above 0")
+        _require(penalty >= 1 / _HUGE, "repetition_penalty", penalty, f"{1 / _HUGE:g} or more")
+        for name in "repetition_penalty", "presence_penalty", "frequency_penalty":
+            _require_moderate(name, getattr(self, name))
 
     def with_seed(self, seed: int | None) -> Sampling:
         """Return the same settings with another seed."""
@@ -91,6 +100,11 @@ class Sampling:
 def _require(holds: bool, name: str, value: object, expected: str) -> None:
     if not holds:
         raise ValueError(f"{name} is {expected}, and {value!r} is not")
+
+
+def _require_moderate(name: str, value: float) -> None:
+    _require(math.isfinite(value), name, value, "finite")
+    _require(abs(value) <= _HUGE, name, value, f"from {-_HUGE:g} to {_HUGE:g}")
 
 
 @dataclass(frozen=True)
@@ -133,10 +147,15 @@ class Samplings:
         return Samplings(
             column(lambda one: one.temperature, 1, torch.float32),
             # At temperature 0 truncation changes nothing.
-            column(lambda one: _ALL if one.top_k is None or one.temperature == 0 else one.top_k, _ALL, torch.int64),
-            column(lambda one: one.top_p if one.temperature else 1, 1, torch.float32),
+            column(
+                lambda one: _ALL if one.top_k is None or one.temperature == 0 else min(one.top_k, _ALL),
+                _ALL,
+                torch.int64,
+            ),
+            # A share that float32 takes for 0 would keep nothing.
+            column(lambda one: max(one.top_p, 1 / _HUGE) if one.temperature else 1, 1, torch.float32),
             column(lambda one: one.min_p if one.temperature else 0, 0, torch.float32),
-            column(lambda one: one.typical_p if one.temperature else 1, 1, torch.float32),
+            column(lambda one: max(one.typical_p, 1 / _HUGE) if one.temperature else 1, 1, torch.float32),
             column(lambda one: one.repetition_penalty, 1, torch.float32),
             column(lambda one: one.presence_penalty, 0, torch.float32),
             column(lambda one: one.frequency_penalty, 0, torch.float32),

@@ -6,7 +6,8 @@
 
 First the mask, then the best among what is left (handbook, "Constrained Beam Search"). An end takes no beam's place, so
 short texts do not crowd out long ones. A group is through when it has `width` finished texts and no live beam can still
-beat the worst of them: log-probabilities only fall, so what a beam may reach at best is known.
+beat the worst of them: log-probabilities only fall, so what a beam may reach at best is known. Where weights reward
+what may come later (hot words in free text), it is not, and the search goes on up to the limit.
 
 Diverse beam search (Vijayakumar et al. 2018, algorithm 1) lets groups choose one after another, and takes `diversity`
 off a token's log-probability for each beam of an earlier group of the same prompt that chose it at the same step
@@ -25,12 +26,14 @@ from transformers import PreTrainedModel
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.inputs.constraints import ConstraintLikes, automata_for
 from decoding.inputs.counts import token_count
+from decoding.inputs.healing import Healed
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.search.hypothesis import Hypothesis, normalized
 from decoding.search.scorers import Logits, scorer_of
 from decoding.search.steps import Continuations, Position, Step
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 
 def beam_search(
@@ -125,6 +128,7 @@ class _Search:
 
     def __init__(self, automaton: TokenAutomaton, row: int, groups: int, limits: _Limits) -> None:
         self.automaton, self.limits = automaton, limits
+        self.may_rise = _has_rewards(automaton)
         start = _Beam((), automaton.start, 0.0, row)
         self.groups = [_Group([start]) for _ in range(groups)]
 
@@ -149,10 +153,11 @@ class _Search:
                 continue
             tokens, total = (*beam.tokens, end[0]), beam.log_probability + end[1]
             score = normalized(total, len(tokens), self.limits.length_penalty)
-            ended.add(tokens)
             group.finished.append(Hypothesis(self.automaton.text(beam.tokens).decode(), tokens, total, score, number))
         group.finished.sort(key=lambda one: -one.score)
         del group.finished[self.limits.width :]
+        # Only what is kept: a text that was not good enough for this group may be for the next.
+        ended.update(one.tokens for one in group.finished)
 
     def _extended(self, group: _Group, continuations: list[Continuations], chosen: Counter[int]) -> list[_Beam]:
         longer = [
@@ -170,10 +175,17 @@ class _Search:
 
     def _may_win(self, group: _Group, total: float, length: int) -> bool:
         """Whether a text that begins like this can be among the best: at least the end comes after `length` tokens."""
-        if len(group.finished) < self.limits.width:
+        if self.may_rise or len(group.finished) < self.limits.width:
             return True
         ends = length + 1, self.limits.max_new_tokens
         return max(normalized(total, end, self.limits.length_penalty) for end in ends) > group.finished[-1].score
+
+
+def _has_rewards(automaton: TokenAutomaton) -> bool:
+    """Whether the score of a text may rise with a token."""
+    while isinstance(automaton, Healed):
+        automaton = automaton.inner
+    return isinstance(automaton, WeightedTokenAutomaton) and automaton.has_rewards
 
 
 def _positions(searches: list[_Search], rows: int) -> list[Position]:

@@ -73,7 +73,7 @@ class ForcedText:
             return []
         before = [*tree.text.tokens[-ENCODER_CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
         tokens = retokenized(automaton.vocabulary, before, text, self.encode)
-        return tokens if self.verified else settled(automaton, state, tokens)
+        return tokens if self.verified else settled(automaton, state, tokens, tree.remaining(place))
 
     def _text(self, automaton: TokenAutomaton, state: Any) -> bytes:
         texts = self._texts.setdefault(automaton, {})

@@ -117,19 +117,21 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
     return []
 
 
-def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int]) -> list[int]:
+def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int], remaining: int | None = None) -> list[int]:
     """Return as many of the tokens of a forced text as no other token could reach across: the last piece is left open.
 
     Args:
         automaton: what the text is to match.
         state: where the tokens begin.
-        tokens: the forced text in tokens; what comes after one that the automaton forbids is left out.
+        tokens: the forced text in tokens; what comes after one that the automaton forbids is left out, and after one
+            with which the text can no longer be completed in time.
+        remaining: how many tokens may still be written, the end token included; None means no limit.
     """
     vocabulary = automaton.vocabulary
     length = _first_bytes(vocabulary).length
     left = sum(len(vocabulary.tokens[token]) for token in tokens)
     for place, token in enumerate(tokens):
-        allowed = automaton.mask(state)
+        allowed = automaton.mask(state, None if remaining is None else remaining - place)
         if not allowed[token] or int(length[allowed].max()) > left:
             return list(tokens[:place])
         left -= len(vocabulary.tokens[token])

@@ -98,6 +98,8 @@ class CachedModel:
         self.model = model
         self.forwards = 0
         self._batch = batch
+        # From the beginning of a reading until its end: still true after one that an exception ended.
+        self._is_reading = False
         self._start_over()
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
@@ -107,6 +109,10 @@ class CachedModel:
         Raises:
             ValueError: several texts or branches for a model whose attention cannot be masked slot by slot.
         """
+        if self._is_reading:
+            # An exception left the layers of the cache with different lengths, or slots that nothing is known of.
+            self._start_over()
+        self._is_reading = True
         self._admit({reading.row for reading in readings})
         for reading in readings:
             self._rows[reading.row].follow(reading.text, reading.tokens, reading.parents, reading.places)
@@ -117,6 +123,7 @@ class CachedModel:
         logits = self._forward(news, mask, width)
         for new in news.values():
             new.take(slots + width - len(new))
+        self._is_reading = False
         lanes = self._lanes()
         return [logits[lanes[reading.row], news[reading.row].from_end(reading.places)] for reading in readings]
 

@@ -24,6 +24,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 import torch
 from torch import Tensor
 
+from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
@@ -132,6 +133,8 @@ class Stream(Generic[T_co]):
         self.tokens: list[int] = []
         self._next, self._begin, self._constraint = tokens, pieces, constraint
         self._pieces: Pieces | None = None
+        # From the request for a piece until it is whole.
+        self._is_writing = False
 
     def __iter__(self) -> Stream[T_co]:
         return self
@@ -141,15 +144,28 @@ class Stream(Generic[T_co]):
 
         Raises:
             StopIteration: the text is over.
+            IncompleteOutput: an exception, such as that of Ctrl-C, ended the writing before; make another stream.
+            Exception: whatever writing raises.
         """
-        while True:
-            token = next(self._next)
+        if self._is_writing:
+            raise IncompleteOutput("an exception ended the writing of this text before it was complete")
+        self._is_writing = True
+        piece = self._piece()
+        self._is_writing = False
+        if piece is None:
+            raise StopIteration
+        return piece
+
+    def _piece(self) -> Piece | None:
+        """Write up to the next character; return the piece, None if the text is over."""
+        for token in self._next:
             self.tokens.append(token)
             if self._pieces is None:
                 self._pieces = self._begin()
             piece = self._pieces.put([token])
             if piece.text:
                 return piece
+        return None
 
     @property
     def text(self) -> str:
@@ -283,7 +299,7 @@ def _written(
             output = model(input_ids=new, past_key_values=cache, use_cache=True)
             logits, cache = output.logits[:, -1], output.past_key_values
             # What the model rules out may still be allowed, so the mask is kept apart from the logits.
-            change = processor.apply_(rows, torch.zeros_like(logits))
+            change = processor.apply_(rows, torch.zeros_like(logits, dtype=torch.float32))
             mask = change.isfinite()
             history = History(rows[:, begin:], rows[:, :begin])
             chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise, step)

@@ -43,6 +43,7 @@ class LLMatcher:
     get_capture = Absent("constraints with `parse` give the values of their parts")
     get_captures = Absent("constraints with `parse` give the values of their parts")
     unsafe_compute_mask_ptr = Absent("in_place_of.llguidance.numpy.fill_next_token_bitmask fills an array")
+    unsafe_compute_mask_ptr_with_draft_token = Absent("fill a row after each of the tokens, and take them back")
 
     def __init__(self, tokenizer: LLTokenizer, grammar: str, *, log_level: int = 1, limits: None = None) -> None:
         """Stand at the start of a text.
@@ -154,34 +155,50 @@ class LLMatcher:
     # Tokens
 
     def consume_token(self, sampled_token: int) -> bool:
-        """Continue the text with a token; if it may not, return False and enter the state of error."""
+        """Continue the text with a token; if it may not, return False and enter the state of error.
+
+        Where the text has stopped, also by an error, an end token may come, and changes nothing: there is no step to
+        take back for it.
+        """
+        if sampled_token in self.tokenizer.eos_tokens and self.is_stopped():
+            return True
         return self.consume_tokens([sampled_token])
 
-    def consume_tokens(self, sampled_tokens: Sequence[int]) -> bool:
+    def consume_tokens(self, tokens: Sequence[int]) -> bool:
         """Continue the text with tokens; if it may not, return False and enter the state of error.
 
-        Where the text has stopped, end tokens may come, and change nothing: there are no steps to take back for them.
+        Each of them is a step to take back, also an end token, and further ones after it. Where the text had stopped
+        before, none may come.
         """
-        number = self.try_consume_tokens(sampled_tokens)
-        rest = sampled_tokens[number:]
-        if rest and not self._error and not (self.is_stopped() and set(rest) <= set(self.tokenizer.eos_tokens)):
-            self._error = f"token {rest[0]}, number {len(self._tokens) + 1} of the text, is not allowed"
+        has_stopped = self.is_stopped()
+        for token in tokens:
+            if has_stopped or not self._accepted(token):
+                place = f"token {token}, number {len(self._tokens) + 1} of the text"
+                self._error = self._error or f"{place}, is not allowed"
+                break
         return not self._error
 
     def try_consume_tokens(self, tokens: Sequence[int]) -> int:
         """Continue the text with as many of the tokens as it may; return how many these are, none after a stop."""
         for number, token in enumerate(tokens):
-            is_token = 0 <= token < self.tokenizer.vocab_size
-            if self.is_stopped() or not is_token or not self._asked(partial(Matcher.accept, tokens=[token]), False):
+            if self.is_stopped() or not self._accepted(token):
                 return number
-            self._tokens.append(token)
         return len(tokens)
 
+    def _accepted(self, token: int) -> bool:
+        """Continue the text with a token; return False, and change nothing, if it may not."""
+        is_token = 0 <= token < self.tokenizer.vocab_size
+        if not is_token or not self._asked(partial(Matcher.accept, tokens=[token]), False):
+            return False
+        self._tokens.append(token)
+        return True
+
     def validate_tokens(self, tokens: Sequence[int]) -> int:
-        """Return how many of the tokens the text may continue with, none where it has stopped."""
-        size = self.tokenizer.vocab_size
+        """Return how many of the tokens the text may continue with, none where it has stopped or after its end."""
+        size, ends = self.tokenizer.vocab_size, self.tokenizer.eos_tokens
         known = list(takewhile(lambda token: 0 <= token < size, tokens))
-        return 0 if self.is_stopped() else self._asked(lambda one: one.validate(known), 0)
+        end = next((number for number, token in enumerate(known) if token in ends), len(known))
+        return 0 if self.is_stopped() else self._asked(lambda one: one.validate(known[: end + 1]), 0)
 
     def rollback(self, num_tokens: int) -> bool:
         """Take the last tokens back; if there are not as many, return False and enter the state of error."""
@@ -256,9 +273,9 @@ class LLExecutor:
         """Set how many threads fill masks; None for one."""
         self.num_threads = 1 if num_threads is None else num_threads
 
-    def consume_token_par(self, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
+    def consume_token_par(self, matchers_and_tokens: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
         """Continue each text with a token; return for which that was allowed."""
-        return [matcher.consume_token(token) for matcher, token in matchers]
+        return [matcher.consume_token(token) for matcher, token in matchers_and_tokens]
 
     def fill(self, matchers: Sequence[tuple[LLMatcher, int]], words: npt.NDArray[np.int32]) -> None:
         """Write the mask of each matcher into its row, `[B, W]` int32; other rows are left."""

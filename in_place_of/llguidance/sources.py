@@ -66,6 +66,7 @@ def constraint_of_source(source: str) -> Constraint:
         NotOffered: several grammars in one text, or an option.
         GrammarError, SchemaError: it cannot be honoured; the message says the place.
     """
+    _expected(source, str, "a grammar")
     if not source.lstrip().startswith("{"):
         return grammar(source, syntax="lark")
     try:

@@ -53,6 +53,10 @@ class LLTokenizer:
         encode: from a text to its tokens, without special ones.
     """
 
+    from_llamacpp = Absent(
+        "serving.llama_cpp.llama_vocabulary reads the vocabulary, serving.llama_cpp.LlamaProcessor masks"
+    )
+    from_tiktoken = Absent("TokenizerWrapper takes any encoder; tokenfst.from_tiktoken reads its file")
     dbg_tokens = Absent("Vocabulary.names has a name for each token")
     test_trace_tokens = Absent("Vocabulary.names has a name for each token")
     tokenize_partial = Absent("decoding.speculation.jump_forward.settled leaves the last piece of a text open")
@@ -167,7 +171,7 @@ class LLTokenizer:
 
     def is_special_token(self, token: int) -> bool:
         """Return whether a token writes nothing."""
-        return not self.vocabulary.tokens[token]
+        return 0 <= token < self.vocab_size and not self.vocabulary.tokens[token]
 
 
 def _read(source: str, ends: int | list[int] | None) -> tuple[Vocabulary, Callable[[str], list[int]]]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from in_place_of.absent import missing
 from in_place_of.llguidance.matcher import LLExecutor, LLMatcher
-from in_place_of.xgrammar.bitmask import allocate_token_bitmask, get_bitmask_shape
+from in_place_of.xgrammar.bitmask import allocate_token_bitmask, get_bitmask_shape, words_of
 from in_place_of.xgrammar.bitmask import apply_token_bitmask_inplace as _apply
 
 __all__ = [
@@ -37,14 +37,14 @@ def apply_token_bitmask_inplace(logits: Tensor, mask: Tensor) -> None:
 
 def fill_next_token_bitmask(interp: LLMatcher, bitmask: Tensor, index: int = 0) -> None:
     """Write the mask of the next token into a row of a tensor on the host."""
-    interp.fill(bitmask.numpy()[index])
+    interp.fill(words_of(bitmask)[index])
 
 
 def fill_next_token_bitmask_par(
     executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]], bitmask: Tensor
 ) -> None:
     """Write the mask of each matcher into its row; other rows are left."""
-    executor.fill(matchers, bitmask.numpy())
+    executor.fill(matchers, words_of(bitmask))
 
 
 def consume_token_par(executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:

@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _SERVERS = "a model behind an interface of its own cannot be masked; serving has adapters of engines"
+_MODELS = "Anthropic", "Dottxt", "Gemini", "LMStudio", "Mistral", "Ollama", "OpenAI", "SGLang", "TGI", "VLLM"
+_PARTS = "prompts are texts, or chats of texts"
 _INSTEAD = {
     "Application": "call a Generator with the text of a prompt",
     "Template": "call a Generator with the text of a prompt",
@@ -36,9 +38,18 @@ _INSTEAD = {
     "get_cache": "automata are kept by their generators",
     "grammars": "constraints.json, and the grammars of constraints.grammars",
     "processors": "decoding.ConstraintLogitsProcessor",
+    "Audio": _PARTS,
+    "Image": _PARTS,
+    "LlamaCpp": "serving.llama_cpp.LlamaProcessor",
+    "MLXLM": "serving.mlx_lm.MLXProcessor",
+    "Model": "Transformers is the one model",
+    "TransformersMultiModal": _PARTS,
+    "VLLMOffline": "serving.vllm is a plugin of the engine",
+    "Video": _PARTS,
+    "Vision": _PARTS,
+    "exceptions": "mistakes raise the errors of automata.errors, whose messages name the place",
 } | dict.fromkeys(
-    [f"from_{name}" for name in ("anthropic", "gemini", "mistral", "ollama", "openai", "sglang", "tgi", "vllm")],
-    _SERVERS,
+    [*_MODELS, *(f"Async{name}" for name in _MODELS), *(f"from_{name.lower()}" for name in _MODELS)], _SERVERS
 )
 
 

@@ -30,7 +30,7 @@ from constraints import grammar, sequence
 from constraints import json_schema as _json_schema
 from constraints.composing.parsed import composed
 from constraints.composing.part import Composable, part_of, repeated
-from in_place_of.absent import missing
+from in_place_of.absent import Absent, missing
 from in_place_of.schemas import closed, schema_of
 from serving.specifications import blanks_like
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
@@ -123,6 +123,8 @@ class Regex(Term):
 class CFG(Term):
     """Texts of a grammar in Lark's syntax."""
 
+    from_file = Absent("CFG takes the text of the file")
+
     def __init__(self, definition: str) -> None:
         super().__init__(grammar(definition, syntax="lark"))
         self.definition = definition
@@ -130,6 +132,12 @@ class CFG(Term):
 
 class JsonSchema(Term):
     """JSON texts of a schema; objects that list properties have no others."""
+
+    convert_to = Absent("JsonSchema.schema is the schema as JSON")
+    from_file = Absent("JsonSchema takes the text of the file")
+    is_json_schema = Absent(
+        "isinstance of JsonSchema, or python_types_to_terms, which raises TypeError for what is no type"
+    )
 
     def __init__(self, schema: Any, whitespace_pattern: str | None = None, ensure_ascii: bool = True) -> None:
         """Read a schema.

@@ -37,12 +37,26 @@ __all__ = [
     "reset_token_bitmask",
 ]
 
+_ERRORS = "mistakes raise the errors of automata.errors, whose messages name the place"
+_DEPTH = "nothing is set: what is nested too deep to be read is an error"
 _INSTEAD = {
+    "DeserializeFormatError": _ERRORS,
+    "DeserializeVersionError": _ERRORS,
+    "InvalidJSONError": _ERRORS,
+    "InvalidStructuralTagError": _ERRORS,
     "StructuralTag": "give compile_structural_tag the tag as a dict or as JSON",
     "StructuralTagItem": "give compile_structural_tag the tag as a dict or as JSON",
+    "builtin_structural_tag": "constraints.tool_calls makes the constraint of calls",
     "contrib": "decoding.ConstraintLogitsProcessor is the logits processor for transformers",
+    "exception": _ERRORS,
+    "get_builtin_structural_tag": "constraints.tool_calls makes the constraint of calls",
+    "get_max_recursion_depth": _DEPTH,
     "get_model_structural_tag": "constraints.tool_calls makes the constraint of calls",
+    "get_serialization_version": "`automaton.save(path)` writes a file, which tokenfst.load_automaton reads",
+    "max_recursion_depth": _DEPTH,
     "normalize_tool_choice": "constraints.tool_calls makes the constraint of calls",
+    "register_model_structural_tag": "constraints.tool_calls makes the constraint of calls",
+    "set_max_recursion_depth": _DEPTH,
     "structural_tag": "give compile_structural_tag the tag as a dict or as JSON",
     "testing": "tokenfst.TokenAutomaton.accepts says whether a text is in the language",
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -31,6 +33,33 @@ def reset_token_bitmask(bitmask: Tensor) -> None:
     bitmask.fill_(-1)
 
 
+def words_of(bitmask: Any) -> npt.NDArray[np.int32]:
+    """Return the words of a mask, or of several, as rows that share its memory.
+
+    Raises:
+        ValueError: it is not int32 on the host, has more than two dimensions, or the words of a row lie apart.
+    """
+    if isinstance(bitmask, Tensor) and bitmask.device.type != "cpu":
+        raise ValueError(f"a bit mask is filled on the host, and this one is on {bitmask.device}")
+    words: npt.NDArray[np.int32] = bitmask.numpy() if isinstance(bitmask, Tensor) else np.asarray(bitmask)
+    if words.dtype != np.int32 or words.ndim not in (1, 2):
+        raise ValueError(f"a bit mask is int32 with one dimension or two, not {words.dtype} with {words.ndim}")
+    if words.shape[-1] > 1 and words.strides[-1] != words.itemsize:
+        raise ValueError("the words of a bit mask lie side by side, and the ones of this mask do not")
+    return words if words.ndim == 2 else words[None]
+
+
+def check_rows(asked: Iterable[int], number: int) -> None:
+    """Check that rows are among the first `number`.
+
+    Raises:
+        IndexError: one of them is not.
+    """
+    for row in asked:
+        if not 0 <= row < number:
+            raise IndexError(f"row {row} is asked for, and there are {number}")
+
+
 def apply_token_bitmask_inplace(
     logits: Tensor,
     bitmask: Tensor,
@@ -49,12 +78,18 @@ def apply_token_bitmask_inplace(
         backend: has no effect.
 
     Raises:
-        ValueError: they lie on different devices.
+        ValueError: they lie on different devices, the mask is not int32, or there is not a mask for each row of logits.
+        IndexError: there are no such rows.
     """
+    if bitmask.dtype != bitmask_dtype:
+        raise ValueError(f"a bit mask is int32, not {bitmask.dtype}")
     if logits.device != bitmask.device:
         raise ValueError(f"logits are on {logits.device}, and the bit mask on {bitmask.device}")
     width = min(logits.shape[-1], 32 * bitmask.shape[-1], logits.shape[-1] if vocab_size is None else vocab_size)
     rows, words = logits.view(-1, logits.shape[-1])[:, :width], bitmask.view(-1, bitmask.shape[-1])
+    if indices is None and len(rows) != len(words):
+        raise ValueError(f"there are {len(rows)} rows of logits, and {len(words)} masks")
+    check_rows(() if indices is None else indices, min(len(rows), len(words)))
     forbidden = ~unpacked(words, width, _tokens_of_byte(words.device))
     if indices is None:
         rows.masked_fill_(forbidden, _NEVER)

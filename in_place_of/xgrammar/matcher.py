@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from torch import Tensor
 
 from automata.errors import NotOffered
 from in_place_of.absent import Absent
 from in_place_of.spelling import tokens_of
+from in_place_of.xgrammar.bitmask import check_rows, words_of
 from in_place_of.xgrammar.compiler import CompiledGrammar
 from serving.matcher import Matcher, fill_masks
 
@@ -111,8 +110,13 @@ class GrammarMatcher:
             bitmask: int32 `[B, W]` or `[W]` on the host: a tensor, or an array.
             index: the row.
             debug_print: has no effect.
+
+        Raises:
+            IndexError: there is no such row.
         """
-        words = words_of(bitmask)[index]
+        rows = words_of(bitmask)
+        check_rows([index], len(rows))
+        words = rows[index]
         if not self.matcher.fill(words):
             # Everything is allowed then; what went wrong is raised here instead.
             self.matcher.automaton.fill_bitmask(self.matcher.state, words)
@@ -175,12 +179,14 @@ class BatchGrammarMatcher:
         """Write the masks of matchers into rows, by default the first ones; other rows are left.
 
         Raises:
+            IndexError: there is no such row.
             LimitExceeded: an automaton exceeds its limits.
         """
         rows = range(len(matchers)) if indices is None else indices
-        by_row = dict(zip(rows, matchers, strict=True))
+        by_row, words = dict(zip(rows, matchers, strict=True)), words_of(bitmask)
+        check_rows(by_row, len(words))
         positions = {row: matcher.matcher.position for row, matcher in by_row.items()}
-        for row in fill_masks(positions, words_of(bitmask), self._threads):
+        for row in fill_masks(positions, words, self._threads):
             by_row[row].fill_next_token_bitmask(bitmask, row)
 
     @staticmethod
@@ -202,17 +208,3 @@ class BatchGrammarMatcher:
         """Take the last steps of each text back."""
         for matcher, number in zip(matchers, num_tokens, strict=True):
             matcher.rollback(number)
-
-
-def words_of(bitmask: Any) -> npt.NDArray[np.int32]:
-    """Return the words of a mask, or of several, as rows that share its memory.
-
-    Raises:
-        ValueError: it is not int32 on the host, or has more than two dimensions.
-    """
-    if isinstance(bitmask, Tensor) and bitmask.device.type != "cpu":
-        raise ValueError(f"a bit mask is filled on the host, and this one is on {bitmask.device}")
-    words: npt.NDArray[np.int32] = bitmask.numpy() if isinstance(bitmask, Tensor) else np.asarray(bitmask)
-    if words.dtype != np.int32 or words.ndim not in (1, 2):
-        raise ValueError(f"a bit mask is int32 with one dimension or two, not {words.dtype} with {words.ndim}")
-    return words.reshape(-1, words.shape[-1])

@@ -43,6 +43,8 @@ _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.GRAMMAR: "grammar",
     StructuredOutputOptions.STRUCTURAL_TAG: "structural_tag",
 }
+# What requests can ask for besides. vLLM hands none of it to its backends.
+_OPTIONS: Final = ("whitespace_pattern", "disable_any_whitespace", "disable_additional_properties")
 logger = logging.getLogger(__name__)
 
 
@@ -158,6 +160,11 @@ def validate(params: SamplingParams) -> None:
     asked = params.structured_outputs
     if asked is None or asked.all_constraints_none():
         return
+    for option in _OPTIONS:
+        if getattr(asked, option, None):
+            raise VLLMValidationError(
+                f"structured output: {option} is not supported in a request, since vLLM does not hand it to backends"
+            )
     try:
         kind, text = get_structured_output_key(asked)
         check_constraint(_KINDS[kind], text)

@@ -91,6 +91,12 @@ class WeightedTokenAutomaton(TokenAutomaton):
         """Whether tokens have costs."""
         return True
 
+    @cached_property
+    def has_rewards(self) -> bool:
+        """Whether some tokens cost less than nothing, so that a text may become better as it goes on."""
+        tables = self.table.weighted.tables
+        return bool((tables.cost < 0).any() or (tables.final < 0).any())
+
     @property
     def initial_cost(self) -> float:
         """The least cost of a text, which every text has; see `TokenAutomaton.initial_cost`."""
