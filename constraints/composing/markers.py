@@ -107,7 +107,7 @@ def after(marker: Marker, constraint: Composable) -> Composed[Any]:
         PatternError, TypeError: as `sequence`.
     """
     found = _marker(marker)
-    switch = Switch(_until(0, [found]), found, constraint, EPSILON, _alone)
+    switch = Switch(_Free([found]).until(found), found, constraint, EPSILON, _alone)
     return composed(switch.part(), partial(_before_and_value, switch))
 
 
@@ -141,15 +141,15 @@ def triggered(
         raise TypeError(f"triggers are a dict, {{marker: (constraint, end)}}, not {triggers!r}")
     markers = [_marker(marker) for marker in triggers]
     _check(markers)
-    switches = []
+    free, switches = _Free(markers), []
     for number, (name, one) in enumerate(triggers.items()):
         constraint, end = one if isinstance(one, tuple) else (one, "")
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
-        before = text_before(markers[number], markers) if own else _until(number, markers)
+        before = text_before(markers[number], markers) if own else free.until(markers[number])
         behind = ex.literal(end) if isinstance(end, str) else own_text(end)
         shown = partial(_marked, name if isinstance(name, str) else _shown(name))
         switches.append(Switch(before, EPSILON if own else markers[number], constraint, behind, shown))
-    return among_text(switches, free_text(*markers), at_least, at_most)
+    return among_text(switches, free.text, at_least, at_most)
 
 
 def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> Composed[tuple[Any, ...]]:
@@ -309,10 +309,12 @@ def _check(markers: Sequence[Expr]) -> None:
     if not markers:
         raise ValueError("without a marker nothing is switched on")
     texts = [marker.value for marker in markers if isinstance(marker, Literal)]
-    for at, text in enumerate(texts):
-        for other in texts[:at] + texts[at + 1 :]:
-            if text in other:
-                raise ValueError(f"the marker {text.decode()!r} occurs in {other.decode()!r}, which could not be read")
+    # No text has this byte.
+    joined = b"\xff".join(texts)
+    for text in texts:
+        if joined.find(text, joined.find(text) + 1) >= 0:
+            other = next((each for each in texts if text in each and each != text), text)
+            raise ValueError(f"the marker {text.decode()!r} occurs in {other.decode()!r}, which could not be read")
 
 
 def _texts(markers: Sequence[Expr]) -> list[Expr]:
@@ -320,9 +322,20 @@ def _texts(markers: Sequence[Expr]) -> list[Expr]:
     return [marker for marker in markers if not any(isinstance(node, Label) for node, _ in calls_and_labels(marker))]
 
 
-def _until(number: int, markers: Sequence[Expr]) -> Expr:
-    """Return free text up to the end of the first marker, if this is the one."""
-    marker, texts = markers[number], _texts(markers)
-    if marker not in texts:
-        return free_text(*texts) + marker
-    return (ANY_TEXT + marker) - (ANY_TEXT + ex.alternation(*texts) + ANY_CHAR + ANY_TEXT)
+class _Free:
+    """Free text among some markers.
+
+    Attributes:
+        text: any text without a marker.
+    """
+
+    def __init__(self, markers: Sequence[Expr]) -> None:
+        self.text = free_text(*markers)
+        texts = _texts(markers)
+        self._texts = frozenset(texts)
+        # A text in which a marker ends before the last character.
+        self._early = ANY_TEXT + ex.alternation(*texts) + ANY_CHAR + ANY_TEXT
+
+    def until(self, marker: Expr) -> Expr:
+        """Return free text up to the end of the first marker, if this is the one."""
+        return (ANY_TEXT + marker) - self._early if marker in self._texts else self.text + marker
