@@ -2,6 +2,7 @@
 
 text_bytes              a text in UTF-8
 readable                bytes as text, for people
+bytes_after             how many bytes of a character follow its first one
 common_prefix_length    how far two sequences agree
 """
 
@@ -30,6 +31,11 @@ def text_bytes(text: str | bytes) -> bytes:
 def readable(text: bytes) -> str:
     """Return bytes as text; those that are not UTF-8 are written `\\xff`."""
     return text.decode("utf-8", "backslashreplace")
+
+
+def bytes_after(byte: int) -> int:
+    """Return how many bytes of a character follow a first byte in UTF-8 (Unicode, table 3-7); 0 for any other byte."""
+    return (0xC2 <= byte <= 0xF4) + (0xE0 <= byte <= 0xF4) + (0xF0 <= byte <= 0xF4)
 
 
 def common_prefix_length(left: Sequence[T], right: Sequence[T]) -> int:

@@ -82,6 +82,7 @@ def network(grammar: Grammar) -> Network:
         words,
         by_label,
         labels,
+        np.ones(len(names), np.bool_),
     )
 
 

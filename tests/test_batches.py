@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tokenfst
+from automata import Grammar, literal
 from automata.arrays import IntArray
 from constraints import json, json_schema
 from decoding.inputs.healing import Healed
@@ -64,6 +65,15 @@ def test_each_sequence_has_a_budget_of_its_own() -> None:
     fill_bitmasks(automata, states, out, remaining, num_threads=2)
     for automaton, state, left, bits in zip(automata, states, remaining, unpacked(out), strict=True):
         assert (bits[: len(VOCABULARY)] == automaton.mask(state, left)).all()
+
+
+def test_no_budget_beside_a_budget_is_no_budget() -> None:
+    vocabulary = Vocabulary([b"a", b"b"])
+    for constraint in ("a", Grammar({"s": literal("a")}, "s")):
+        automaton = tokenfst.compile(constraint, vocabulary)
+        out = np.zeros((3, 1), np.int32)
+        fill_bitmasks([automaton] * 3, [automaton.start] * 3, out, [1, None, 0])
+        assert out[:, 0].tolist() == [1, 1, 0]
 
 
 def test_automata_that_are_made_in_python_take_part() -> None:

@@ -52,10 +52,11 @@ def test_a_word_ends_with_its_label() -> None:
     lexical = {
         "name": LexicalRule(parse("[a-z]+")),
         "if": LexicalRule(literal("if"), (1,)),
+        "end": LexicalRule(literal("!")),
         "space": LexicalRule(parse(" *")),
     }
-    network = network_of(Grammar({"A": (call("name") | call("if")) + "!"}, "A", lexical, ("space",)))
-    assert network.word_names == ("if", "name", "space")
+    network = network_of(Grammar({"A": (call("name") | call("if")) + call("end")}, "A", lexical, ("space",)))
+    assert network.word_names == ("if", "name", "end", "space")
 
     def ends(text: bytes) -> dict[str, int]:
         state = int(network.rule_start[0])

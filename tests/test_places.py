@@ -13,16 +13,18 @@ from itertools import pairwise
 import pytest
 from grammar_oracles.corpus import corpus
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from pushdown_grammars import PLAIN, WORDS, all_texts
 from strategies import exprs, strings, up_to
-from test_pushdown_random import LEXICAL, RULES, has_texts, lexical_bodies
+from test_pushdown_random import CHARACTERS, LEXICAL, PATTERNS, RULES, WIDE, has_texts, lexical_rules, texts_of
 
 from automata import (
     EmptyLanguage,
     Expr,
     Grammar,
+    GrammarError,
     NondeterministicGrammar,
+    alternation,
+    call,
     compile_expr,
     compile_grammar,
     parse,
@@ -179,21 +181,34 @@ def test_small_grammars(name: str) -> None:
 @given(RULES)
 def test_random_grammars(rules: Mapping[str, Expr]) -> None:
     assume(has_texts(rules))
-    check_random(Grammar(rules, "s"), b"ab")
+    check_random(Grammar(rules, "s"), all_texts(b"ab", 4))
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.fixed_dictionaries({name: lexical_bodies("sx", LEXICAL) for name in "sx"}))
+@given(lexical_rules(LEXICAL))
 def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
-    check_random(Grammar(rules, "s", LEXICAL), b"abc")
+    check_random(Grammar(rules, "s", LEXICAL), all_texts(b"abc", 4))
 
 
-def check_random(grammar: Grammar, letters: bytes) -> None:
+@settings(max_examples=30, deadline=None)
+@given(lexical_rules(WIDE))
+def test_words_of_characters_that_begin_alike(rules: Mapping[str, Expr]) -> None:
+    check_random(Grammar(rules, "s", WIDE), texts_of(CHARACTERS, 8))
+
+
+@settings(max_examples=30, deadline=None)
+@given(lexical_rules(LEXICAL), PATTERNS)
+def test_words_beside_a_pattern(rules: Mapping[str, Expr], pattern: str) -> None:
+    either = alternation("!" + call("s") + "!", "!" + parse(pattern) + "?")
+    check_random(Grammar({"either": either, **rules}, "either", LEXICAL), all_texts(b"abc!", 4))
+
+
+def check_random(grammar: Grammar, texts: list[bytes]) -> None:
     try:
         automaton = compile_grammar(grammar)
-    except (NondeterministicGrammar, EmptyLanguage):
+    except (GrammarError, EmptyLanguage):
         return
-    for text in all_texts(letters, 4):
+    for text in texts:
         check_text(grammar, automaton, text)
 
 

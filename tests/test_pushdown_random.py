@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -191,3 +194,30 @@ def texts_of(characters: str, length: int) -> list[bytes]:
 @given(lexical_rules(WIDE))
 def test_words_end_between_characters_that_begin_alike(rules: Mapping[str, Expr]) -> None:
     check_words(Grammar(rules, "s", WIDE), texts_of(CHARACTERS, 9))
+
+
+PATTERNS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", "[ab]", "[abc]", "é", "[éë]", "[^a]"]), st.sampled_from(["", "*", "?"])),
+    min_size=1,
+    max_size=4,
+).map(lambda atoms: "".join(map("".join, atoms)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(lexical_rules({**LEXICAL, "e": LexicalRule(parse("[éë]+é?"))}), st.booleans(), st.booleans(), PATTERNS)
+def test_words_end_whatever_is_read_beside_them(
+    rules: Mapping[str, Expr], is_lazy: bool, is_parallel: bool, pattern: str
+) -> None:
+    lexical = {**LEXICAL, "name": replace(LEXICAL["name"], lazy=is_lazy), "e": LexicalRule(parse("[éë]+é?"))}
+    grammar = Grammar(rules, "s", lexical, ambiguity="parallel" if is_parallel else "error")
+    either = "!" + alternation(call("s") + "!", parse(pattern) + "?")
+    both = replace(grammar, rules={"either": either, **rules}, start="either")
+    try:
+        alone, together = (compile_grammar(each, work=Work(Limits(seconds=1))) for each in (grammar, both))
+    except (GrammarError, EmptyLanguage, LimitExceeded):
+        assume(False)
+        return
+    for text in map("".join, product("abcéë", repeat=3)):
+        with suppress(TooManyConfigurations):
+            assert together.accepts(f"!{text}!") == alone.accepts(text)
+            assert together.accepts(f"!{text}?") == bool(re.fullmatch(pattern, text))

@@ -199,6 +199,19 @@ def test_numbers_and_texts_are_one_to_one(expr: Expr, low: int, high: int) -> No
     assert [numbered.text(number) for number in range(numbered.total)] == expected
 
 
+def test_no_text_has_a_negative_length() -> None:
+    language = parse("a|bb|ccc")
+    for lengths, expected in (
+        (range(-2, 3), [b"a", b"bb"]),
+        (range(3, -3, -1), [b"ccc", b"bb", b"a"]),
+        (range(-5, 0), []),
+    ):
+        numbered = Unranking(compile_expr(language), lengths)
+        assert [numbered.text(number) for number in range(numbered.total)] == expected
+    with pytest.raises(EmptyLanguage, match="no text of length -1"):
+        sample(language, 1, length=-1, seed=0)
+
+
 @settings(max_examples=50)
 @given(exprs(), st.integers(0, 3))
 def test_samples_are_texts_of_the_length(expr: Expr, seed: int) -> None:

@@ -5,8 +5,8 @@
     Walk.places      where the ways stand: the parts that read next
 
 Leaves, which are whatever has no parts of its own to stand in, are read by their automata. The count of a repetition
-is a number in the way. Words are read as a lexer reads them (`automata.pushdown.grammar`): the longest match, lazy
-words first, then priority.
+is a number in the way. Words are read as a lexer reads them (`automata.pushdown.grammar`): the longest match by whole
+characters, lazy words first, then priority.
 
 A walk reads at least what the language allows, and may read more: assertions are taken for nothing, a lexer's choice is
 not taken back where it leads to no end, and in a grammar with `ambiguity="parallel"` words are not chosen among at all.
@@ -45,6 +45,7 @@ from automata.places.place import Place
 from automata.places.spans import Spanned, spanned_pattern
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.layout import words_by_priority
+from automata.texts import bytes_after
 from automata.weighted import compile_weighted
 
 # An ignored word is called by its name and this, since no other ignored words follow it by themselves.
@@ -95,6 +96,8 @@ class Walk:
         self._ignored = ignored
         self._leaves: dict[int, tuple[Expr, ByteAutomaton]] = {}
         self._next_bytes: dict[tuple[int, int], frozenset[int]] = {}
+        # How many bytes of a character are left, and the ways that continue only if it continues no word.
+        self._num_left, self._provisional = 0, set[Frame]()
         self._begin()
         end = Frame(END, None, None)
         self._push(Frame(EXPR, self._frame(EXPR, end, None, whole), None, ignored))
@@ -108,13 +111,33 @@ class Walk:
             state = frame.automaton.step(frame.number, bytes([byte]))
             if state >= 0:
                 moved.append((frame, state))
-        inside = [pair for pair in moved if self._is_begun(pair[0])] if self._chooses_words else []
+        if self._chooses_words:
+            moved = self._without_ended(moved, byte)
+        provisional = self._provisional
         self.position += 1
         self._begin()
-        for frame, state in inside or moved:
-            self._enter(frame, state)
+        self._provisional = {
+            entered for frame, state in moved if (entered := self._enter(frame, state)) and frame in provisional
+        }
         self._close()
         return bool(moved)
+
+    def _without_ended(self, moved: list[tuple[Frame, int]], byte: int) -> list[tuple[Frame, int]]:
+        """Leave out the ways on which words have ended, if some word continues.
+
+        Within a character they are not left out yet; see `native/automata/pushdown/provisional_ends.h`.
+        """
+        if self._provisional:
+            ended = self._provisional
+            self._num_left -= 1
+        else:
+            ended = self._ended
+            self._num_left = bytes_after(byte)
+        if not any(self._is_begun(frame) and frame not in ended for frame, _ in moved):
+            self._provisional = set()
+            return moved
+        self._provisional = ended if self._num_left else set()
+        return moved if self._num_left else [(frame, state) for frame, state in moved if frame not in ended]
 
     def read_label(self, names: frozenset[str]) -> bool:
         """Read a symbol that stands for some labels; return whether some way continues."""
@@ -135,7 +158,8 @@ class Walk:
         reads = [(frame, self._bytes_from(frame)) for frame in self._reading]
         if self._chooses_words:
             begun = frozenset[int]().union(*[own for frame, own in reads if self._is_begun(frame)])
-            reads = [(frame, own if self._is_begun(frame) else own - begun) for frame, own in reads]
+            certain = frozenset(byte for byte in begun if not bytes_after(byte))
+            reads = [(frame, own - certain if frame in self._ended else own) for frame, own in reads]
         found: dict[Place, frozenset[int]] = {}
         for frame, own in reads:
             expected = own if allowed is None else own & allowed
@@ -154,6 +178,7 @@ class Walk:
         self._seen: set[Frame] = set()
         self._waiting: list[Frame] = []
         self._reading: list[Frame] = []
+        self._ended: set[Frame] = set()  # those of them that stand after the end of a word
         self._opened: dict[str, Opened] = {}
         self._words: list[Opened] = []
 
@@ -182,9 +207,11 @@ class Walk:
                 chosen = [word for word in chosen if self._order[_plain(word.name)] == best]
                 if best[0] == 0:
                     self._reading = [frame for frame in self._reading if not self._is_begun(frame)]
+            number = len(self._reading)
             for word in chosen:
                 self._resume(word)
             self._drain()
+            self._ended.update(self._reading[number:])
 
     def _drain(self) -> None:
         while self._waiting:
@@ -276,11 +303,12 @@ class Walk:
             frame.automaton = known[1]
             self._arrive(frame)
 
-    def _enter(self, frame: Frame, state: int) -> None:
-        """Continue in a leaf from a state."""
+    def _enter(self, frame: Frame, state: int) -> Frame:
+        """Continue in a leaf from a state; return where."""
         after = self._frame(READ, frame.next, frame.opened, frame.expr, state)
         after.automaton, after.since = frame.automaton, frame.since
         self._arrive(after)
+        return after
 
     def _arrive(self, frame: Frame) -> None:
         assert frame.automaton is not None

@@ -96,6 +96,23 @@ def called_rules(rules: Rules) -> set[int]:
     return reachable([rules.text], lambda number: rules.nfas[number].calls[:, 1].tolist())
 
 
+def beside_words(rules: Rules) -> set[int]:
+    """Return the NFAs with bytes that are in no word, their own or those of an NFA that they call; none of them is a
+    word. Where there are no words, there are none either."""
+    if not rules.words:
+        return set()
+    first_word = rules.num_rules - len(rules.words)
+    is_rule = [
+        number < first_word or rules.num_rules <= number < rules.num_rules + 2 for number in range(len(rules.nfas))
+    ]
+    callers: dict[int, list[int]] = {}
+    for number, part in enumerate(rules.nfas):
+        for callee in part.calls[:, 1].tolist():
+            callers.setdefault(callee, []).append(number)
+    own = [number for number, part in enumerate(rules.nfas) if is_rule[number] and len(part.arcs)]
+    return reachable(own, lambda number: callers.get(number, ()))
+
+
 def check_texts(grammar: Grammar, rules: Rules, have_text: Sequence[bool]) -> None:
     """Raise unless the start and every lexical rule have a text.
 

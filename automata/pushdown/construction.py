@@ -91,6 +91,7 @@ class Construction:
                 rule_of=network.rule_of,
                 rule_start=network.rule_start,
                 start_rule=network.start_rule,
+                in_words=network.in_words,
                 call_offsets=network.call_offsets,
                 calls=np.stack([network.call_rule, network.call_return], axis=1),
                 word_offsets=network.word_offsets,

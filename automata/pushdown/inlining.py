@@ -15,6 +15,9 @@ frame of its own, whose end is that end: the call after `x` in `A = A x A | b` i
 In each cycle of the graph of calls, without tail calls within a frame, some rule stays a rule. Of the others, those
 stay rules that are called from many places and are large, by their sizes with all inlined.
 
+Rules that are made of words stay rules where they are called among other bytes. So the bytes of a rule that stays are
+all in words or none of them is, and what is read in a word is told apart from what is read beside it.
+
 Inlined rules are laid from the outside in, each copy once where it belongs, in time proportional to the result.
 """
 
@@ -30,7 +33,7 @@ from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.graph import components, distances
 from automata.limits import Work
-from automata.pushdown.analysis import called_rules
+from automata.pushdown.analysis import beside_words, called_rules
 from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
@@ -50,11 +53,13 @@ class InlinedRules:
 
     Attributes:
         rules: the numbers of the NFAs that stay, the whole text first.
+        in_words: whether the bytes of each of them are in words.
         starts, ends: where each of them begins and ends.
         calls: `[C, 3]`, source, the NFA called, and target.
     """
 
     rules: list[int]
+    in_words: list[bool]
     starts: list[int]
     ends: list[int]
     num_states: int
@@ -70,6 +75,7 @@ class InlinedRules:
         return replace(
             self,
             rules=rules,
+            in_words=[self.in_words[place] for place in kept],
             starts=[self.starts[place] for place in kept],
             ends=[self.ends[place] for place in kept],
             calls=self.calls[np.isin(self.calls[:, 1], rules)],
@@ -102,9 +108,9 @@ def inline(rules: Rules, work: Work) -> InlinedRules:
     Raises:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
-    used = sorted(called_rules(rules))
+    used, beside = sorted(called_rules(rules)), beside_words(rules)
     calls = {number: _sorted_calls(rules.nfas[number], work) for number in work.watched(used)}
-    return _Inliner(rules, calls, _that_stay(rules, calls, work), work).joined()
+    return _Inliner(rules, calls, _that_stay(rules, calls, beside, work), beside, work).joined()
 
 
 def _sorted_calls(part: RuleNfa, work: Work) -> _Calls:
@@ -125,9 +131,11 @@ def _tuples(calls: IntArray) -> list[tuple[int, int, int]]:
     return list(zip(*calls.T.tolist(), strict=True))
 
 
-def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
-    """Return the rules that are not inlined."""
+def _that_stay(rules: Rules, calls: dict[int, _Calls], beside: set[int], work: Work) -> set[int]:
+    """Return the rules that are not inlined; `beside` has those with bytes that are in no word."""
     stay = _recursive(rules, calls, work)
+    for number in beside & calls.keys():
+        stay |= set(rules.nfas[number].calls[:, 1].tolist()) - beside
     work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
     num_calls[rules.text] += 1
@@ -193,10 +201,11 @@ def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[
 class _Inliner:
     """Lays out the rules that stay, with the others in them."""
 
-    def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
+    def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], beside: set[int], work: Work) -> None:
         self.nfas, self.calls, self.stay, self.work = rules.nfas, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
-        self.result = InlinedRules(order, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
+        in_words = [number not in beside for number in order]
+        self.result = InlinedRules(order, in_words, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
         self.kept_calls = array("i")  # as `InlinedRules.calls`, in turn
         # Where the states of each copy of an NFA begin; the arcs are written at the end.
         self.shifts: dict[int, list[int]] = {}

@@ -44,6 +44,8 @@ class Network:
         rule_names: R names.
         rule_start: `[R]` int32, the state where each rule begins.
         start_rule: the rule that whole texts match.
+        in_words: `[R]` bool, whether the bytes of each rule are in words; otherwise none of them is, in a grammar with
+            words.
         call_offsets, call_rule, call_return: `[Q + 1]`, `[A]`, `[A]` int32: state q's calls are those from
             `call_offsets[q]` to `call_offsets[q + 1]`; which rule, and the state to which it returns.
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
@@ -71,6 +73,7 @@ class Network:
     word_names: tuple[str, ...]
     by_label: IntArray
     labels: tuple[str, ...]
+    in_words: BoolArray
     num_lazy: int = 0
 
     @property
@@ -211,6 +214,7 @@ def _from_tables(
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
+        in_words=np.array(joined.in_words, np.bool_),
         num_lazy=rules.num_lazy,
         by_label=by_label,
         labels=rules.labels,

@@ -137,8 +137,8 @@ class Unranking:
         self.total = sum(map(self.of_length, self.lengths))
 
     def of_length(self, length: int) -> int:
-        """Return how many texts have this length."""
-        return self._numbers[length][self.start] if length < len(self._numbers) else 0
+        """Return how many texts have this length; none has a negative one."""
+        return self._numbers[length][self.start] if 0 <= length < len(self._numbers) else 0
 
     def text(self, number: int) -> bytes:
         """Return the text of a number below `total`."""

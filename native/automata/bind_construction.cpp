@@ -25,6 +25,7 @@ void require_network(const RuleNetwork& network) {
   require_within(network.rule_of, 0, network.num_rules, "rule");
   require_within(network.rule_start, 0, network.num_states, "state");
   require_within(network.start_rule, 0, network.num_rules, "rule");
+  require(network.in_words.size() == network.rule_start.size(), "`in_words` is about each rule");
   require(network.num_lazy >= 0, "there are no negative numbers of words");
   require_offsets(network.call_offsets, num_states, network.calls.size(), "`call_offsets`");
   require_offsets(network.word_offsets, num_states, network.words.size(), "`word_offsets`");
@@ -41,9 +42,9 @@ void require_network(const RuleNetwork& network) {
 PushdownConstruction construct_of(Values<uint8_t> byte_class, Grid<int32_t> next, Grid<int32_t> by_label,
                                   Values<bool> final, Values<int32_t> rule_of, Values<int32_t> rule_start,
                                   int32_t start_rule, Values<int32_t> call_offsets, Records<RuleCall> calls,
-                                  Values<int32_t> word_offsets, Records<WordEnd> words, int32_t num_lazy,
-                                  bool side_by_side, int32_t max_configurations, int64_t max_states, int64_t max_ways,
-                                  Budget& budget) {
+                                  Values<int32_t> word_offsets, Records<WordEnd> words, Values<bool> in_words,
+                                  int32_t num_lazy, bool side_by_side, int32_t max_configurations, int64_t max_states,
+                                  int64_t max_ways, Budget& budget) {
   require_countable(final.size(), "states");
   require_countable(rule_start.size(), "rules");
   require_countable(next.columns + by_label.columns + 1, "columns");
@@ -63,7 +64,8 @@ PushdownConstruction construct_of(Values<uint8_t> byte_class, Grid<int32_t> next
                             call_offsets,
                             calls,
                             word_offsets,
-                            words};
+                            words,
+                            {reinterpret_cast<const uint8_t*>(in_words.data()), in_words.size()}};
   require_network(network);
   const ConstructionOptions options{side_by_side, max_configurations, max_states, max_ways};
   return unlocked([&] { return construct(network, options, budget); });
@@ -120,8 +122,8 @@ void bind_construction(nb::module_& m) {
       .def_prop_ro("headroom", &shown<&PushdownConstruction::headroom>)
       .def_prop_ro("symbol_headroom", &shown<&PushdownConstruction::symbol_headroom>);
   m.def("construct", &construct_of, "byte_class"_a, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a,
-        "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "num_lazy"_a, "side_by_side"_a,
-        "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
+        "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "in_words"_a, "num_lazy"_a,
+        "side_by_side"_a, "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
         "Return the subset construction over configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,
         "Sorted steps including those that states share with others, `[E, 5]`.");

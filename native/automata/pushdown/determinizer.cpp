@@ -225,16 +225,20 @@ void Determinizer::do_task(Task task) {
 // Find the steps over some columns after some symbols have been popped.
 void Determinizer::explore(const Task& task) {
   const Leaves found = leaves_of(task.elements);
-  if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
+  if (ends_lazily(found)) return end_at_once(found, task);
   int32_t once = ColumnSets::kEmpty, twice = ColumnSets::kEmpty, after = ColumnSets::kEmpty;
+  int32_t in_words = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) {
     const int32_t reads = sets.both(leaf.columns, task.columns);
     twice = sets.either(twice, sets.both(once, reads));
     once = sets.either(once, reads);
+    if (network.is_in_words(leaf.state)) in_words = sets.either(in_words, reads);
   }
   for (int32_t rule : found.ends) after = sets.either(after, network.first(rule));
-  const int32_t known = sets.without(once, after), provisional = end_provisionally(found.leaves, task, known);
-  const int32_t certain = sets.without(known, provisional);
+  const int32_t known = sets.without(once, after);
+  const int32_t provisional = end_provisionally(found.leaves, task, sets.both(known, in_words));
+  const int32_t beside = end_beside(found.leaves, task, sets.without(known, in_words));
+  const int32_t certain = sets.without(sets.without(known, provisional), beside);
   emit(found.leaves, task, sets.without(certain, twice));
   collide(found.leaves, task, sets.both(certain, twice));
   if (unbounded != Unbounded::kNothing) return;
@@ -249,11 +253,13 @@ void Determinizer::explore(const Task& task) {
 // The same for one element, if configurations advance side by side.
 void Determinizer::explore_alone(const Task& task) {
   const Leaves found = leaves_of(task.elements);
-  if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
+  if (ends_lazily(found)) return end_at_once(found, task);
   emit(found.leaves, task, task.columns);
-  int32_t read = ColumnSets::kEmpty;
-  for (const Leaf& leaf : found.leaves) read = sets.either(read, leaf.columns);
-  end_provisionally(found.leaves, task, sets.both(task.columns, read));
+  int32_t in_words = ColumnSets::kEmpty;
+  for (const Leaf& leaf : found.leaves) {
+    if (network.is_in_words(leaf.state)) in_words = sets.either(in_words, leaf.columns);
+  }
+  end_provisionally(found.leaves, task, sets.both(task.columns, in_words));
   // Tasks pushed last are done first: the ends of words, and then the rules.
   for (size_t at = found.ends.size(); at-- > 0;) {
     const int32_t rule = found.ends[at], columns = sets.both(task.columns, network.first(rule));
@@ -261,7 +267,7 @@ void Determinizer::explore_alone(const Task& task) {
     tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, 0, Elements(budget_),
                       Vector<int32_t>(budget_)});
   }
-  const int32_t left = sets.without(task.columns, read);
+  const int32_t left = sets.without(task.columns, in_words);
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
 }
 

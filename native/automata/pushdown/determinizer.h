@@ -104,6 +104,8 @@ class Determinizer {
   int32_t target(int32_t state, int32_t column, int32_t condition);
   Elements after_words(std::span<const Leaf> leaves);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  void end_at_once(const Leaves& found, const Task& task);
+  int32_t end_beside(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   int32_t end_provisionally(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   Vector<OverColumns> conditions_over(std::span<const Leaf> leaves, const Leaves& after, int32_t columns);
   int32_t continued_by(std::span<const Leaf> leaves, int32_t column);

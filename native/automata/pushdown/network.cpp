@@ -43,6 +43,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       final_(network.final.begin(), network.final.end(), budget),
       returns_at_once_(budget),
       is_plain_(budget),
+      in_words_(network.in_words.begin(), network.in_words.end(), budget),
       call_offsets_(network.call_offsets.begin(), network.call_offsets.end(), budget),
       word_offsets_(network.word_offsets.begin(), network.word_offsets.end(), budget),
       calls_(network.calls.begin(), network.calls.end(), budget),
@@ -125,6 +126,7 @@ void PushdownNetwork::call_start_rule(int32_t start_rule) {
   add_state(rule);
   final_.back() = true;
   rule_start_.push_back(start_);
+  in_words_.push_back(true);
 }
 
 void PushdownNetwork::find_callers() {

@@ -44,6 +44,7 @@ struct RuleNetwork {
   std::span<const RuleCall> calls;
   std::span<const int32_t> word_offsets;  // [Q + 1]
   std::span<const WordEnd> words;
+  std::span<const uint8_t> in_words;  // [R], whether the bytes of a rule are in words; otherwise none of them is
 };
 
 struct Leaf {
@@ -69,6 +70,8 @@ class PushdownNetwork {
   const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
   std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // the target of each column, or kNone
   int32_t columns(int32_t state) const { return columns_[state]; }
+  // Return whether what a state reads is in words.
+  bool is_in_words(int32_t state) const { return in_words_[rule_of_[state]]; }
   // Return whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or
   // has no callers that could continue.
   bool is_plain(int32_t state) const { return is_plain_[state]; }
@@ -120,7 +123,7 @@ class PushdownNetwork {
   const int32_t end_column_;
   int32_t start_, end_state_ = kNone;
   Vector<int32_t> rule_of_, rule_start_;
-  Vector<uint8_t> final_, returns_at_once_, is_plain_;
+  Vector<uint8_t> final_, returns_at_once_, is_plain_, in_words_;
   Vector<int32_t> call_offsets_, word_offsets_;
   Vector<RuleCall> calls_;
   Vector<WordEnd> words_;

@@ -1,4 +1,4 @@
-// The ends of words: over columns that nothing reads, and provisionally within characters.
+// The ends of words: over columns that no word reads, and provisionally within characters.
 #include <algorithm>
 #include <utility>
 
@@ -31,6 +31,22 @@ Elements Determinizer::after_words(std::span<const Leaf> leaves) {
   return elements;
 }
 
+// End words that end as soon as they can; what is read beside words is still read.
+void Determinizer::end_at_once(const Leaves& found, const Task& task) {
+  Elements elements = after_words(found.leaves);
+  const size_t num_ended = elements.size();
+  for (const Leaf& leaf : found.leaves) {
+    if (network.is_in_words(leaf.state) || leaf.columns == ColumnSets::kEmpty) continue;
+    elements.push_back({leaf.pushed, provisional_.reader(leaf.state)});
+  }
+  for (const Element& element : task.elements) {
+    if (!network.is_in_words(element.state)) elements.push_back(element);
+  }
+  if (elements.size() == num_ended) return end_words(found.leaves, task, task.columns);
+  sort_unique(stacks, elements, budget_);
+  push_set(task.at, task.popped, task.columns, std::move(elements), task.condition);
+}
+
 // End words over columns that no leaf reads.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   Elements elements = after_words(leaves);
@@ -43,7 +59,22 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
   }
 }
 
-// End words over columns that leaves read, where these begin other characters as well; return these columns.
+// End words over columns that are only read beside words, where the text can continue after the words as well; return
+// these columns.
+int32_t Determinizer::end_beside(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
+  if (columns == ColumnSets::kEmpty || task.condition != kNone) return ColumnSets::kEmpty;
+  const Elements ended = after_words(leaves);
+  if (ended.empty()) return ColumnSets::kEmpty;
+  const Leaves after = leaves_of(ended);
+  int32_t read = ColumnSets::kEmpty;
+  for (const Leaf& leaf : after.leaves) read = sets.either(read, leaf.columns);
+  for (int32_t rule : after.ends) read = sets.either(read, network.first(rule));
+  const int32_t both_ways = sets.both(columns, read);
+  if (both_ways != ColumnSets::kEmpty) continue_both_ways(leaves, ended, task, both_ways, kNone);
+  return both_ways;
+}
+
+// End words over columns that words read, where these begin other characters as well; return these columns.
 int32_t Determinizer::end_provisionally(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   columns = sets.both(columns, provisional_.first_bytes());
   if (columns == ColumnSets::kEmpty || task.condition != kNone) return ColumnSets::kEmpty;
@@ -82,12 +113,12 @@ Vector<Determinizer::OverColumns> Determinizer::conditions_over(std::span<const 
   return found;
 }
 
-// Return the condition that a character with this first byte continues none of the words.
+// Return the condition that a character with this first byte continues none of the words that read it.
 int32_t Determinizer::continued_by(std::span<const Leaf> leaves, int32_t column) {
   Vector<int32_t> reached(budget_);
   for (const Leaf& leaf : leaves) {
     const int32_t target = network.row(leaf.state)[column];
-    if (target != kNone) reached.push_back(target);
+    if (target != kNone && network.is_in_words(leaf.state)) reached.push_back(target);
   }
   budget_.spend(4 * static_cast<int64_t>(leaves.size()));
   return provisional_.condition(column, std::move(reached));
@@ -101,10 +132,10 @@ bool Determinizer::reads_on(std::span<const Leaf> leaves, int32_t column, int32_
   });
 }
 
-// Read on in words, and after them on a condition.
+// Read on what leaves read, and after words, perhaps on a condition.
 void Determinizer::continue_both_ways(std::span<const Leaf> leaves, Elements elements, const Task& task,
                                       int32_t columns, int32_t condition) {
-  // Side by side, the words have been read on already.
+  // Side by side, what leaves read has been read on already.
   if (!options_.side_by_side) {
     for (const Leaf& leaf : leaves) {
       if (sets.both(leaf.columns, columns) == ColumnSets::kEmpty) continue;
