@@ -186,13 +186,16 @@ class Contexts:
         self.prestar = prestar
         self.empty = Context(-1, prestar.at_bottom())
         self.by_top: dict[int, list[Context]] = {}
+        # Sets of control states by number: hashing their bits each time would take most of the time.
+        self._number: dict[int, int] = {}
+        self._sets: list[int] = []
         self._next: dict[tuple[int, int], int] = {}
         found: dict[tuple[int, int], Context] = {}
         waiting = [(self.empty, symbol) for symbol in lowest]
         while waiting:
             work.check()
             below, symbol = waiting.pop()
-            key = symbol, self.on(symbol, below.good)
+            key = symbol, self._sets[self._on(symbol, self._numbered(below.good))]
             context = found.get(key)
             if context is None:
                 context = found[key] = Context(*key)
@@ -201,12 +204,20 @@ class Contexts:
             if below not in context.below:
                 context.below.append(below)
 
-    def on(self, symbol: int, below: int) -> int:
-        """Return the same as `PreStar.on`, from a table."""
+    def _numbered(self, good: int) -> int:
+        """Return the number of a set of control states."""
+        number = self._number.setdefault(good, len(self._sets))
+        if number == len(self._sets):
+            self._sets.append(good)
+        return number
+
+    def _on(self, symbol: int, below: int) -> int:
+        """Return the same as `PreStar.on`, from a table and with numbers of sets."""
         key = symbol, below
-        if key not in self._next:
-            self._next[key] = self.prestar.on(symbol, below)
-        return self._next[key]
+        found = self._next.get(key)
+        if found is None:
+            found = self._next[key] = self._numbered(self.prestar.on(symbol, self._sets[below]))
+        return found
 
     def failing(self, tops: Sequence[Collection[int]]) -> int:
         """Return the states, as bits, from which no text ends in some context."""
@@ -225,38 +236,56 @@ class Contexts:
         found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
         return tuple(context for context in found if context.good >> state & 1)
 
-    def decided(self, move: Move, where: Collection[Context], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
+    def decided(self, move: Move, where: Collection[Context]) -> list[tuple[Stack, Stack]] | None:
         """Return the pops and pushes that replace those of a move; None where it is kept.
 
         Args:
             move: the move.
             where: the contexts in which it applies.
-            looks: how many symbols deeper it looks already.
 
         Raises:
             Undecided: it would have to look deeper than `MAX_LOOKS`.
         """
         _, pops, pushes, target = move
         reached = popped(where, pops)
-        outcomes = {self.is_coaccessible(context.good, pushes, target) for context in reached}
+        goods = {context.good for context in reached}
+        ends = {good: self.is_coaccessible(good, pushes, target) for good in goods}
+        return self._told_apart(move, {context: ends[context.good] for context in reached}, 0)
+
+    def _told_apart(self, move: Move, ends: Mapping[Context, bool], looks: int) -> list[tuple[Stack, Stack]] | None:
+        """Return the same for a move that has looked some symbols deeper already.
+
+        Args:
+            move: the move, with these symbols.
+            ends: whether a text ends after it, by the context that it reaches. With the symbols that it has looked at
+                on top, each context is another one, and with one symbol on top always the same one.
+            looks: how many symbols these are.
+        """
+        outcomes = set(ends.values())
         if outcomes == {True}:
             return None
         if True not in outcomes:
             return []
         if looks >= MAX_LOOKS:
             raise Undecided(move)
+        state, pops, pushes, target = move
+        deeper: dict[int, dict[Context, bool]] = {context.top: {} for context in ends if context.top >= 0}
+        for context, end in ends.items():
+            for below in context.below:
+                deeper[context.top][below] = end
         found: list[tuple[Stack, Stack]] = []
-        for symbol in sorted({context.top for context in reached} - {-1}):
+        for symbol in sorted(deeper):
             longer = (*pops, symbol), (symbol, *pushes)
-            replaced = self.decided((move[0], *longer, target), where, looks + 1)
+            replaced = self._told_apart((state, *longer, target), deeper[symbol], looks + 1)
             found += [longer] if replaced is None else replaced
         return found
 
     def is_coaccessible(self, good: int, pushes: Stack, target: int) -> bool:
         """Return whether a text ends from a target with some symbols on stacks on which `good` are coaccessible."""
+        number = self._numbered(good)
         for symbol in pushes:
-            good = self.on(symbol, good)
-        return bool(good >> target & 1)
+            number = self._on(symbol, number)
+        return bool(self._sets[number] >> target & 1)
 
 
 def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
