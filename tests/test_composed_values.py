@@ -198,6 +198,20 @@ def test_a_grammar_within_text() -> None:
         made.parse("x<aab>y")
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        constraints.json_schema({"type": "object"}) | '{"b": 1}',
+        sequence(r"[a{]?", constraints.json_schema({"type": "object"})),
+        sequence(optional(constraints.json_schema({"type": "array"})), r"\[1"),
+        triggered({"<": constraints.json_schema({"type": "object"}) | "{!"}),
+    ],
+)
+def test_alternatives_that_begin_alike_are_refused_before_a_text_is_written(made: Parsed[object]) -> None:
+    with pytest.raises(NondeterministicGrammar, match="begin alike"):
+        tokenfst.compile(made, ALL_BYTES)
+
+
 def test_words_end_before_the_name_of_a_token() -> None:
     call = constraints.grammar('start: NAME "(" start? ")"\nNAME: /[a-z<>\\/]+/\n%ignore " "')
     after_thoughts = after(token("</t>"), call)
@@ -418,8 +432,14 @@ def test_alternatives_are_written_alike() -> None:
 
 
 def test_texts_whose_end_no_stack_can_tell_are_refused_by_name() -> None:
-    """Masks are made on demand, so the place may be met in the middle of a text; an engine ends the request then."""
-    automaton = tokenfst.compile(sequence(free_text(), constraints.json_schema(True)), ALL_BYTES)
+    """Masks are made on demand, so a place that was not found before may be met in the middle of a text; an engine ends
+    the request then."""
+    made = sequence(free_text(), constraints.json_schema(True))
+    with pytest.raises(NondeterministicGrammar, match="alike"):
+        tokenfst.compile(made, ALL_BYTES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("constraints.composing.parsed.check_start", lambda *_: None)
+        automaton = tokenfst.compile(made, ALL_BYTES)
     matcher, words = Matcher(automaton), np.zeros(9, np.int32)
     for call in (automaton.complete, lambda: automaton.mask(automaton.start), lambda: automaton.accepts("x1")):
         with pytest.raises(NondeterministicGrammar, match=r"alike|something else"):

@@ -1,16 +1,16 @@
-"""Bracketed languages: grammars whose calls and returns the text itself shows.
+"""Bracketed languages: grammars in which the text itself shows every call and return.
 
 grammar         VisiblyPushdownGrammar: rules, as they are built; builder: grammars with text around and between them
-units, paths    counts with large bounds, kept as bounds: CountedUnits, CountedPaths
-fragments       what the arcs of rules read, each language once, as an NFA
-inlining        which rules are laid where they are called
+units, paths    large repetition counts, kept as bounds rather than written out: CountedUnits, CountedPaths
+fragments       the languages that the arcs of rules read, each language once, as an NFA
+inlining        which rules are inlined where they are called
 conditions      when guarded arcs are open, as decision diagrams
 unfolding       unfolded: the same grammar without flags
 layout          all rules as one NFA, in flat tables for the native core
-compile         the automaton: ByteAutomaton where no rule is recursive and all is small, else PushdownAutomaton
+compile         the automaton: ByteAutomaton if no rule is recursive and the result is small, else PushdownAutomaton
 """
 
-from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
 from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.grammar import (
     ArcLanguage,
@@ -31,6 +31,7 @@ __all__ = [
     "VisiblyPushdownCall",
     "VisiblyPushdownGrammar",
     "VisiblyPushdownRule",
+    "check_start",
     "compile_visibly_pushdown",
     "counted_paths",
 ]

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from automata import _native
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, NondeterministicGrammar
+from automata.expressions import literal
 from automata.limits import Work, current_work
 from automata.pushdown import under
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.inlining import check_calls, to_inline
 from automata.visibly_pushdown.layout import GrammarLayout, lay_out
 from automata.visibly_pushdown.unfolding import unfolded
 
 # The most states to which rules are written out, so that no stack is needed.
 MAX_INLINED_STATES = 4000
+# The most states of a start rule that is checked before texts are read.
+_MAX_CHECKED_STATES = 5000
+# The number of `FaultKind::kReadOn` in the native core.
+_READ_ON = 2
 
 
 def compile_visibly_pushdown(
@@ -48,6 +55,42 @@ def compile_visibly_pushdown(
         return _regular(layout, work) if len(layout.rules) == 1 else _pushdown(layout, work)
     except LimitExceeded as error:
         raise error.of("the automaton of the rules") from None
+
+
+def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
+    """Raise if something else can be read where the start rule calls another one.
+
+    A lazy automaton would find that out only when a text leads there. It cannot happen in rules that are made of one
+    schema, but in a start rule that joins several constraints. Start rules with many states, and those that call
+    several rules after the same text, are not checked.
+
+    Raises:
+        NondeterministicGrammar: it can.
+        Cancelled: another thread cancelled the compilation.
+    """
+    start = grammar.rules[grammar.start]
+    called = {call.rule: number for number, call in enumerate(start.calls, 1)}
+    rules = [replace(start, calls=[call._replace(rule=called[call.rule]) for call in start.calls])]
+    rules += [_stand_in(1) for _ in start.calls]
+    for rule, number in called.items():
+        rules[number] = _stand_in(grammar.rules[rule].num_exits)
+    layout = lay_out(VisiblyPushdownGrammar(tuple(rules)), frozenset(), work)
+    try:
+        wrong, *_ = _native.compile_visibly_pushdown(layout.tables, _MAX_CHECKED_STATES, work.budget)
+    except LimitExceeded:
+        return
+    if wrong[0] == _READ_ON:
+        raise NondeterministicGrammar("where a rule is called, something else can be read")
+
+
+def _stand_in(num_exits: int) -> VisiblyPushdownRule:
+    """Return a rule that has another text for each of its exits."""
+    rule = VisiblyPushdownRule(num_exits=num_exits)
+    for way in range(num_exits):
+        end = rule.state()
+        rule.arcs.append((0, literal(f"{way};"), end))
+        rule.ends.append((end, way))
+    return rule
 
 
 def _regular(layout: GrammarLayout, work: Work) -> ByteAutomaton:

@@ -42,7 +42,7 @@ ArcLanguage: TypeAlias = Expr | ByteAutomaton | CountedUnits | CountedPaths
 
 
 class VisiblyPushdownCall(NamedTuple):
-    """A call: rule `rule` is read at `source`, and the text continues at `targets[i]` where it ended in exit i; -1
+    """A call: `rule` is read at `source`, and the text continues at `targets[i]` if the rule ended at exit i; -1
     forbids that exit."""
 
     source: int
@@ -51,12 +51,12 @@ class VisiblyPushdownCall(NamedTuple):
 
 
 class GuardedArc(NamedTuple):
-    """An arc that reads nothing; nothing else leaves its source but guarded arcs.
+    """An arc that reads nothing; only guarded arcs leave its source.
 
     Attributes:
         source, target: the states.
-        sets: the flag that it sets, which must not be set before; -1 for none.
-        condition: when it is open, by its number in the rule's conditions.
+        sets: the flag that the arc sets, which must not be set before; -1 for none.
+        condition: the number of the condition under which the arc is open, in the rule's conditions.
     """
 
     source: int
@@ -71,13 +71,13 @@ class VisiblyPushdownRule:
 
     Attributes:
         num_states: the number of states.
-        arcs: source, what is read, and target. No expression has calls.
+        arcs: source, the expression that is read, and target. Expressions have no calls.
         epsilon: source and target.
-        calls: at most one from each state, which then has nothing else.
-        ends: pairs of a state, which then has nothing else, and an exit.
-        num_exits: the number of ways to end.
-        guarded: the guarded arcs; of those that are open in a state, the first leads to an end.
-        conditions: when these are open.
+        calls: at most one from each state; nothing else leaves a state with a call.
+        ends: pairs of a state and an exit; nothing leaves these states.
+        num_exits: the number of exits.
+        guarded: the guarded arcs; following the first open one in each state leads to an end.
+        conditions: the conditions under which guarded arcs are open.
     """
 
     num_states: int = 1
@@ -96,7 +96,7 @@ class VisiblyPushdownRule:
 
     @property
     def only_read(self) -> ByteAutomaton | CountedUnits | CountedPaths | None:
-        """The automaton that is all that the rule reads before its only end; None where there is more or less to it."""
+        """The automaton on the rule's only arc, if the rule consists of this arc and its end; else None."""
         if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls or self.guarded:
             return None
         source, language, target = self.arcs[0]
@@ -107,7 +107,7 @@ class VisiblyPushdownRule:
 
 @dataclass(frozen=True, slots=True)
 class VisiblyPushdownGrammar:
-    """Rules by number; a text is what the rule `start` reads, which has one exit and which no rule calls.
+    """Rules by number. The rule `start`, which has one exit and is called by no rule, reads the whole text.
 
     Attributes:
         has_nondeterministic_calls: whether several rules may be called after the same text.

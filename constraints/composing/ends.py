@@ -1,8 +1,8 @@
-"""Where the texts of an automaton end in a text, and whether it has one in full.
+"""Where texts of an automaton end within a longer text, and whether the automaton accepts a whole text.
 
-A token in an automaton (a label) stands for its name. Automata with a stack are made with words in mind, which are read
-on as far as they go, also into the name of a token that ends them; so the names of tokens are looked for beside the
-bytes. In all other automata names are written as text.
+A token in an automaton (a label) is read as its name. An automaton with a stack may read words, which match as long a
+text as possible and might therefore continue into the name of the token that ends them. So this module looks for the
+names of tokens in addition to reading bytes. In all other automata names are written as text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from automata.pushdown.step_table import Configuration
 
 
 def has_text(automaton: ByteAutomaton | PushdownAutomaton, text: bytes) -> bool:
-    """Return whether a text is one of an automaton's."""
+    """Return whether an automaton accepts a text."""
     if isinstance(automaton, PushdownAutomaton) and automaton.labels:
         return len(text) in _nested_ends(automaton, text, 0)
     return automaton.accepts(text)
 
 
 def ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    """Return the places where a text of the automaton that begins at `begin` ends, in order."""
+    """Return the offsets at which a text of the automaton that begins at `begin` may end, in ascending order."""
     return (
         _regular_ends(automaton, text, begin)
         if isinstance(automaton, ByteAutomaton)

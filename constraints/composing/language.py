@@ -1,14 +1,14 @@
-"""The language of a part: a visibly pushdown grammar, or a general grammar where the part calls one.
+"""The language of a part: a visibly pushdown grammar, or a general grammar if the part calls one.
 
     part_visibly_pushdown    part -> VisiblyPushdownGrammar: start rules are inlined into one start rule, and the rules
                              that they call follow
-    part_grammar             part -> Grammar: one rule for the whole text, and the rules of all that it calls under new
-                             names
+    part_grammar             part -> Grammar: one rule for the whole text, and the rules of all called grammars, with
+                             new names
     tokens_by_name           part without a general grammar -> the same part with each token read as its name
 
-A visibly pushdown grammar is preferred: a lazy automaton runs on it directly, and no look-ahead has to tell its rules
-apart. In a general grammar, a word of a part with a lexer matches longest, even where what follows the part could begin
-earlier; ignored words stand around the words of their own part only.
+A visibly pushdown grammar is preferred, because a lazy automaton runs on it directly and needs no look-ahead to tell
+its rules apart. In a general grammar, a word of a part with a lexer takes the longest match, even if the next part
+could begin earlier; ignored words may appear only around the words of their own part.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def calls_grammar(part: Part) -> bool:
 
 
 def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
-    """Return the grammar of a part: its own rule, and those of what it calls, each with a number before its name.
+    """Return the grammar of a part: its own rule, and the rules of what it calls, with a number before their names.
 
-    It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
+    The grammar is "parallel" if a called grammar is, and has the greatest `max_configurations` of the called grammars.
 
     Args:
-        parallel: whether it is "parallel" in any case.
+        parallel: whether the grammar is "parallel" in any case.
 
     Raises:
         LimitExceeded: a visibly pushdown grammar is too large to be written as rules.
@@ -83,8 +83,8 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
 
 
 def tokens_by_name(part: Part) -> Part:
-    """Return a part that calls no general grammar, with the text of its name in place of each token
-    (`automata.expressions.extensions.token`)."""
+    """Return a part that calls no general grammar, with each token (`automata.expressions.extensions.token`) replaced
+    by the text of its name."""
     return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
 
 

@@ -1,18 +1,18 @@
-"""Constraints that begin after a marker and end again, in text that is free.
+"""Constraints that begin after a marker, within free text.
 
     free        any text in which no marker occurs
     until i     any text that ends with marker i, and in which no marker ends earlier
     triggered   (until i, constraint i, end i)*, and then `free`
 
-The first place where a marker ends counts, as it does for a host that watches the text. Between a marker and its end
-only the constraint is read: a marker in a string there is text. The end is read where the constraint's text is over;
-where that may be at more than one place, each of them is allowed, and `parse` takes the first.
+A constraint begins at the first place where a marker ends, as it would for a program that watches the text. Between a
+marker and its end only the constraint applies, so a marker in a string there is ordinary text. The end follows the text
+of the constraint. If that text may end at several places, all of them are allowed, and `parse` takes the first.
 
-A marker is a text, or a token by its name (`automata.expressions.extensions.token`). A token writes no text, so free
-text never holds one, and it switches its constraint on wherever it stands; its name spelled by other tokens is free
-text.
+A marker is a text, or a token given by its name (`automata.expressions.extensions.token`). A token writes no text, so
+free text never contains one, and a token always switches its constraint on. The name of the token, spelled by other
+tokens, is free text.
 
-A constraint that writes a marker of its own (`Parsed.openings`), such as calls of tools, is read from its marker on.
+A constraint that writes a marker of its own (`Parsed.openings`), such as calls of tools, begins with its marker.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Marked(NamedTuple):
 
     Attributes:
         marker: the marker: a text, or the name of a token.
-        value: what the constraint's `parse` gives, or its text where it has none.
+        value: the result of the constraint's `parse`, or the text itself if the constraint has no `parse`.
     """
 
     marker: str
@@ -50,14 +50,14 @@ class Marked(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """What stands in free text.
+    """A constraint in free text, with its marker and its end.
 
     Attributes:
-        before: the free text before it, up to the end of its marker if `marker` is given.
-        marker: the marker that is not part of the constraint.
-        constraint: what is read after it.
-        end: what follows the constraint.
-        value: the pieces that a value of the constraint stands for.
+        before: the free text before the constraint, including its marker if `marker` is given.
+        marker: the marker, if it is not part of the constraint.
+        constraint: the constraint after the marker.
+        end: the text that ends the constraint.
+        value: returns the pieces for a value of the constraint.
     """
 
     before: Expr
@@ -67,15 +67,15 @@ class Switch(NamedTuple):
     value: Callable[[Any], Iterable[Any]]
 
     def part(self) -> Part:
-        """Return all of it as a part."""
+        """Return the free text, the constraint and its end as one part."""
         return concatenated([Part(self.before), part_of(self.constraint), Part(self.end)])
 
 
 def free_text(*without: Marker) -> Expr:
-    """Return any text in which none of some markers occurs.
+    """Return the language of all texts in which none of the given markers occurs.
 
     Args:
-        *without: texts, or expressions.
+        *without: the markers: texts or expressions.
 
     Raises:
         ValueError: a marker is the empty text.
@@ -93,18 +93,18 @@ def after(marker: Marker, constraint: Unparsed) -> Composed[tuple[str, str]]: ..
 
 
 def after(marker: Marker, constraint: Composable) -> Composed[Any]:
-    """Return free text up to the first place where a marker ends, and then a text of a constraint.
+    """Return the constraint of free text up to the first place where a marker ends, followed by a text of `constraint`.
 
-    This is the answer of a model that thinks first: `after("</think>", schema)`. `parse` gives two values: the text
-    before the marker, and the constraint's value, or its text where it has none.
+    This describes the answer of a model that thinks first: `after("</think>", schema)`. `parse` returns two values: the
+    text before the marker, and the value of the constraint (its text if it has no `parse`).
 
     Args:
         marker: a text, or an expression such as `token("</think>")`.
-        constraint: what stands after the marker, to the end; as for `sequence`.
+        constraint: the constraint on the text after the marker, as for `sequence`.
 
     Raises:
         ValueError: the marker is the empty text.
-        PatternError, TypeError: as `sequence`.
+        PatternError, TypeError: as for `sequence`.
     """
     found = _marker(marker)
     switch = Switch(_Free([found]).until(found), found, constraint, EPSILON, _alone)
@@ -117,25 +117,25 @@ def triggered(
     at_least: int = 0,
     at_most: int | None = None,
 ) -> Composed[tuple[str | Marked, ...]]:
-    """Return free text in which markers switch constraints on, such as values in a report.
+    """Return the constraint of free text in which markers switch constraints on, such as values in a report.
 
-    `triggered({"<date>": (date(), "</date>")})` is text in which a date and `</date>` stand after each `<date>`, any
-    number of times. `parse` gives the pieces of a text in order: free text as `str`, without the markers, where it is
-    not empty; and each constrained part as a `Marked`.
+    `triggered({"<date>": (date(), "</date>")})` is text in which every `<date>` is followed by a date and `</date>`;
+    there may be any number of them. `parse` returns the pieces of a text in order: free text, without the markers, as
+    `str` if it is not empty; and each constrained part as a `Marked`.
 
-    For calls of tools see `tool_calls(..., text=...)`. Beside other markers, they stand after their own, without an
-    end: `{"<tool_call>": tool_calls(..., format="qwen")}`.
+    For calls of tools alone, see `tool_calls(..., text=...)`. To combine them with other markers, give them their own
+    marker and no end: `{"<tool_call>": tool_calls(..., format="qwen")}`.
 
     Args:
-        triggers: by marker, a text or an expression such as `token("<date>")`, the constraint and the end marker after
-            it; or the constraint alone, after which the text is free at once.
-        at_least: how many constrained parts there are at least.
-        at_most: how many there are at most, None for any number. After the last one, no marker may occur.
+        triggers: a mapping from each marker, a text or an expression such as `token("<date>")`, to the constraint and
+            the end marker after it; or to the constraint alone, after which free text continues.
+        at_least: the least number of constrained parts.
+        at_most: the greatest number of constrained parts; None for any number. After the last, no marker may occur.
 
     Raises:
-        ValueError: no triggers, a marker that is empty or occurs in another one, or bounds that no number satisfies; or
-            a constraint that writes its own markers, with markers around it that double them.
-        PatternError, TypeError: as `sequence`.
+        ValueError: there are no triggers, a marker is empty or occurs in another one, or no number satisfies the
+            bounds; or a constraint writes its own markers, and the markers around it would repeat them.
+        PatternError, TypeError: as for `sequence`.
     """
     if not isinstance(triggers, Mapping):
         raise TypeError(f"triggers are a dict, {{marker: (constraint, end)}}, not {triggers!r}")
@@ -153,12 +153,12 @@ def triggered(
 
 
 def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> Composed[tuple[Any, ...]]:
-    """Return some switches one after the other, and then other text; `parse` gives the pieces.
+    """Return the constraint of a sequence of switches followed by other text; `parse` returns the pieces.
 
     Args:
-        switches: what may stand there, each with the text before it.
-        rest: the text after the last one.
-        at_least, at_most: how many there are; None means no bound.
+        switches: the switches to choose from, each with the text before it.
+        rest: the text after the last switch.
+        at_least, at_most: the bounds on the number of switches; None means no bound.
     """
     again = repeated(either([switch.part() for switch in switches]), at_least, at_most)
     part = concatenated([again, Part(rest)])
@@ -166,7 +166,7 @@ def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: i
 
 
 def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
-    """Return the free text before a marker: no marker ends in it, or within the one that follows.
+    """Return the free text before a marker, such that no marker ends in it or before the end of the next marker.
 
     Raises:
         ValueError: one of the markers is neither a text nor a token.

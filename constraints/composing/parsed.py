@@ -1,12 +1,12 @@
 """Parsed: a constraint whose texts stand for Python values, and the way back from text to value.
 
-    Parsed[T]       `to_automaton` is what a model may write; `parse` reads what it wrote
-    Composed[T]     a constraint made of others, as a visibly pushdown grammar or as a general one
-    left | right    a text of either; `parse` gives the value of the first one that allows the text
+    Parsed[T]       `to_automaton` returns the automaton of what a model may write; `parse` reads what it wrote
+    Composed[T]     a constraint composed of others, as a visibly pushdown grammar or a general grammar
+    left | right    a text of either; `parse` returns the value from the first one that allows the text
 
-`parse` runs no code that a model wrote, and takes exactly the texts of the constraint, so that text from elsewhere is
-checked as well. A token in a constraint (`automata.expressions.extensions.token`) writes no text; `parse` reads it as
-its name, which is what decoders that keep special tokens write.
+`parse` never runs code that a model wrote. It accepts exactly the texts of the constraint, so it can also check text
+from elsewhere. A token in a constraint (`automata.expressions.extensions.token`) writes no text; `parse` reads it as
+its name, which decoders that keep special tokens write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.ends import has_text
 from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown, tokens_by_name
@@ -38,7 +38,7 @@ U = TypeVar("U")
 
 
 def is_text(text: str) -> bool:
-    """Return whether UTF-8 can write a text; it cannot write half of a surrogate pair."""
+    """Return whether UTF-8 can encode a text; it cannot encode half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -50,18 +50,18 @@ class Parsed(ABC, Generic[T_co]):
     """A constraint that reads its own texts; immutable. `tokenfst.compile` takes it.
 
     Attributes:
-        openings: the texts or tokens with which its texts begin, where it writes markers of its own, as calls of tools
-            do; otherwise none.
+        openings: the texts or tokens with which its texts begin, if it writes markers of its own, as calls of tools
+            do; otherwise empty.
     """
 
     openings: tuple[Expr, ...] = ()
 
     @abstractmethod
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of its texts.
+        """Return the automaton of the constraint's texts.
 
         Raises:
-            LimitExceeded: a limit was passed.
+            LimitExceeded: a limit was exceeded.
             Cancelled: another thread cancelled the compilation.
         """
 
@@ -74,7 +74,7 @@ class Parsed(ABC, Generic[T_co]):
         """
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: not what is made from the rest when it is first used, such as `readable`."""
+        """Return the attributes to pickle: all but those that are computed on first use, such as `readable`."""
         return {name: value for name, value in self.__dict__.items() if not _is_made_again(type(self), name)}
 
     def _repr_html_(self) -> str:
@@ -83,16 +83,16 @@ class Parsed(ABC, Generic[T_co]):
 
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts, each token in them read as its name; made when it is first used."""
+        """The automaton of the texts, with each token read as its name; made on first use."""
         return self.to_automaton(current_work())
 
     @property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint as it is read within another one."""
+        """The constraint as it is read as a part of another one."""
         return self
 
     def allows(self, text: str) -> bool:
-        """Return whether a text is one of `readable`'s."""
+        """Return whether `readable` accepts a text."""
         return is_text(text) and has_text(self.readable, text.encode())
 
     @overload
@@ -100,7 +100,7 @@ class Parsed(ABC, Generic[T_co]):
     @overload
     def __or__(self, other: Composable) -> Parsed[T_co | str]: ...
     def __or__(self, other: Composable) -> Parsed[Any]:
-        """Return the constraint of the texts of either; `parse` tries this one first. A string is literal text."""
+        """Return the union with another constraint; `parse` tries this one first. A string is literal text."""
         return _alternatives(self, other)
 
     @overload
@@ -111,15 +111,15 @@ class Parsed(ABC, Generic[T_co]):
         return _alternatives(other, self)
 
     def united(self, other: Parsed[Any]) -> Parsed[Any] | None:
-        """Return the union with another constraint where this class has a better one than the general; else None."""
+        """Return the union with another constraint if this class has a better one than the general union, else None."""
         return None
 
 
 class Composed(Parsed[T_co]):
-    """A constraint made of others; made by `sequence`, `after`, `triggered`, `optional` and `|`. Immutable."""
+    """A constraint composed of others; made by `sequence`, `after`, `triggered`, `optional` and `|`. Immutable."""
 
     def __init__(self, part: Part, read: Callable[[str], T_co]) -> None:
-        """Take the language, and what reads a text that it allows."""
+        """Initialize the constraint with its language, and with the function that reads an allowed text."""
         self._part = part
         self._read = read
 
@@ -134,34 +134,34 @@ class Composed(Parsed[T_co]):
         return shown("composed constraint", _pattern(self._part.expr)) + called
 
     def to_part(self) -> Part:
-        """Return its expression and what that calls."""
+        """Return the expression and what it calls."""
         return self._part
 
     def walked(self) -> Expr | Grammar | None:
-        """Return the expression, whose parts explanations name; None where schemas or automata are called in it."""
+        """Return the expression, whose parts explanations name; None if it calls schemas or automata."""
         return None if self._part.called else self._part.expr
 
     def parse(self, text: str) -> T_co:
-        """Return the value of a text, as the function says that made the constraint; see `Parsed`."""
+        """Return the value of a text; the function that made the constraint documents it. See `Parsed.parse`."""
         if not self.allows(text):
             raise TextNotAllowed("the constraint does not allow the text", text)
         return self._read(text)
 
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts, each token in them written as its name.
+        """The automaton of the texts, with each token written as its name.
 
-        Beside a general grammar, whose words could be read on into the name, it stays a token, as `ends` reads it.
+        With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them.
         """
         part = self._part if calls_grammar(self._part) else tokens_by_name(self._part)
         return composed(part, str).to_automaton(current_work())
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint as it is read within another one, which may be one where this one is refused by itself.
+        """The constraint as it is read as a part of another one, which may be valid even if this one is refused alone.
 
-        Other alternatives may have texts where this one has none; and the other one may be "parallel", or deterministic
-        where this one is not: then its derivations are followed side by side.
+        This one may be empty while other alternatives have texts. Or it may be nondeterministic while the whole is
+        "parallel" or deterministic; then its derivations are followed side by side.
         """
         automaton: ByteAutomaton | PushdownAutomaton
         try:
@@ -198,7 +198,11 @@ class _OfVisiblyPushdown(Composed[T_co]):
     """A composed constraint without a general grammar in it."""
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text."""
+        """Return the rules that read a text.
+
+        Raises:
+            NondeterministicGrammar: see `to_automaton`.
+        """
         return self._grammar
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
@@ -212,16 +216,21 @@ class _OfVisiblyPushdown(Composed[T_co]):
         try:
             return compile_visibly_pushdown(self._grammar, work=work)
         except NondeterministicGrammar as error:
-            message = (
-                "alternatives that begin alike, of which one is a schema, a type or a grammar, are not a constraint"
-            )
-            raise NondeterministicGrammar(
-                f"{message}: put different texts before them, or write one schema ({error})"
-            ) from error
+            raise _begin_alike(error) from error
 
     @cached_property
     def _grammar(self) -> VisiblyPushdownGrammar:
-        return part_visibly_pushdown(self._part)
+        grammar = part_visibly_pushdown(self._part)
+        try:
+            check_start(grammar, current_work())
+        except NondeterministicGrammar as error:
+            raise _begin_alike(error) from error
+        return grammar
+
+
+def _begin_alike(error: NondeterministicGrammar) -> NondeterministicGrammar:
+    message = "alternatives that begin alike, of which one is a schema, a type or a grammar, are not a constraint"
+    return NondeterministicGrammar(f"{message}: put different texts before them, or write one schema ({error})")
 
 
 class _OfGrammars(Composed[T_co]):
@@ -250,7 +259,7 @@ class _OfGrammars(Composed[T_co]):
 
 
 def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:
-    """Return the constraint of a part; `read` gives the value of a text that it allows."""
+    """Return the constraint of a part; `read` returns the value of an allowed text."""
     return _OfGrammars(part, read) if calls_grammar(part) else _OfVisiblyPushdown(part, read)
 
 
@@ -258,7 +267,7 @@ def parsed(constraint: Composable) -> Parsed[Any]:
     """Return a constraint that reads its texts: the constraint itself, or one whose values are the texts.
 
     Raises:
-        PatternError, TypeError: as `part_of`.
+        PatternError, TypeError: as for `part_of`.
     """
     return constraint if isinstance(constraint, Parsed) else composed(part_of(constraint), str)
 
@@ -273,10 +282,10 @@ def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
 
 
 def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
-    """Return the value of the first alternative that takes a text.
+    """Return the value from the first alternative that allows a text.
 
     Raises:
-        TextNotAllowed: none does; the reason is that of the last one.
+        TextNotAllowed: no alternative allows it; the reason is that of the last one.
     """
     refused = TextNotAllowed("the constraint does not allow the text", text)
     for each in alternatives:

@@ -1,7 +1,7 @@
-"""Part: a constraint as it stands in another one.
+"""Part: a constraint as a part of another one.
 
-A composed constraint is one expression. Whatever an expression cannot hold (a grammar of either kind, an automaton) is
-called in it by a number. Parts are therefore put together as expressions are, whatever they are made of.
+A composed constraint is one expression. What an expression cannot contain (a grammar of either kind, an automaton) is
+called in it by a number. So parts of any kind are combined in the same way as expressions.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def part_of(constraint: Composable) -> Part:
     """Return a constraint as a part.
 
     Raises:
-        PatternError: a pattern that cannot be honoured.
-        TypeError: it is not a constraint, or one that cannot be a part, such as an automaton with a stack.
+        PatternError: the constraint is a pattern that cannot be honoured.
+        TypeError: the argument is not a constraint, or cannot be a part, such as an automaton with a stack.
     """
     if isinstance(constraint, str):
         constraint = parse(constraint)
@@ -66,7 +66,7 @@ def part_of(constraint: Composable) -> Part:
 
 
 def concatenated(parts: list[Part]) -> Part:
-    """Return the parts one after the other."""
+    """Return the concatenation of the parts."""
     exprs, called = _together(parts)
     return Part(ex.concat(*exprs), called)
 
@@ -78,7 +78,7 @@ def either(parts: list[Part]) -> Part:
 
 
 def repeated(part: Part, low: int, high: int | None) -> Part:
-    """Return a part repeated between `low` and `high` times; None means no bound."""
+    """Return a part repeated between `low` and `high` times; None for `high` means no upper bound."""
     return Part(ex.repeat(part.expr, low, high), part.called)
 
 

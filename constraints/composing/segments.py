@@ -1,9 +1,9 @@
 """Where the parts of a composed text begin and end.
 
-What may follow what is a graph: an edge reads a text of one constraint. `segmented` finds a path from its start to its
-end that reads the whole text. Of several paths it takes the one whose first edge comes first; where the edge is the
-same, the one whose text is the longest, or the shortest if the edge says so; and so on with the rest. Each pair of a
-node and a place in the text is visited once.
+The possible orders of parts form a graph, in which each edge reads a text of one constraint. `segmented` finds a path
+from the start to the end that reads the whole text. If there are several paths, it takes the one whose first edge comes
+first; if the edges are equal, the one whose text is the longest, or the shortest if the edge says so; and so on for the
+rest of the path. Each pair of a node and an offset in the text is visited once.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Edge(NamedTuple):
     """One constraint in a composed one.
 
     Attributes:
-        constraint: what it reads.
-        target: the node after it.
-        value: the pieces that its text stands for.
-        shortest: whether the shortest text is tried first, and not the longest.
+        constraint: the constraint whose text the edge reads.
+        target: the node after the edge.
+        value: returns the pieces for the text of the edge.
+        shortest: whether the shortest text is tried first, instead of the longest.
     """
 
     constraint: Parsed[object]
@@ -40,18 +40,18 @@ class Segment(NamedTuple):
     text: str
 
     def value(self) -> Iterable[object]:
-        """Return the pieces that the text stands for."""
+        """Return the pieces for the text."""
         return self.edge.value(self.text)
 
 
 def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequence[Edge]]) -> list[Segment] | None:
-    """Return the segments of a text, or None where no path reads it in whole characters.
+    """Return the segments of a text, or None if no path reads it in whole characters.
 
     Args:
         text: the text.
-        start: the node before it.
-        end: the node after it.
-        edges: the edges of a node, in the order in which they are tried.
+        start: the node at the start of the text.
+        end: the node at the end of the text.
+        edges: returns the edges of a node, in the order in which they are tried.
     """
     written = text.encode()
 

@@ -1,4 +1,4 @@
-"""Constraints one after the other, and constraints that may be missing."""
+"""Constraints in sequence, and optional constraints."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _START: Node = (0, 0)
 
 
 def sequence(*parts: Composable) -> Composed[tuple[Any, ...]]:
-    """Return the constraint of a text of the first part, then one of the second, and so on.
+    """Return the constraint of a text of the first part, followed by a text of the second, and so on.
 
-    `parse` gives a tuple with one value for each part: what its `parse` gives, or its text where it has none. Where a
-    text can be divided in several ways, each part, from the first on, takes the longest text that it can.
+    `parse` returns a tuple with one value for each part: the result of the part's `parse`, or its text if it has none.
+    If a text can be divided in several ways, each part, beginning with the first, takes the longest text that it can.
 
     Args:
         *parts: patterns, expressions (`automata.literal` for plain text), schemas, types, grammars, calls of tools, or
             composed constraints.
 
     Raises:
-        PatternError: a pattern that cannot be honoured.
-        TypeError: a part that is not a constraint, or that cannot be a part, such as an automaton with a stack.
+        PatternError: a part is a pattern that cannot be honoured.
+        TypeError: a part is not a constraint, or cannot be a part, such as an automaton with a stack.
     """
     found = list(map(parsed, parts))
     return composed(concatenated(list(map(part_of, parts))), partial(values, found))
 
 
 def values(parts: list[Parsed[Any]], text: str) -> tuple[Any, ...]:
-    """Return the values of constraints that stand one after the other in a text.
+    """Return the values of constraints whose texts follow each other in a text.
 
     Raises:
-        TextNotAllowed: a constraint refuses its part of the text; or the text would have to be divided within a
+        TextNotAllowed: a constraint does not allow its part of the text; or the text would have to be divided within a
             character.
     """
 
@@ -65,15 +65,16 @@ def optional(constraint: Unparsed) -> Composed[str | None]: ...
 
 
 def optional(constraint: Composable) -> Composed[Any]:
-    """Return the constraint of the texts of another one, and of the empty text.
+    """Return the constraint that allows the texts of another constraint, and the empty text.
 
-    `parse` gives what the constraint gives; for the empty text it gives None, unless the constraint allows that too.
+    `parse` returns the value of the given constraint; for the empty text it returns None, unless that constraint allows
+    the empty text too.
 
     Args:
         constraint: as for `sequence`.
 
     Raises:
-        PatternError, TypeError: as `sequence`.
+        PatternError, TypeError: as for `sequence`.
     """
     return composed(repeated(part_of(constraint), 0, 1), partial(_value_or_none, parsed(constraint)))
 
