@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import regex
 from canonical_walks import finish
+from tokenizers import Regex, pre_tokenizers
 
 import tokenfst
 from automata import EmptyLanguage, UnsupportedTokenizer
@@ -23,7 +24,7 @@ from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.canonical.derivations import derive_tokens
 from tokenfst.canonical.pairs import neighbor_pairs
 from tokenfst.canonical.piece_bytes import spell_pieces
-from tokenfst.canonical.pieces import build_pieces
+from tokenfst.canonical.pieces import Pieces, build_pieces
 from tokenfst.canonical.prepared import prepare
 from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
@@ -131,6 +132,18 @@ def test_pairs_are_those_that_the_encoder_leaves_alone(seeds: range) -> None:
     assert late > 10  # merges that become possible late are among them
 
 
+def decided_pieces(automaton: Pieces, text: str) -> list[list[str]]:
+    """The pieces of a text, for each row of decisions that the automaton accepts."""
+    runs: set[tuple[int, tuple[int, ...]]] = {(0, ())}
+    for place, char in enumerate(text):
+        kind = automaton.kind[ord(char)]
+        decided = runs | {(int(automaton.split[state]), (*begins, place)) for state, begins in runs}
+        runs = {(int(automaton.next[state, kind]), begins) for state, begins in decided if state >= 0}
+        runs = {run for run in runs if run[0] >= 0}
+    accepted = [begins for state, begins in runs if automaton.final[state]]
+    return [[text[at:end] for at, end in pairwise((*begins, len(text)))] for begins in accepted]
+
+
 @pytest.mark.parametrize("pattern", PRE_TOKENIZERS, ids=["one piece", "GPT-2", "Llama 3", "Tekken", "lazy"])
 def test_pieces_end_where_the_regular_expression_says(pattern: str | None) -> None:
     automaton, matcher = build_pieces(pattern), regex.compile(pattern or r"[\s\S]+")
@@ -139,15 +152,24 @@ def test_pieces_end_where_the_regular_expression_says(pattern: str | None) -> No
     texts = ["".join(some) for size in range(1, 4) for some in product(alphabet, repeat=size)]
     texts += ["".join(generator.choices(alphabet + "    \n\ttRreElLſ\u00a0éb", k=9)) for _ in range(1500)]
     for text in texts:
-        runs = {(0, ())}
-        for place, char in enumerate(text):
-            kind = automaton.kind[ord(char)]
-            decided = runs | {(int(automaton.split[state]), (*ends, place)) for state, ends in runs}
-            runs = {(int(automaton.next[state, kind]), ends) for state, ends in decided if state >= 0}
-            runs = {run for run in runs if run[0] >= 0}
         # Exactly one row of decisions is left.
-        found = [ends for state, ends in runs if automaton.final[state]]
-        assert found == [tuple(match.start() for match in matcher.finditer(text))], text
+        assert decided_pieces(automaton, text) == [matcher.findall(text)], text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        (r"(?i:aa?(?!S))|[\s\S]", ["a", "a", "s"]),  # case is ignored in a look-ahead as well
+        (r"aa?(?!S)|[\s\S]", ["aa", "s"]),
+        (r"[a\-]+|[\s\S]", ["a-a", "b"]),
+        (r"[a-]+|[\s\S]", ["a-a", "b"]),
+        (r"(?i:[sdmt]|ll|[s]t|s+t)|[\s\S]", ["LL", "s", "t", "ſ"]),
+    ],
+)
+def test_pieces_are_those_of_tokenizers(pattern: str, pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert [piece for piece, _ in pre_tokenizers.Split(Regex(pattern), "isolated").pre_tokenize_str(text)] == pieces
+    assert decided_pieces(build_pieces(pattern), text) == [pieces]
 
 
 def test_characters_are_spelled_in_utf8() -> None:
@@ -259,6 +281,18 @@ def test_masks_never_lead_into_a_dead_end(seeds: range) -> None:
         (r"\p{L}+| +", "leave out"),
         (r"a)|[\s\S]", "nothing opens"),
         (r"(a|[\s\S]", "nothing closes"),
+        # Engines read these in different ways, and ranges between escapes are ranges.
+        (r"[\t-\r]|[\s\S]", "range"),
+        (r"[a~~b]|[\s\S]", "operation"),
+        (r"[]a]|[\s\S]", "begins with its end"),
+        (r"a{2}?|[\s\S]", r"\{2\}\?, which is optional in tokenizers"),
+        (r"a{3,1}|[\s\S]", "more than its greatest number"),
+        (r"\<a|[\s\S]", "escape"),
+        (r"(?i:\p{Lu})|[\s\S]", "category where case is ignored"),
+        (r"(?i:[\p{Lu}'])|[\s\S]", "category where case is ignored"),
+        (r"(?i:'st)|[\s\S]", "stands for several letters"),
+        (r"(?i:a(?:s)s)|[\s\S]", "stands for several letters"),
+        (r"(?i:[aß])|[\s\S]", "stands for several letters"),
     ],
 )
 def test_patterns_that_are_not_modelled(pattern: str, reason: str) -> None:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pynini
 import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from kinds import complete
-from strategies import all_sparse, exprs, relabelled, up_to
+from strategies import all_sparse, exprs, relabelled, strings, up_to
 from text_start_cases import llama_2, sequences
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -209,6 +211,57 @@ def test_a_continued_text_knows_no_start() -> None:
     assert plain.detokenize([3, 3], at_text_start=True) == ruled.detokenize([3, 3]) == b" a a"
     assert ruled.detokenize([9, 3, 3], at_text_start=True) == b"a a"
     assert ruled.detokenize([], at_text_start=True) == b""
+
+
+def test_texts_may_begin_with_a_token_that_writes_nothing_there() -> None:
+    """As T5 writes two spaces with three tokens of one: what is accepted as tokens is accepted as the text."""
+    vocabulary = Vocabulary([b" ", b"a", b"b", b""], 3, text_start=TextStart(b"#"))
+    automaton = tokenfst.compile(" ab|", vocabulary, at_text_start=True)
+    assert vocabulary.detokenize([0, 0, 1, 2], at_text_start=True) == b" ab"
+    assert automaton.accepts([0, 0, 1, 2])
+    assert automaton.accepts(" ab")
+    assert automaton.accepts("")
+    assert not automaton.accepts(" a")
+    assert (automaton.explain(" a", 2).allowed, automaton.explain(" a", 1).allowed) == (True, False)
+
+
+@pytest.mark.parametrize("cost", [None, 0.5])
+@pytest.mark.parametrize("decoded", [False, True])
+def test_a_text_begins_once_although_an_fst_returns_to_its_start(decoded: bool, cost: float | None) -> None:
+    change = pynini.cdrewrite(pynini.cross("b", "c"), "", "", pynini.closure(pynini.union("a", "b", "c", " ", "#")))
+    decoder = change.optimize() if decoded else None
+    vocabulary = Vocabulary([b" a", b"b", b" ", b""], 3, text_start=TextStart(b"#"), detokenizer=decoder)
+    fst = pynini.Fst()
+    state = fst.add_state()
+    fst.set_start(state)
+    fst.set_final(state)
+    for token in range(3):
+        fst.add_arc(state, pynini.Arc(token + 1, token + 1, cost or 0, state))
+    automaton = tokenfst.TokenAutomaton.from_fst(fst, vocabulary, at_text_start=True)
+    texts: dict[bytes, int] = {}
+    for sequence in sequences(range(3), 4):
+        texts.setdefault(automaton.text(sequence), len(sequence))
+        assert automaton.accepts(sequence)
+    for text in strings(b"abc #", 3):
+        assert automaton.accepts(text) == (text in texts), text
+        if cost:
+            assert automaton.weight(text) == cost * texts.get(text, inf)
+
+
+@pytest.mark.parametrize(("cost", "least"), [(1.0, 0.5), (-1.0, -inf)])
+def test_tokens_that_a_decoder_deletes_may_lower_a_cost_without_bound(cost: float, least: float) -> None:
+    letters = pynini.closure(pynini.union("a", "b"))
+    deleting = pynini.cdrewrite(pynini.cross("b", ""), "", "", letters).optimize()
+    vocabulary = Vocabulary([b"a", b"b", b""], 2, detokenizer=deleting)
+    fst = pynini.Fst()
+    state = fst.add_state()
+    fst.set_start(state)
+    fst.set_final(state)
+    for token, each in enumerate((0.5, cost)):
+        fst.add_arc(state, pynini.Arc(token + 1, token + 1, each, state))
+    automaton = tokenfst.TokenAutomaton.from_fst(fst, vocabulary)
+    assert automaton.weight("a") == least
+    assert automaton.weight("b") == inf
 
 
 def test_the_rule_belongs_to_the_digest() -> None:

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     pass
 
 
+# The library cuts "##" off every right half, and panics where that is longer.
+MARKED = {"type": "BPE", "continuing_subword_prefix": "##", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
+PANICKING = json.dumps({"model": MARKED}).encode()
+
+
 def test_a_full_byte_level_vocabulary_is_the_same_by_every_route(tmp_path: Path) -> None:
     """All of Tekken's ranks as the pieces of a tokenizer.json, in the library's own byte table."""
     _, vocabulary = tekken(TEKKEN[0])
@@ -106,7 +111,11 @@ def test_load_refuses_a_damaged_file_beside_a_tokenizer_json(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("beside", "content"),
-    [("generation_config.json", '{"eos_token_id": "2"}'), ("tokenizer_config.json", '{"eos_token": {"id": 2}}')],
+    [
+        ("generation_config.json", '{"eos_token_id": "2"}'),
+        ("tokenizer_config.json", '{"eos_token": {"id": 2}}'),
+        ("tokenizer_config.json", r'{"eos_token": "\ud83d"}'),
+    ],
 )
 def test_load_refuses_ends_that_are_none_beside_a_tokenizer_json(tmp_path: Path, beside: str, content: str) -> None:
     hugging_face("llama2")[0].save(str(tmp_path / "tokenizer.json"))
@@ -138,6 +147,7 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
         ("cut.json", b'{"model": ', "not JSON"),
         ("latin.json", b'{"model": "\xff"}', "not JSON"),
         ("tokenizer.json", b'{"model": {"type": "BPE"}}', "not a tokenizer.json"),
+        ("tokenizer.json", PANICKING, "not a tokenizer.json"),
         ("tokenizer.model.v3", b"hello", "not a SentencePiece model"),
         ("ranks.tiktoken", b"hello", "line 1"),
         ("tokenizer_config.json", b"{}", "these are read"),

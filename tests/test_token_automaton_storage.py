@@ -146,6 +146,15 @@ def test_every_bit_of_a_file_counts(tmp_path: Path) -> None:
             tokenfst.load_automaton(damaged, vocabulary)
 
 
+def test_arrays_of_types_that_numpy_lacks_are_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    header = whole[8 : 8 + size].replace(b'"dtype":"U8"', b'"dtype":"F8_E4M3"')
+    saved.write_bytes(len(header).to_bytes(8, "little") + header + whole[8 + size :])
+    with pytest.raises(AutomatonFileError, match="array 'final' of the automaton cannot be read"):
+        tokenfst.load_automaton(saved, VOCABULARIES["bytes"])
+
+
 def test_a_file_without_a_checksum_is_refused_by_name(saved: Path) -> None:
     save_file(load_file(saved), saved, METADATA)
     with pytest.raises(AutomatonFileError, match="has no checksum"):

@@ -61,6 +61,8 @@ def test_by_hand() -> None:
     # Of n tokens there are foo ... foo d and foo ... foo food, and of four also f o o d and f o o food.
     assert [count(automaton, length) for length in range(-1, 5)] == [0, 0, 1, 3, 5, 9]
     assert count(tokenfst.compile("(?:d|f)*", FOOD), 200) == 2**201 - 1
+    with pytest.raises(EmptyLanguage, match="no sequence of -1 tokens"):
+        sample(tokenfst.compile("d*", FOOD), 1, length=-1, seed=0)
 
 
 def test_samples_are_uniform() -> None:

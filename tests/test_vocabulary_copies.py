@@ -22,6 +22,20 @@ KINDS = {
 }
 
 
+def test_the_digest_tells_vocabularies_apart() -> None:
+    texts = [bytes([byte]) for byte in b"abcdefgh"]
+    # Without the number of end tokens, both wrote the same bytes.
+    assert Vocabulary([b"\0" * 8, *texts]).digest != Vocabulary([*texts, b""], 8).digest
+    # A file in JSON may name a token by half a character.
+    named = {name: Vocabulary([b"a", b""], special_tokens={name: 1}).digest for name in ("\ud83d", "\ude00", "?")}
+    assert len(set(named.values())) == 3
+    rules = (
+        TextStart(exceptions={1: b"1"}, ignored=frozenset({0})),
+        TextStart(exceptions={np.int64(1): b"1"}, ignored=frozenset({np.int32(0)})),
+    )
+    assert len({Vocabulary([b"a", b"b"], text_start=rule).digest for rule in rules}) == 1
+
+
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_a_vocabulary_can_be_pickled(name: str, protocol: int) -> None:

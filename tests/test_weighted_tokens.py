@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pynini
 import pytest
 import torch
+from automaton_files import forge
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file
 from test_weighted import TEXTS, compiled, weighted_exprs
 
 import tokenfst
 from automata import WeightedLanguage, from_fst, image, parse
 from automata import expressions as ex
 from automata.acceptor_tables import Semiring
+from automata.errors import AutomatonFileError
 from automata.expressions import Expr
 from automata.weighted import WeightedByteAutomaton, compile_weighted
 from constraints import json_schema, sequence
@@ -139,6 +144,12 @@ def test_automata_with_costs_are_saved(tmp_path: object) -> None:
     for _ in range(20):
         tokens = random_tokens(automaton, rng)
         assert again.weight(tokens) == automaton.weight(tokens)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    for labels in ("[]", "[" * 100_000, '{"<x>": 1}'):
+        forge(Path(path), load_file(path), {**metadata, "labels": labels})
+        with pytest.raises(AutomatonFileError, match="do not fit together"):
+            tokenfst.load_automaton(path, vocabulary)
 
 
 def test_at_the_start_of_a_text_tokens_cost_what_they_write() -> None:

@@ -5,14 +5,15 @@
     token_automaton          states, masks and steps, for every constraint        TokenAutomaton
     lazy                     automata that compute masks when they are needed
     finite, counted, pushdown, canonical      automata with complete tables, by kind
-    unique_items             automata with a memory of the items of arrays that must differ
+    weighted                 automata with a cost for every token
+    unique_items             automata that remember the items of arrays in which items must differ
     batches                  the masks of a batch in one call                     fill_bitmasks
     load_automaton, files    automata as safetensors files                        load_automaton
     vocabulary.detokenizer   the transducer from tokens to bytes, for OpenFst     detokenizer
-    explanation              what may come next, and why a token may not          explain
+    explanation              what may come next, and why a token is refused       explain
     queries                  counting, shortest and random sequences              queries.count, ...
     drawing, pictures        automata, token classes and stacks as pictures
-    reference                the definition by OpenFst's composition
+    reference                token automata by their definition, with OpenFst
 
 `docs/glossary.md` defines the terms that this package uses.
 

@@ -13,8 +13,8 @@ from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 
-# The budget of a sequence without one.
-_UNLIMITED = np.iinfo(np.int64).max
+# The budget of a sequence without one: `kUnlimited` of the native core, which takes any other number for a budget.
+_UNLIMITED = 1 << 60
 
 
 def fill_bitmasks(
@@ -36,8 +36,8 @@ def fill_bitmasks(
     >>> [f"{word:03b}" for word in words[:, 0]]
     ['001', '110']
 
-    Automata may occur several times. Other Python threads run meanwhile. Of one lazy automaton, only one mask is
-    computed at a time; masks of different automata are computed in parallel.
+    An automaton may occur several times. Other Python threads run in the meantime. A lazy automaton computes one mask
+    at a time; masks of different automata are computed in parallel.
 
     Args:
         automata: B automata over tokens.

@@ -1,19 +1,18 @@
 """Compile a constraint and a vocabulary to an automaton over tokens.
 
-    constraint -> automaton over bytes, or visibly pushdown grammar -> LazyTokenAutomaton -> on demand, its tables
+    constraint -> automaton over bytes, or visibly pushdown grammar -> LazyTokenAutomaton -> complete tables, on demand
 
     constraint                    over bytes               made by                      tables
     pattern, Expr                 ByteAutomaton            automata.compile             tokenfst.finite.compile
     pattern with large bounds     CountedByteAutomaton     automata.counted             tokenfst.counted.automaton
     Grammar                       PushdownAutomaton        automata.pushdown            tokenfst.pushdown.compile
     JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    as for a pattern or a grammar
-    with `uniqueItems`            the same, and a memory   tokenfst.unique_items        none
+    with `uniqueItems`            the same with a memory   tokenfst.unique_items        none
     Expr with weights             WeightedByteAutomaton    automata.weighted            as without weights
 
-The result is lazy wherever a lazy automaton is exact, so that the first mask is available early. In the other cases the
-tables are built at once: for automata with a register or with several configurations per state, for canonical
-tokenization, for automata that read a byte which is not a token, and where a label stands for a token that writes
-bytes.
+The result is lazy if a lazy automaton is exact, so that the first mask is available early. Otherwise the tables are
+built at once: for automata with a register or with several configurations per state, for canonical tokenization, for
+automata that read a byte for which there is no single-byte token, and if a label stands for a token that writes bytes.
 """
 
 from __future__ import annotations
@@ -84,15 +83,15 @@ def compile(  # noqa: A001
             `constraints.json_schema(...)` and `constraints.typed(...)`.
         vocabulary: the tokens.
         at_text_start: how the tokens are decoded. False: after earlier text such as a prompt, where every token writes
-            its bytes. True: as a text of their own, as `decode` of the tokenizer does, which drops a first space
+            its bytes. True: as a whole text, as the tokenizer's `decode` does, which drops the first space
             (SentencePiece) or does not write one (WordPiece). No difference for a vocabulary without `text_start`.
         terminals: the token ids of names in the constraint (`automata.expressions.extensions.token`), in addition to
             special tokens and the predefined sets (`tokenfst.finite.terminals.token_set`).
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             produces (`tokenfst.canonical`). Texts are then restricted to UTF-8 and, if the encoder distinguishes
             categories of characters, to those assigned in Python's version of Unicode. Not available for grammars.
-        scale: by what the weights of the constraint are multiplied; 0 for none.
-        limits: the time, memory and states that compiling, and completing the tables later, may take.
+        scale: a factor for the weights of the constraint; 0 ignores them.
+        limits: the time, memory and states that the compilation may take, and later the completion of the tables.
         cancellation: lets another thread stop the compilation.
 
     Raises:
@@ -104,20 +103,20 @@ def compile(  # noqa: A001
         Cancelled: another thread cancelled the compilation.
         UnsupportedTokenizer: the encoder is unknown or not modelled, or the vocabulary has a detokenizer that is a
             transducer, for canonical tokenization.
-        FstError: the vocabulary has such a detokenizer, and the language of the constraint is not regular.
+        FstError: the vocabulary has a detokenizer that is a transducer, and the constraint is not regular.
         GrammarError: the grammar is invalid or not supported; the message gives the position and the rule.
         NondeterministicGrammar: the grammar is ambiguous, or a token matches both a label and bytes.
-        WeightedLanguage: the constraint has weights where none can be carried, such as within a grammar or a schema.
+        WeightedLanguage: the constraint has weights where they are not supported, such as in a grammar or a schema.
         TypeError: `constraint` or `vocabulary` is of another type; the message says what was probably meant.
-        ValueError: the string cannot be meant as a pattern, `tokenization` has another value, or it is "canonical" with
-            a grammar; or `scale` is negative or not finite.
+        ValueError: the string cannot be meant as a pattern; `tokenization` is neither value, or is "canonical" for a
+            grammar; or `scale` is negative or not finite.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
     if not 0 <= scale < inf:
         raise ValueError(f"scale is 0 or more, not {scale!r}")
-    check_vocabulary(vocabulary)
     check_constraint(constraint)
+    check_vocabulary(vocabulary)
     with Work(limits, cancellation).current() as work:
         automaton = _compiled(constraint, vocabulary, at_text_start, terminals, tokenization, scale, work)
     automaton.source = Source(constraint, terminals or {}, tokenization)

@@ -2,7 +2,7 @@
 
 Pictures are for small examples. More than `MAX_STATES` states are refused, because the picture would be unreadable, and
 an arc names only some of its tokens and their number. The text of a token is in quotes, the name of a special token in
-angle brackets; a legend explains what else a picture shows. What a token costs stands after it, `"ab"/0.5`.
+angle brackets; a legend explains what else a picture shows. The cost of a token follows it, as in `"ab"/0.5`.
 
 An arc of an automaton with a stack has one line per move: the tokens, the symbols popped from the top down, each
 followed by `)`, and the symbols pushed, each after `(`. A move is the effect of a whole token; symbols that one of its
@@ -51,7 +51,7 @@ def draw_detokenizer(
     Args:
         vocabulary: the tokens.
         compact: whether tokens share the arcs of common prefixes.
-        at_text_start: whether the tokens begin a text; the start state may then be another one.
+        at_text_start: whether the tokens begin a text; the start state may then be different.
         title: the title of the picture.
 
     Raises:
@@ -73,9 +73,9 @@ class PictureCosts(NamedTuple):
     """The costs of an automaton over tokens, for its picture.
 
     Attributes:
-        of_tokens: returns the tokens that do not cost 0 in a state, with their costs.
-        of_ends: what it costs to end in a state, where no arc over an end token shows it.
-        initial: what every text costs before its first token.
+        of_tokens: returns the tokens whose cost in a state is not 0, with their costs.
+        of_ends: the costs of ending in each state, if no arc over an end token shows them.
+        initial: the cost of every text before its first token.
     """
 
     of_tokens: Callable[[int], Mapping[int, float]]
@@ -108,11 +108,11 @@ class ClassNames:
         return ["end"] if classes == [END] else self._names(self._tokens_in(classes))
 
     def with_costs(self, classes: list[int], costs: Mapping[int, float]) -> list[str]:
-        """Return the names of the tokens in some classes, each with its cost, those that cost least first.
+        """Return the names of the tokens in some classes, each with its cost, in ascending order of cost.
 
         Args:
             classes: the classes.
-            costs: of the tokens that do not cost 0.
+            costs: the costs of the tokens whose cost is not 0.
         """
         by_cost: dict[float, list[int]] = {}
         for token in self._tokens_in(classes):

@@ -127,12 +127,25 @@ def read_file(path: str | Path, vocabulary: Vocabulary) -> Saved:
         with safe_open(str(path), "numpy") as file:
             header = dict(file.metadata() or {})
             _check_header(header, vocabulary)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+            arrays = {name: _array(file, name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
     except (SafetensorError, json.JSONDecodeError) as error:
         raise AutomatonFileError(f"{path} is not a readable automaton: {error}") from error
     if header.pop("checksum", None) != checksum(header, arrays):
         raise AutomatonFileError(f"{path} is damaged: its checksum is not that of its contents")
     return Saved(header, arrays)
+
+
+def _array(file: Any, name: str) -> Array:
+    """Return an array of an open file.
+
+    Raises:
+        AutomatonFileError: its type is one of those of the format that NumPy does not have.
+    """
+    try:
+        array: Array = file.get_tensor(name)
+    except (AttributeError, TypeError) as error:
+        raise AutomatonFileError(f"array {name!r} of the automaton cannot be read: {error}") from error
+    return array
 
 
 def _check_header(header: Mapping[str, str], vocabulary: Vocabulary) -> None:

@@ -4,17 +4,17 @@ The time to compute complete tables grows with the number of states, but a text 
 computes a mask by one walk over the vocabulary's trie from the current configuration, and caches it by state and by the
 part of the stack that the walk read, as RE2 builds its DFA. It runs on a byte automaton, on a pushdown automaton, or on
 a visibly pushdown grammar whose byte automaton is constructed on the fly (`native/tokenfst/lazy/`). The functions
-`lazy_from_...` return None where the result would not be exact.
+`lazy_from_...` return None if the result would not be exact.
 
 The complete tables are built on demand and have states of their own. Each lazy state remembers the token by which it
 was first reached, so that the same tokens lead to its counterpart in the tables.
 
 A budget needs the least number of tokens to the end, which only the tables give exactly. The native core has an upper
-bound at once. If the bound fits the budget, the mask is the exact one, and no table is needed. Otherwise the tables are
-completed. If they exceed the limits, the bound is used, and texts still end within their budgets.
+bound without tables. If the bound fits the budget, the mask made with it is exact, and no table is needed. Otherwise
+the tables are completed. If they exceed the limits, the bound is used, and texts still end within their budgets.
 
 Rejected: exact distances without tables (computing them takes the same search over all states and tokens); letting the
-caller choose (who cannot know the size of the tables).
+caller choose (the caller cannot know the size of the tables).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, with the tables if they are made; see `TokenAutomaton.nbytes`."""
+        """The memory in bytes, with the tables if they have been made; see `TokenAutomaton.nbytes`."""
         return self.core.num_bytes + (0 if self._complete is None else self._complete.nbytes)
 
     # Tables
@@ -196,7 +196,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         """Return the tokens by which a state was first reached.
 
         Raises:
-            ValueError: the state is the one after an end token, which many reach, or belongs to another automaton.
+            ValueError: the state belongs to another automaton, or is the state after an end token, which is reached in
+                many ways.
         """
         tokens, at = list[int](), state
         while (before := self.core.predecessor(at)) is not None:
@@ -226,11 +227,11 @@ def lazy_from_visibly_pushdown(
     *,
     at_text_start: bool,
 ) -> LazyTokenAutomaton | None:
-    """Return the lazy automaton of a visibly pushdown grammar, None where it would not be exact.
+    """Return the lazy automaton of a visibly pushdown grammar, None if it would not be exact.
 
-    It is not exact if there is no token for some single byte, at the start of a text that the decoder treats
-    differently, or if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls
-    refuse some of their exits are copied, and None is returned if there are too many copies.
+    It is not exact if some byte has no token of its own, at the start of a text that the decoder treats differently, or
+    if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls refuse some of
+    their exits are copied, and None is returned if there are too many copies.
 
     Args:
         grammar: the visibly pushdown grammar.
@@ -274,11 +275,11 @@ def lazy_from_automaton(
     *,
     at_text_start: bool,
 ) -> LazyTokenAutomaton | None:
-    """Return the lazy automaton of an automaton over bytes, None where it would not be exact.
+    """Return the lazy automaton of an automaton over bytes, None if it would not be exact.
 
     It is not exact if the states of the automaton have several configurations, if it has labels that cannot be followed
-    as bytes (`tokenfst.labels`), or if there is no token for some single byte that it reads: only complete tables then
-    tell which tokens lead to an end.
+    as bytes (`tokenfst.labels`), or if some byte that it reads has no token of its own. In these cases only complete
+    tables show which tokens lead to an end.
 
     Args:
         automaton: the automaton over bytes.

@@ -49,10 +49,10 @@ def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
 
 
 def restored(saved: Saved, vocabulary: Vocabulary) -> TokenAutomaton:
-    """Return the automaton of which a file, or a pickle, has the tables.
+    """Return the automaton whose tables are in a file or in a pickle.
 
     Raises:
-        AutomatonFileError, UnsupportedTokenizer: as `load_automaton`.
+        AutomatonFileError, UnsupportedTokenizer: as for `load_automaton`.
     """
     kind = saved.header.get("kind", "")
     if kind not in _READERS:

@@ -67,6 +67,18 @@ def check_vocabulary(vocabulary: Any) -> None:
     raise TypeError(f"{shown(vocabulary)} is not a vocabulary; {hint}")
 
 
+def check_automaton(automaton: Any) -> None:
+    """Raise unless an object is an automaton over tokens.
+
+    Raises:
+        TypeError: it is not; the message says how to make one.
+    """
+    if not isinstance(automaton, TokenAutomaton):
+        raise TypeError(
+            f"{shown(automaton)} is not an automaton over tokens; make one by tokenfst.compile(constraint, vocabulary)"
+        )
+
+
 def _meant_by_text(text: str) -> str | None:
     """Return what a string is if it cannot be meant as a pattern; None if it can."""
     if text.lstrip().startswith("{") and _is_schema(text):
@@ -100,6 +112,8 @@ def _meant_by(value: Any) -> str:
         return f"for JSON of this type write constraints.typed({value.__name__})"
     if isinstance(value, TokenAutomaton | PushdownAutomaton):
         return "it is compiled already: give what it was compiled from"
+    if isinstance(value, Vocabulary):
+        return "the constraint comes first, and then the vocabulary"
     if is_fst(value):
         return FST_MEANT
     if isinstance(value, re.Pattern):

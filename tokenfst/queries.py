@@ -93,13 +93,13 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
     automaton = require_finite(automaton)
     graph, generator = _ClassGraph(automaton), random.Random(seed)
     completions = graph.completions(length)
-    if not completions[0].get(automaton.start):
+    if length < 0 or not completions[0].get(automaton.start):
         raise EmptyLanguage(f"no sequence of {length} tokens spells a text of the language")
     return [graph.draw(generator, completions) for _ in range(number)]
 
 
 def require_finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
-    """Return the complete automaton of one without a stack.
+    """Return the complete automaton, for an automaton without a stack.
 
     Raises:
         ValueError: the automaton has a stack, or is canonical.

@@ -1,9 +1,9 @@
-"""The token automaton by its definition, as a composition by OpenFst of the detokenizer with the constraint.
+"""The token automaton by its definition: OpenFst composes the detokenizer with the constraint.
 
     determinize(rmepsilon(project(detokenizer o constraint)))        (Koo, Liu & He 2024, Algorithm 2)
 
-It takes hundreds of milliseconds and more for constraints that allow free text. Tests compare the fast path
-(`tokenfst.finite.classes`) with it, and it is a good place to start reading.
+This takes hundreds of milliseconds or more for constraints that allow free text. Tests compare the fast path
+(`tokenfst.finite.classes`) with it. This module is a good place to start reading.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TokenAutomaton: an exact automaton over the tokens of a vocabulary, the same interface for every constraint.
 
-It accepts every tokenization of every text of its language and nothing else. An end can be reached from every state
-that its masks lead to: a mask allows a token exactly if the text can be completed after it.
+It accepts every tokenization of every text of its language and nothing else. There are no dead ends: a mask allows a
+token if and only if the text can be completed after it.
 
     state          an opaque value, immutable and hashable; keep it to rewind or to branch
     mask           the tokens that a state allows; with a budget, those after which the text can be completed within it
@@ -14,8 +14,8 @@ The subclasses differ in their states and in what is computed in advance:
     CountedTokenAutomaton     tables over states and a register                     tokenfst.counted
     PushdownTokenAutomaton    tables over states and a stack                        tokenfst.pushdown
     CanonicalTokenAutomaton   only the tokenizations that the encoder produces      tokenfst.canonical
-    WeightedTokenAutomaton    one of these, and a cost for every token              tokenfst.weighted
-    UniqueItemsTokenAutomaton one of these, and a memory of the items of arrays     tokenfst.unique_items
+    WeightedTokenAutomaton    one of the above, with a cost for every token         tokenfst.weighted
+    UniqueItemsTokenAutomaton one of the above, with a memory of array items        tokenfst.unique_items
 
 Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Such a state
 allows a token, and every token that its mask with this budget allows leads to a state that fits the budget less one.
@@ -24,7 +24,7 @@ allows a token, and every token that its mask with this budget allows leads to a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
@@ -51,7 +51,7 @@ _MAX_NAMED = 8
 
 
 class Source(NamedTuple):
-    """What an automaton was compiled from, for explanations; see `tokenfst.compile`."""
+    """The arguments from which an automaton was compiled, for explanations; see `tokenfst.compile`."""
 
     constraint: Any
     terminals: Mapping[str, Iterable[int]]
@@ -78,8 +78,8 @@ class TokenAutomaton(ABC):
         vocabulary: the tokens.
         start: the state before the first token.
         end_state: the state after an end token.
-        at_text_start: whether the tokens begin a text, and do not continue one.
-        source: what it was compiled from, None if it was not (loaded from a file, for example).
+        at_text_start: whether the tokens begin a text; False if they continue one.
+        source: what the automaton was compiled from; None if it was not compiled (but loaded from a file, for example).
     """
 
     vocabulary: Vocabulary
@@ -106,7 +106,7 @@ class TokenAutomaton(ABC):
         """Return the tables of the complete automaton, as a file contains them, and the vocabulary.
 
         Raises:
-            TypeError: there are none, or they exceed the limits.
+            TypeError: the automaton has no tables, or they exceed the limits.
         """
         try:
             complete = self.complete()
@@ -139,7 +139,7 @@ class TokenAutomaton(ABC):
 
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
-            TooManyConfigurations: an ambiguous grammar has more configurations after this text than its limit.
+            TooManyConfigurations: an ambiguous grammar has more configurations after this text than its limit allows.
             LimitExceeded: a lazy automaton has found more states than its limits allow, as for all methods below.
         """
 
@@ -184,16 +184,16 @@ class TokenAutomaton(ABC):
 
     @property
     def is_weighted(self) -> bool:
-        """Whether tokens have costs, since the constraint has weights."""
+        """Whether tokens have costs, because the constraint has weights."""
         return False
 
     @property
     def initial_cost(self) -> float:
-        """What every text costs before its first token."""
+        """The cost of every text before its first token."""
         return 0.0
 
     def costs(self, state: State) -> npt.NDArray[np.float32]:
-        """Return what each token costs in a state, `[V]` float32: 0 without weights, infinity if it is not allowed.
+        """Return the cost of each token in a state, `[V]` float32: 0 without weights, infinity if it is not allowed.
 
         Subtract the costs from the logits. `initial_cost` and the costs of the tokens of a text, the end token
         included, add up to its `weight`.
@@ -204,9 +204,9 @@ class TokenAutomaton(ABC):
         return found
 
     def token_costs(self, state: State) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """Return the tokens that do not cost 0 in a state, and their costs, `[n]` each.
+        """Return the tokens whose cost in a state is not 0, and their costs, `[n]` each.
 
-        Most tokens cost nothing in most states. Some of those returned may not be allowed.
+        Most tokens cost nothing in most states. Some of the tokens returned may not be allowed.
         """
         return np.zeros(0, np.int32), np.zeros(0, np.float32)
 
@@ -214,8 +214,8 @@ class TokenAutomaton(ABC):
         """Return the cost of a whole text, infinity if it is not accepted.
 
         Args:
-            tokens: token ids, with or without a final end token; or a text, whose cost does not depend on its tokens;
-                if weights are of tokens (`from_fst`), the least cost of tokens that write it.
+            tokens: token ids, with or without a final end token; or a text, whose cost does not depend on its tokens.
+                If the weights belong to tokens (`from_fst`), the cost of a text is the least cost of its tokenizations.
         """
         return 0.0 if self.accepts(tokens) else inf
 
@@ -244,40 +244,44 @@ class TokenAutomaton(ABC):
     def _accepts_text(self, text: bytes) -> bool:
         """Return whether the automaton accepts some tokenization of a text.
 
-        The search collects the reachable states at each offset of the text.
+        The search collects the reachable states at each offset of the text. Steps from the start come first, because a
+        state does not say whether the text has begun: an automaton from an FST may return to its start.
         """
         if self.vocabulary.detokenizer is not None:
             return self._tokens_for(text) is not None
         reached: list[set[Any]] = [set() for _ in range(len(text) + 1)]
-        reached[0].add(self.start)
+        for _, length, after in self._first_steps(text):
+            reached[length].add(after)
         for begin, states in enumerate(reached):
             for state in states:
-                is_first = begin == 0 and self._begins(state)
-                for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+                for token, length in self.vocabulary.tokens_at(text, begin):
                     after = self.step(state, token)
                     if after is not None:
                         reached[begin + length].add(after)
-        return any(self.is_final(state) for state in reached[-1])
+        return any(map(self.is_final, reached[-1])) or (not text and self.is_final(self.start))
+
+    def _first_steps(self, text: bytes) -> Iterator[tuple[int, int, Any]]:
+        """Yield the tokens that may begin a text, how many of its bytes each writes, and the state after it."""
+        begins = self.at_text_start
+        for token, length in self.vocabulary.tokens_at(text, 0, at_text_start=begins):
+            if (after := self.step(self.start, token)) is not None:
+                yield token, length, after
+        for token in self.vocabulary.silent_beginnings if begins else ():
+            if (after := self.step(self.start, token)) is not None:
+                yield token, 0, after
 
     def _tokens_for(self, text: bytes) -> list[int] | None:
         """Return accepted tokens for which the detokenizer writes a text, None if there are none."""
-        assert self.vocabulary.detokenizer is not None
-        bytes_of = compile_expr(self.vocabulary.detokenizer.spelled(literal(text)))
-        first = (bytes_of.start, self.start)
-        waiting, known = [(first, list[int]())], {first}
+        ways = Spellings(self, text)
+        waiting, known = [(ways.start, list[int]())], {ways.start}
         while waiting:
-            (at, state), tokens = waiting.pop()
-            if at < 0:
-                continue
-            if bytes_of.final[at] and self.is_final(state):
+            place, tokens = waiting.pop()
+            if ways.is_end(place):
                 return tokens
-            for token in np.flatnonzero(self.mask(state)).tolist():
-                reached = bytes_of.step(at, self.vocabulary.detokenize([token], at_text_start=self._begins(state)))
-                if reached >= 0 and token not in self.vocabulary.eos_ids:
-                    after = (reached, self.advance(state, token))
-                    if after not in known:
-                        known.add(after)
-                        waiting.append((after, [*tokens, token]))
+            for token, after in ways.steps(place):
+                if after not in known:
+                    known.add(after)
+                    waiting.append((after, [*tokens, token]))
         return None
 
     def _begins(self, state: State) -> bool:
@@ -304,8 +308,8 @@ class TokenAutomaton(ABC):
         limits: Limits = DEFAULT_LIMITS,
         cancellation: Cancellation | None = None,
     ) -> Explanation:
-        """Explain what may come next, or why a token may not: the byte that it fails at, what was expected there, where
-        that is in the constraint, and the nearest tokens that are allowed.
+        """Explain what may come next, or why a token is refused: the byte at which it fails, what was expected there,
+        the place in the constraint, and the nearest allowed tokens.
 
         >>> import tokenfst
         >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -314,19 +318,19 @@ class TokenAutomaton(ABC):
         (False, 0, frozenset({97}), b'a')
 
         Args:
-            prefix: what has been written: token ids, or a text. If a token of it is refused, that one is explained.
-            token: the id of a token, its text, or the name of a special token; None for what may come next.
-            state: a state of this automaton, in place of a prefix; of automata that know how states were reached
+            prefix: the text so far: token ids, or a text. If one of its tokens is refused, that token is explained.
+            token: the id of a token, its text, or the name of a special token; None to ask what may come next.
+            state: a state of this automaton, instead of a prefix; only for automata that know how a state was reached
                 (`LazyTokenAutomaton`).
-            limits: the time, memory and states that it may take. The first explanation compiles the constraint over
-                bytes.
-            cancellation: lets another thread stop it.
+            limits: the time, memory and states that the explanation may take. The first explanation compiles the
+                constraint over bytes.
+            cancellation: lets another thread stop the explanation.
 
         Raises:
             ValueError: the automaton does not know its constraint, or how the state was reached; no token writes the
-                text `token`; a text was given as the prefix of canonical tokens.
-            LimitExceeded: it takes more than the limits.
-            Cancelled: another thread stopped it.
+                text `token`; or the automaton is canonical and the prefix is a text.
+            LimitExceeded: the explanation exceeds a limit.
+            Cancelled: another thread cancelled the explanation.
         """
         with Work(limits, cancellation).current() as work:
             return type(self)._explained(self, prefix if state is None else self.tokens_to(state), token, work)
@@ -335,7 +339,7 @@ class TokenAutomaton(ABC):
         """Return tokens that lead from the start to a state.
 
         Raises:
-            ValueError: the automaton does not record them.
+            ValueError: the automaton does not record these tokens.
         """
         if state == self.start:
             return []
@@ -344,7 +348,7 @@ class TokenAutomaton(ABC):
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
-        """Return the same automaton with complete tables, which has states of its own; `self` if it is complete.
+        """Return the same automaton with complete tables; `self` if it is complete. The result has other states.
 
         Args:
             limits: the time, memory and states that the tables may take; by default the limits of the compilation.
@@ -370,10 +374,10 @@ class TokenAutomaton(ABC):
 
     @abstractmethod
     def key(self, state: State) -> tuple[int, ...]:
-        """Return a key for a state, the same in every automaton of the same constraint and vocabulary.
+        """Return a key for a state, which is the same in every automaton of the same constraint and vocabulary.
 
-        States that differ only in a count, or only in the lower part of their stacks, have equal keys; other states
-        have different ones. Statistics by state use it.
+        States that differ only in a count, or only in the lower part of their stacks, have equal keys; all other states
+        have different keys. Statistics by state use these keys.
 
         Raises:
             LimitExceeded: the tables exceed the limits.
@@ -391,9 +395,9 @@ class TokenAutomaton(ABC):
 
         Args:
             title: a line above the picture.
-            around: draw only the states near this one, a number that a picture shows; None for all.
-            radius: how many tokens, in either direction, they are from it at most.
-            path: token ids whose way through the states is lit.
+            around: draw only the states near this one, given by its number in a picture; None draws all states.
+            radius: the greatest distance from `around`, in tokens in either direction.
+            path: token ids whose path through the states is highlighted.
 
         Raises:
             LimitExceeded: the picture has too many states, or the tables exceed the limits.
@@ -406,7 +410,7 @@ class TokenAutomaton(ABC):
         return complete.draw(title=title, around=around, radius=radius, path=path)
 
     def states_along(self, tokens: Iterable[int]) -> list[Any]:
-        """Return the states that tokens pass, the start first.
+        """Return the states that a sequence of tokens passes through, beginning with the start.
 
         Raises:
             TokenNotAllowed: a token is not allowed after those before it.
@@ -428,12 +432,12 @@ class TokenAutomaton(ABC):
         return None
 
     def fst(self) -> Fst:
-        """Return the acceptor over tokens of the complete automaton, as a `pynini.Fst`.
+        """Return the complete automaton as an OpenFst acceptor over tokens, a `pynini.Fst`.
 
-        Token i has label i + 1, and a table of symbols names the tokens (`Vocabulary.names`). A state is final where
-        the text may end; there are no arcs over end tokens. So the acceptor is what OpenFst makes of the detokenizer
-        and the constraint, `pynini.determinize(pynini.project(detokenizer @ constraint, "input").rmepsilon())`, and
-        `from_fst` reads it.
+        Token i has label i + 1, and a symbol table names the tokens (`Vocabulary.names`). A state is final if the text
+        may end there; there are no arcs over end tokens. So the acceptor is the one that OpenFst makes from the
+        detokenizer and the constraint, `pynini.determinize(pynini.project(detokenizer @ constraint,
+        "input").rmepsilon())`. `from_fst` reads it.
 
         >>> import tokenfst
         >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -442,9 +446,9 @@ class TokenAutomaton(ABC):
         ['a b', 'ab']
 
         Raises:
-            FstError: this kind of automaton has no finite acceptor, because it has a stack, or none that is small.
-            LimitExceeded: its arcs, one for each token, take more than `DEFAULT_LIMITS.memory`, or the tables exceed
-                the limits.
+            FstError: this kind of automaton has no finite acceptor, because it has a stack, or has no small one.
+            LimitExceeded: the FST's arcs, one for each token, take more than `DEFAULT_LIMITS.memory`, or the tables
+                exceed the limits.
         """
         complete = self.complete()
         if complete is self:
@@ -461,7 +465,7 @@ class TokenAutomaton(ABC):
         limits: Limits = DEFAULT_LIMITS,
         cancellation: Cancellation | None = None,
     ) -> TokenAutomaton:
-        """Return the automaton of an acceptor over tokens, such as a composition made with OpenFst.
+        """Make an automaton from an acceptor over tokens, such as a composition made with OpenFst.
 
         >>> import pynini, tokenfst
         >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -472,22 +476,23 @@ class TokenAutomaton(ABC):
         (True, False)
 
         Args:
-            fst: an acceptor of pynini or `pywrapfst`; it may be nondeterministic and have epsilon arcs. Texts may end,
-                with an end token, where it is final.
+            fst: an acceptor from pynini or `pywrapfst`; it may be nondeterministic and have epsilon arcs. In its final
+                states a text may end, with an end token.
             vocabulary: the tokens.
-            symbols: the names of the labels, as `Vocabulary.names` has them; by default the acceptor's own table.
-                Without either, token i has label i + 1.
-            at_text_start: whether the tokens begin a text, and do not continue one.
+            symbols: the names of the labels, as in `Vocabulary.names`; by default the acceptor's own symbol table. If
+                there is no table, token i has label i + 1.
+            at_text_start: whether the tokens begin a text; False if they continue one.
             limits: the time, memory and states that the construction may take.
             cancellation: lets another thread stop the construction.
 
         Raises:
-            FstError: it is a transducer, a label names no token, or an arc reads an end token.
-            ExpressionError: a cycle of its epsilon arcs lowers the cost without bound.
-            EmptyLanguage: it accepts nothing.
+            FstError: `fst` is a transducer, a label does not name a token, an arc reads an end token, or a weight is
+                not a number.
+            ExpressionError: a cycle of epsilon arcs lowers the cost without bound.
+            EmptyLanguage: the acceptor accepts nothing.
             LimitExceeded: the construction exceeds a limit, which the message names.
             Cancelled: another thread cancelled the construction.
-            TypeError: it is not an FST.
+            TypeError: `fst` is not an FST.
         """
         with Work(limits, cancellation).current() as work:
             return TokenAutomaton._read_fst(fst, vocabulary, symbols, at_text_start, work)
@@ -496,7 +501,7 @@ class TokenAutomaton(ABC):
         """Write the complete automaton to a safetensors file; `tokenfst.load_automaton` reads it.
 
         Raises:
-            LimitExceeded: its tables exceed the limits.
+            LimitExceeded: the tables exceed the limits.
             AutomatonFileError: this kind of automaton cannot be saved.
         """
         complete = self.complete()
@@ -520,3 +525,48 @@ class TokenAutomaton(ABC):
     def _where(self, state: State) -> str:
         """Return " after ..." with a text that leads to a state, or "" if none is known."""
         return ""
+
+
+class Spelling(NamedTuple):
+    """A place in bytes for which a detokenizer writes a text, and in the automaton whose tokens write these bytes.
+
+    Attributes:
+        at: the state of the automaton over the bytes.
+        state: the state of the automaton over tokens.
+        has_begun: whether the next token continues a text.
+    """
+
+    at: int
+    state: Any
+    has_begun: bool
+
+
+class Spellings:
+    """All tokens of an automaton for which the detokenizer of its vocabulary writes a text.
+
+    Attributes:
+        start: the place before the first token.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, text: bytes) -> None:
+        self._automaton, self._vocabulary = automaton, automaton.vocabulary
+        assert self._vocabulary.detokenizer is not None
+        self._rule = self._vocabulary.text_start if automaton.at_text_start else None
+        self._bytes = compile_expr(self._vocabulary.detokenizer.spelled(literal(text)))
+        self.start = Spelling(self._bytes.start, automaton.start, self._rule is None)
+
+    def is_end(self, place: Spelling) -> bool:
+        """Return whether the text may end in a place."""
+        return place.at >= 0 and bool(self._bytes.final[place.at]) and self._automaton.is_final(place.state)
+
+    def steps(self, place: Spelling) -> Iterator[tuple[int, Spelling]]:
+        """Yield the tokens that may come next, and the place after each."""
+        if place.at < 0:
+            return
+        for token in np.flatnonzero(self._automaton.mask(place.state)).tolist():
+            written = self._vocabulary.detokenize([token], at_text_start=not place.has_begun)
+            reached = self._bytes.step(place.at, written)
+            if reached >= 0 and token not in self._vocabulary.eos_ids:
+                begins = self._rule is None or (self._vocabulary.tokens[token] and token not in self._rule.ignored)
+                after = self._automaton.advance(place.state, token)
+                yield token, Spelling(reached, after, place.has_begun or bool(begins))

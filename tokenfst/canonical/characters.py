@@ -66,9 +66,14 @@ def either_case(code: int) -> Flags:
     return only(code, *map(ord, [folded] * (len(folded) == 1)), *_folding().get(folded, []))
 
 
+def has_several_letters(text: str) -> bool:
+    """Return whether a text contains letters for which one character stands if case is ignored, as ß does for ss."""
+    return any(len(folded) > 1 and folded in text for folded in _folding())
+
+
 @lru_cache(maxsize=1)
 def _folding() -> dict[str, list[int]]:
-    """Return the code points that fold to each character, other than the character itself."""
+    """Return the code points that fold to each text of one character or more, other than this text itself."""
     alike: dict[str, list[int]] = {}
     for code, char in enumerate(map(chr, range(NUM_CODE_POINTS))):
         folded = char.casefold()

@@ -106,11 +106,19 @@ def read_pattern(pattern: str | None) -> PatternProgram:
 class _Reader:
     """A recursive-descent parser; its methods for syntax return a part, and whether it matches the empty text.
 
-    `fold` says whether case is ignored.
+    `fold` says whether case is ignored. Engines do that alike for characters, and differently for categories and for
+    letters that one character stands for, such as ss for ß; patterns with these are refused.
+
+    Attributes:
+        pattern: the pattern.
+        position: where the parser is in it.
+        program: the instructions so far.
+        folded: the characters just read one after the other whose case is ignored, in lower case.
     """
 
     def __init__(self, pattern: str) -> None:
         self.pattern, self.position, self.program = pattern, 0, PatternProgram()
+        self.folded = ""
 
     def error(self, reason: str) -> UnsupportedTokenizer:
         return UnsupportedTokenizer(f"pre-tokenizer pattern, position {self.position} of {self.pattern!r}: {reason}")
@@ -130,6 +138,7 @@ class _Reader:
     def alternatives(self, *, fold: bool) -> tuple[_Part, bool]:
         options = [self.sequence(fold=fold)]
         while self.take("|"):
+            self.folded = ""
             options.append(self.sequence(fold=fold))
         if len(options) == 1:
             return options[0]
@@ -140,7 +149,7 @@ class _Reader:
         parts: list[_Part] = []
         nullable = True
         while self.position < len(self.pattern) and not self.peek("|") and not self.peek(")"):
-            part, empty = self.look_ahead() if self.peek("(?!") else self.quantified(fold=fold)
+            part, empty = self.look_ahead(fold=fold) if self.peek("(?!") else self.quantified(fold=fold)
             parts.append(part)
             nullable &= empty
 
@@ -151,9 +160,9 @@ class _Reader:
 
         return lay, nullable
 
-    def look_ahead(self) -> tuple[_Part, bool]:
+    def look_ahead(self, *, fold: bool) -> tuple[_Part, bool]:
         self.take("(?!")
-        number = self.set_number(self.one_set(fold=False))
+        number = self.set_number(self.one_set(fold=fold))
         if not self.take(")"):
             raise self.error("a look-ahead for more than one character")
 
@@ -172,8 +181,12 @@ class _Reader:
         low, high = _bounds(found)
         if nullable or max(low, high or 0) > MAX_REPEATS:
             raise self.error(f"a repetition of what may be empty, or of more than {MAX_REPEATS}")
-        self.position = found.end()
+        if high is not None and high < low:
+            raise self.error("a repetition of more than its greatest number")
+        self.position, self.folded = found.end(), ""
         lazy = self.take("?")
+        if lazy and found[0].startswith("{") and not found[2]:
+            raise self.error(f"{found[0]}?, which is optional in tokenizers, and in tiktoken is not")
         if self.peek("+"):
             raise self.error("a possessive quantifier")
         return (lambda then: self.repeated(part, low, high, lazy=lazy, then=then)), low == 0
@@ -216,28 +229,37 @@ class _Reader:
 
     def one_set(self, *, fold: bool) -> Flags:
         """Return the characters that one element of the pattern matches."""
+        before, self.folded = self.folded, ""
         if self.take("["):
             return self.bracket(fold=fold)
         if self.take("\\"):
             return self.escape(fold=fold)
         if self.position >= len(self.pattern) or self.pattern[self.position] in ".^$*+?{}])|":
             raise self.error("a character or a set is expected")
+        if fold:
+            self.folded = before + self.pattern[self.position].casefold()
         return self.one_character(fold=fold)
 
     def one_character(self, *, fold: bool) -> Flags:
-        code = ord(self.pattern[self.position])
+        char = self.pattern[self.position]
+        if fold and (chars.has_several_letters(char.casefold()) or chars.has_several_letters(self.folded)):
+            raise self.error("a character that stands for several letters where case is ignored")
         self.position += 1
-        return chars.either_case(code) if fold else chars.only(code)
+        return chars.either_case(ord(char)) if fold else chars.only(ord(char))
 
     def bracket(self, *, fold: bool) -> Flags:
         negated = self.take("^")
+        if self.peek("]"):
+            raise self.error("a set that is empty, or begins with its end")
         found = chars.only()
         while not self.take("]"):
             if self.position >= len(self.pattern):
                 raise self.error("a set that nothing closes")
-            if self.peek("[") or self.peek("&&") or self.pattern[self.position + 1 : self.position + 2] == "-":
+            if any(map(self.peek, ("[", "&&", "~~"))):
                 raise self.error("a range or an operation in a set")
             found |= self.escape(fold=fold) if self.take("\\") else self.one_character(fold=fold)
+            if self.peek("-") and not self.peek("-]"):
+                raise self.error("a range or an operation in a set")
         return ~found if negated else found
 
     def escape(self, *, fold: bool) -> Flags:
@@ -247,11 +269,14 @@ class _Reader:
             self.position += 1
             return chars.white_space() if letter == "s" else ~chars.white_space()
         if letter in ("p", "P"):
+            if fold:
+                raise self.error("a category where case is ignored")
             return self.category()
         if letter in _ESCAPES:
             self.position += 1
             return chars.only(ord(_ESCAPES[letter]))
-        if not letter or letter.isalnum():
+        # In tiktoken, \< and \> are the boundaries of a word.
+        if not letter or letter.isalnum() or letter in "<>":
             raise self.error("an escape that is not known")
         return self.one_character(fold=fold)
 

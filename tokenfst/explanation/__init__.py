@@ -1,16 +1,16 @@
-"""Explanations: what may come next in a text, and why a token may not.
+"""Explanations: what may come next in a text, and why a token is refused.
 
 explain       explains a prefix and a token; `tokenfst.explain` and `TokenAutomaton.explain`
-byte_view     a constraint byte by byte, which tells where a token fails
+byte_view     a constraint byte by byte, to find the byte at which a token fails
 nearest       the allowed tokens that are nearest to a refused one
-explanation   Explanation: the answer, as a value that prints
-reasons       what a constraint says about itself: SupportsReasons, SupportsPlaces, SchemaPlace
-following     where one text stands after each of its tokens, for traces
+explanation   Explanation: the result, which prints as text
+reasons       what a constraint can say about a text: SupportsReasons, SupportsPlaces, SchemaPlace
+following     the place of one text after each of its tokens, for traces
 wording, place_rows, html    bytes and places in words, as text and for notebooks
 
-What is allowed is asked of the automata, which are exact. Where the text stands in the constraint is found when
-somebody asks, by reading it through the constraint once more (`automata.places`; schemas by
-`constraints.json_schema.explaining`): compiling and masks pay nothing for it.
+The automata, which are exact, say what is allowed. The place of the text in the constraint is found only on request, by
+reading the text through the constraint again (`automata.places`; for schemas, `constraints.json_schema.explaining`). So
+explanations add nothing to the time of compilation and masks.
 """
 
 from tokenfst.explanation.explanation import Explanation, NamedToken

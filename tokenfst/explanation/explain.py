@@ -1,7 +1,7 @@
-"""explain: what may come next in a text, and why a token may not.
+"""explain: what may come next in a text, and why a token is refused.
 
 explain                   a constraint, a vocabulary, a prefix and a token -> Explanation
-TokenAutomaton.explain    the same of an automaton that `tokenfst.compile` made
+TokenAutomaton.explain    the same for an automaton that `tokenfst.compile` made
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def explain(
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
 ) -> Explanation:
-    r"""Explain what may come next in a text, or why a token may not.
+    r"""Explain what may come next in a text, or why a token is refused.
 
     >>> import tokenfst
     >>> vocabulary = tokenfst.Vocabulary([b"0", b"2", b"20", b"-", b"x", b""], eos_ids=5)
@@ -46,14 +46,14 @@ def explain(
 
     Args:
         constraint, vocabulary, at_text_start, terminals, tokenization: as for `tokenfst.compile`.
-        prefix: what has been written: token ids, or a text.
-        token: the id of a token, its text, or the name of a special token; None for what may come next.
-        limits: the time, memory and states that compiling, and explaining, may take.
-        cancellation: lets another thread stop it.
+        prefix: the text so far: token ids, or a text.
+        token: the id of a token, its text, or the name of a special token; None to ask what may come next.
+        limits: the time, memory and states that compilation and explanation may take.
+        cancellation: lets another thread stop the call.
 
     Raises:
-        ValueError: no token writes the text `token`, or a text was given as the prefix of canonical tokens.
-        Exception: as `tokenfst.compile`.
+        ValueError: no token writes the text `token`; or `tokenization` is "canonical" and the prefix is a text.
+        Exception: as for `tokenfst.compile`.
     """
     automaton = compile(
         constraint,

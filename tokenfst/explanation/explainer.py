@@ -34,6 +34,7 @@ class _Written:
         text: the bytes.
         at: the state of the view after them; the byte at `failed` is the first that it does not read.
         state: the state of the automaton over tokens, None if no tokens write the text.
+        has_begun: whether the next token continues a text; a first token may begin one and write nothing.
     """
 
     at: Any
@@ -41,16 +42,18 @@ class _Written:
     symbols: list[int | frozenset[str]] = field(default_factory=list)
     text: bytes = b""
     failed: int | None = None
+    has_begun: bool = False
 
     def added(self, view: ByteView, text: bytes) -> _Written:
         """Return what has been written after some more bytes, as far as they can be read."""
         at, length = view.read(self.at, text)
         failed = None if length == len(text) else len(self.text) + length
-        return _Written(at, None, [*self.symbols, *text[:length]], self.text + text, failed)
+        return _Written(at, None, [*self.symbols, *text[:length]], self.text + text, failed, self.has_begun)
 
     def named(self, view: ByteView, token: int) -> _Written:
         """Return what has been written after an allowed token with names."""
-        return _Written(view.step_token(self.at, token), None, [*self.symbols, view.names_of(token)], self.text)
+        symbols = [*self.symbols, view.names_of(token)]
+        return _Written(view.step_token(self.at, token), None, symbols, self.text, None, self.has_begun)
 
 
 class Explainer:
@@ -113,11 +116,12 @@ class Explainer:
             raise ValueError("what may follow canonical tokens depends on the last one: give the prefix as token ids")
         written = _Written(self.view.start, automaton.start).added(self.view, text)
         written.state = _state_after(automaton, text) if written.failed is None else None
+        written.has_begun = bool(text)
         return written
 
     def _tokens(self, automaton: TokenAutomaton, prefix: Iterable[int]) -> tuple[_Written, int | None]:
         """Return what has been written by tokens, up to the first that is refused, and this token."""
-        written, begun = _Written(self.view.start, automaton.start), False
+        written = _Written(self.view.start, automaton.start)
         for given in prefix:
             token = int(given)
             after = automaton.step(written.state, token) if 0 <= token < len(self.vocabulary) else None
@@ -125,8 +129,8 @@ class Explainer:
                 self._token(token)
                 return written, token
             if token not in self.vocabulary.eos_ids:
-                written = self._after(written, token, self._bytes_of(automaton, token, begun))
-                begun = begun or self._begins(token)
+                written = self._after(written, token, self._bytes_of(automaton, token, written))
+                written.has_begun = written.has_begun or self._begins(token)
             written.state = after
         return written, None
 
@@ -138,9 +142,9 @@ class Explainer:
             return after
         return written.added(self.view, own)
 
-    def _bytes_of(self, automaton: TokenAutomaton, token: int, begun: bool) -> bytes:
-        """Return what a token writes; `begun` says whether it comes after others that write something."""
-        return self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start and not begun)
+    def _bytes_of(self, automaton: TokenAutomaton, token: int, written: _Written) -> bytes:
+        """Return what a token writes after what has been written."""
+        return self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start and not written.has_begun)
 
     def _begins(self, token: int) -> bool:
         """Return whether the text has begun after a token."""
@@ -150,7 +154,7 @@ class Explainer:
     # Answers
 
     def _explain_token(self, automaton: TokenAutomaton, written: _Written, token: int) -> Explanation:
-        own = self._bytes_of(automaton, token, bool(written.symbols))
+        own = self._bytes_of(automaton, token, written)
         is_end = token in self.vocabulary.eos_ids
         state = None if written.state is None else automaton.step(written.state, token)
         if state is not None:
@@ -258,12 +262,15 @@ def _walked(walk: Walk, symbols: Iterable[int | frozenset[str]]) -> Walk | None:
 
 def _state_after(automaton: TokenAutomaton, text: bytes) -> Any:
     """Return the state after tokens that write a text, None if none do; after all of them it is the same text."""
-    reached = {0: automaton.start}
+    if not text:
+        return automaton.start
+    reached = dict[int, Any]()
+    for _, length, after in automaton._first_steps(text):
+        reached.setdefault(length, after)
     for begin in range(len(text)):
         state = reached.pop(begin, None)
         if state is not None:
-            is_first = begin == 0 and automaton.at_text_start
-            for token, length in automaton.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+            for token, length in automaton.vocabulary.tokens_at(text, begin):
                 if begin + length not in reached:
                     after = automaton.step(state, token)
                     if after is not None:

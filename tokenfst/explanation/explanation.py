@@ -1,4 +1,4 @@
-"""Explanation: what may come next in a text, and why a token may not, as a value that prints."""
+"""Explanation: what may come next in a text, and why a token is refused, as an object that prints as text."""
 
 from __future__ import annotations
 
@@ -34,33 +34,35 @@ class NamedToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What may come next in a text, and why a token may not. `print` shows it, and so does a notebook.
+    """What may come next in a text, and why a token is refused. `print` and notebooks show it.
+
+    The attributes from `expected` to `is_syntax` describe one point of the text: `offset`, if a byte is refused; the
+    end of the prefix, if the end or a token without text is refused; otherwise the end of the token.
 
     Attributes:
         prefix: the text so far, in bytes.
-        token: the id of the token that was asked about, None for none.
-        written: what the token writes.
-        is_end: whether it is an end token.
-        reason: why it is refused: "byte": the constraint has no text that continues with a byte; "end": no text that
-            ends here; "ended": it has ended already; "silent": the token writes nothing, and has no name in the
-            constraint; "label": it has one, which may not come here; "vocabulary": its bytes may come, but no tokens
-            lead on from there; "tokenization": the same for the encoder's tokens. None where it is allowed.
-        offset: where the refused byte stands in `prefix + written`; None where none is refused.
-        expected: the bytes that may stand at the place that the rest of the attributes speak of: at `offset`; where the
-            end or a token without text is refused, after the prefix; otherwise after the token.
-        may_end: whether the text may end there.
-        labels: the names of tokens that may stand there.
-        completion: a shortest text that leads from there to the end; None if it takes named tokens or is long.
-        places: where that is in the constraint: parts of a pattern, rules of a grammar, or schemas.
+        token: the id of the token that was asked about; None if there was none.
+        written: the bytes that the token writes.
+        is_end: whether the token is an end token.
+        reason: why the token is refused; None if it is allowed. "byte": no text of the constraint continues with one of
+            its bytes; "end": no text ends here; "ended": the text has already ended; "silent": the token writes nothing
+            and has no name in the constraint; "label": it has a name, which may not come here; "vocabulary": its bytes
+            may come, but no tokens complete the text after it; "tokenization": the same for the encoder's tokens.
+        offset: the position of the refused byte in `prefix + written`; None if no byte is refused.
+        expected: the bytes that may come at this point.
+        may_end: whether the text may end at this point.
+        labels: the names of tokens that may come at this point.
+        completion: a shortest text from this point to the end; None if it needs named tokens or is long.
+        places: this point in the constraint: parts of a pattern, rules of a grammar, or schemas.
         keywords: the keywords of a schema, as JSON pointers, each of which alone forbids the byte or the end.
-        together: keywords that only together forbid it, where none does alone.
+        together: keywords that forbid it only together, if none does alone.
         settings: the same as `keywords` for the options of `json_schema`, as they are written in a call.
-        is_syntax: whether no JSON text continues so, whatever the schema is.
-        num_allowed: the number of tokens that may come after the prefix (after the token, if it is allowed), the end
-            token included.
-        nearest: of these, the nearest to the refused token (`tokenfst.explanation.nearest`), or to `completion`, where
-            it writes nothing or none is refused.
-        pattern: the pattern, where the constraint is one.
+        is_syntax: whether no JSON text continues in this way, whatever the schema is.
+        num_allowed: the number of tokens, including the end token, that may come after the prefix or, if the token is
+            allowed, after the token.
+        nearest: those of the allowed tokens that are nearest to the refused token (`tokenfst.explanation.nearest`), or
+            to `completion` if the refused token writes nothing or no token is refused.
+        pattern: the pattern, if the constraint is one.
     """
 
     prefix: bytes
@@ -84,7 +86,7 @@ class Explanation:
 
     @property
     def allowed(self) -> bool:
-        """Whether the token may come; without a token, whether some text of the constraint begins with the prefix."""
+        """Whether the token is allowed; without a token, whether some text of the constraint begins with the prefix."""
         return self.reason is None
 
     @property
@@ -94,11 +96,11 @@ class Explanation:
 
     @property
     def token_offset(self) -> int | None:
-        """Where the refused byte stands in the token; None where it stands in the prefix, or none is refused."""
+        """The position of the refused byte in the token; None if it is in the prefix, or no byte is refused."""
         return self.offset - len(self.prefix) if self.offset is not None and self.offset >= len(self.prefix) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the explanation as what `json.dumps` takes; bytes that are not valid UTF-8 are written as `\\xff`."""
+        """Return the explanation as a dict for `json.dumps`; bytes that are not valid UTF-8 are written as `\\xff`."""
         return {
             "allowed": self.allowed,
             "reason": self.reason,
@@ -123,7 +125,7 @@ class Explanation:
         }
 
     def expected_in_words(self) -> str:
-        """Return what may stand at the place in words."""
+        """Return in words what may come at this point."""
         return symbols_in_words(self.expected, self.labels, self.may_end)
 
     def headline(self) -> str:
@@ -139,7 +141,7 @@ class Explanation:
         return f"{name} is {'allowed' if self.allowed else 'not allowed'} {after}"
 
     def rows(self) -> list[Row]:
-        """Return what there is to say besides the headline: labels, each with lines."""
+        """Return the rest of the explanation besides the headline: labels, each with its lines."""
         return list(self._rows())
 
     def _rows(self) -> Iterator[Row]:

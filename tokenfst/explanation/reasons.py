@@ -1,10 +1,10 @@
-"""What a constraint that is neither a pattern nor a grammar says about a text: where it stands, and what forbids it.
+"""What a constraint that is neither a pattern nor a grammar can say about a text: its place, and why it is refused.
 
-SchemaPlace        a place in a JSON text, and the part of the schema that speaks of it
-Reasons            the places, and what by itself forbids that the text continues
-SupportsReasons    a constraint that knows them
-SupportsPlaces     a constraint that finds the places alone, of one text after each of its tokens
-SupportsWalk       a constraint whose texts are those of an expression or a grammar with parts of its own
+SchemaPlace        a place in a JSON text, and the part of the schema that applies there
+Reasons            the places, and the keywords and settings that forbid the text to continue
+SupportsReasons    a constraint that returns Reasons
+SupportsPlaces     a constraint that finds only the places, of one text after each of its tokens
+SupportsWalk       a constraint whose texts are those of an expression or a grammar, whose parts are its places
 walk_of            the walk through a constraint
 """
 
@@ -24,12 +24,12 @@ class SchemaPlace:
     """A place in a JSON text.
 
     Attributes:
-        expected: the bytes that this part of the schema lets follow.
-        path: the value, as a JSONPath: `$` is the whole.
-        pointer: a schema that the value has to satisfy, as a JSON pointer; "" is the whole. Where no schema says
-            anything of the value itself, it is one of a value around it.
+        expected: the bytes that this part of the schema allows next.
+        path: the value, as a JSONPath: `$` is the whole text.
+        pointer: a schema that the value must satisfy, as a JSON pointer; "" is the whole schema. If no schema applies
+            to the value itself, this is a schema of a value around it.
         what: what is being written there: a "value"; the "name" of a member; the "colon" after a name; or what comes
-            "after" an item, a member or the whole.
+            "after" an item, a member or the whole value.
     """
 
     expected: frozenset[int]
@@ -46,11 +46,12 @@ class Reasons(NamedTuple):
     """Where a text stands, and why it may not continue with a byte or end.
 
     Attributes:
-        places: where it stands.
-        keywords: the keywords of a schema, as JSON pointers, each of which alone forbids it: without it, it is allowed.
-        together: keywords that only together forbid it, where none does alone: each of them has to be left out.
+        places: the places of the text in the constraint.
+        keywords: the keywords of a schema, as JSON pointers, each of which alone forbids the byte or the end: without
+            this keyword, it would be allowed.
+        together: keywords that forbid it only together, if none does alone: it would be allowed without all of them.
         settings: the same as `keywords` for the options of a constraint, as they are written in a call.
-        is_syntax: whether no JSON text continues like this.
+        is_syntax: whether no JSON text continues in this way.
     """
 
     places: tuple[Place | SchemaPlace, ...] = ()
@@ -62,15 +63,15 @@ class Reasons(NamedTuple):
 
 @runtime_checkable
 class SupportsReasons(Protocol):
-    """A constraint that knows where a text stands in it."""
+    """A constraint that can say where a text is in it, and why the text may not continue."""
 
     def reasons(self, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
         """Return where a text stands, and why it may not continue.
 
         Args:
             text: the beginning of some text of the constraint.
-            refused: what may not follow: the rest of a token, or a byte; b"" where the text may not end; None where
-                nothing is refused.
+            refused: the bytes that may not follow: the rest of a token, or one byte; b"" if the text may not end; None
+                if nothing is refused.
             expected: the bytes that may follow.
         """
         ...
@@ -78,16 +79,16 @@ class SupportsReasons(Protocol):
 
 @runtime_checkable
 class SupportsPlaces(Protocol):
-    """A constraint that knows where a text stands in it."""
+    """A constraint that can say where a text is in it."""
 
     def place_finder(self) -> PlaceFinder | None:
-        """Return what finds the places of texts; None if nothing does. What it compiles for one text it keeps."""
+        """Return a finder of the places of texts, None if there is none. The finder reuses what it has compiled."""
         ...
 
 
 @runtime_checkable
 class SupportsWalk(Protocol):
-    """A constraint whose texts are those of an expression or a grammar with parts of its own."""
+    """A constraint whose texts are those of an expression or a grammar, whose parts are the constraint's places."""
 
     def walked(self) -> Expr | Grammar | None:
         """Return the expression or the grammar; None if there is none."""
@@ -95,10 +96,10 @@ class SupportsWalk(Protocol):
 
 
 def walk_of(constraint: object) -> Walk | None:
-    """Return the walk through a constraint, before the first byte; None where its parts are not known.
+    """Return the walk through a constraint, before the first byte; None if its parts are not known.
 
     Raises:
-        LimitExceeded: there are more ways than the current compilation has time for.
+        LimitExceeded: there are more ways to read a text than the current compilation has time for.
     """
     if isinstance(constraint, SupportsWalk):
         constraint = constraint.walked()

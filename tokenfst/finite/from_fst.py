@@ -17,7 +17,8 @@ from automata.arrays import BoolArray, IntArray
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import EmptyLanguage, FstError, LimitExceeded
 from automata.limits import Work
-from automata.openfst import EPSILON, Fst, FstArrays, SymbolTable
+from automata.openfst import EPSILON, Fst, SymbolTable
+from automata.transducers.reading import LabelArcs, useful
 from automata.weighted.compile import determinized
 from automata.weighted.units import NO_COST, to_units
 from tokenfst._native import TokenClasses
@@ -35,10 +36,10 @@ def from_fst(
 ) -> TokenAutomaton:
     """Return the automaton of an acceptor over tokens; see `TokenAutomaton.from_fst`."""
     openfst.check_acceptor(fst, "acceptor over tokens")
-    read = openfst.read_arrays(fst)
-    if bool(read.costs.any()) or bool(read.final[np.isfinite(read.final)].any()):
-        return _weighted(_over_classes(read, fst, vocabulary, symbols), vocabulary, at_text_start, work)
+    read = useful(openfst.read_arrays(fst), work)
     nfa = _over_classes(read, fst, vocabulary, symbols)
+    if read.costs.any():
+        return _weighted(nfa, vocabulary, at_text_start, work)
     rows = _distinct(nfa.arcs[:, [0, 1, 3]])
     try:
         parts = nfa.num_states, nfa.num_classes, rows.astype(np.int32), nfa.epsilon.astype(np.int32)
@@ -68,7 +69,7 @@ class _ClassNfa(NamedTuple):
     costs: ArcCosts
 
 
-def _over_classes(read: FstArrays, fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None) -> _ClassNfa:
+def _over_classes(read: LabelArcs, fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None) -> _ClassNfa:
     source, label, _, target = read.arcs.astype(np.int64).T
     used, place = np.unique(label - 1, return_inverse=True)
     token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
@@ -77,16 +78,12 @@ def _over_classes(read: FstArrays, fst: Fst, vocabulary: Vocabulary, symbols: Sy
     members, first = np.unique(class_of, return_index=True)
     chosen = np.zeros(int(class_of.max(initial=FIRST_CLASS)) + 1, np.int64)
     chosen[members] = first
-    reads = (token != EPSILON) & (chosen[number] == token)
     is_epsilon = token == EPSILON
-    ends = np.flatnonzero(np.isfinite(read.final))
-    around = [(0, read.start + 2)] if read.start >= 0 else []
-    epsilon = np.stack([source[is_epsilon] + 2, target[is_epsilon] + 2], axis=1)
-    epsilon = np.concatenate([_pairs(around), epsilon, np.stack([ends + 2, np.ones_like(ends)], axis=1)])
-    epsilon_costs = np.concatenate([np.zeros(len(around)), read.costs[is_epsilon], read.final[ends]])
-    arcs = np.stack([source[reads] + 2, number[reads], number[reads], target[reads] + 2], axis=1)
-    costs = ArcCosts(read.semiring, read.costs[reads], epsilon_costs)
-    return _ClassNfa(len(read.final) + 2, len(chosen), class_of, arcs, epsilon, costs)
+    reads = ~is_epsilon & (chosen[number] == token)
+    epsilon = np.stack([source[is_epsilon], target[is_epsilon]], axis=1)
+    arcs = np.stack([source[reads], number[reads], number[reads], target[reads]], axis=1)
+    costs = ArcCosts(read.semiring, read.costs[reads], read.costs[is_epsilon])
+    return _ClassNfa(read.num_states, len(chosen), class_of, arcs, epsilon, costs)
 
 
 def _finite(
@@ -118,7 +115,11 @@ def _weighted(nfa: _ClassNfa, vocabulary: Vocabulary, at_text_start: bool, work:
     )
     weighted = determinized(tables, "the acceptor over tokens", work)
     tables_of = weighted.tables
-    rows = np.column_stack([weighted.arc_sources, tables_of.arcs[:, [0, 2]]]) if weighted.num_states else _pairs([])
+    rows = (
+        np.column_stack([weighted.arc_sources, tables_of.arcs[:, [0, 2]]])
+        if weighted.num_states
+        else np.zeros((0, 3), np.int64)
+    )
     tokens = {name: np.flatnonzero(nfa.class_of == int(name)).tolist() for name in weighted.labels}
     number_of = np.array([int(name) for name in weighted.labels], np.int32)
     rows[:, 1] = number_of[rows[:, 1] - FIRST_LABEL]
@@ -144,7 +145,7 @@ def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None)
                     f"label {symbol + 1} is {name!r} in the table of symbols, and no token has this name "
                     "(`Vocabulary.names`); without a table, token i has label i + 1"
                 )
-        if token >= len(vocabulary):
+        if token != EPSILON and not 0 <= token < len(vocabulary):
             raise FstError(f"label {symbol + 1} would be token {symbol}, of a vocabulary of {len(vocabulary):,} tokens")
         if token in vocabulary.eos_ids:
             raise FstError(
@@ -189,10 +190,6 @@ def _distinct(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     kept = np.ones(len(rows), np.bool_)
     kept[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return np.asarray(rows[kept])
-
-
-def _pairs(rows: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
-    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 TokenAutomaton._read_fst = from_fst

@@ -1,4 +1,4 @@
-"""The OpenFst acceptor of an automaton over tokens: one arc for each token, in place of one for each class."""
+"""The OpenFst acceptor of an automaton over tokens: one arc for each token, instead of one for each class."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tokenfst.vocabulary.detokenizer import token_symbols
 
 
 class Prices(NamedTuple):
-    """What an automaton with Q states costs.
+    """The costs of an automaton with Q states.
 
     Attributes:
         of_arcs: returns the costs of arcs, `[A]`, by their states and tokens.
-        ends: `[Q]`, the cost of ending in each state, where a text may end.
-        initial: the cost of every text.
-        semiring: of the costs.
+        ends: `[Q]`, the cost of ending in each state where a text may end.
+        initial: the cost of every text before its first token.
+        semiring: the semiring of the costs.
     """
 
     of_arcs: Callable[[IntArray, IntArray], CostArray]

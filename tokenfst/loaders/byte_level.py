@@ -4,16 +4,20 @@ Such an encoder normalizes the text, cuts out added tokens, cuts the rest into p
 that stand for bytes, and merges them. The model of an encoder (`tokenfst.vocabulary.bpe`) covers definitions without a
 normalizer, without added tokens other than special ones, and without dropout. Pieces are the matches of one regular
 expression, possibly the one built into `ByteLevel`, or the whole text is one piece. The name of a special token in a
-text is ordinary text, as with `encode_special_tokens = True` (`split_special_tokens` in transformers). For any other
-definition the result is a `NotBPE` with the reason.
+text is ordinary text, as with `encode_special_tokens = True` (`split_special_tokens` in transformers); an encoder that
+looks whole pieces up must not find it there. For any other definition the result is a `NotBPE` with the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from tokenfst.loaders.common import Json, flattened
 from tokenfst.vocabulary.bpe import BPE, GPT2_PATTERN, NotBPE
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
 def _byte_table() -> dict[str, int]:
@@ -30,11 +34,12 @@ def _byte_table() -> dict[str, int]:
 BYTE_OF = _byte_table()
 
 
-def bpe_of(definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
-    """Return the encoder of a definition, or why it is not modelled.
+def bpe_of(backend: Tokenizer, definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
+    """Return the encoder of a tokenizer, or the reason why it is not modelled.
 
     Args:
-        definition: the content of a `tokenizer.json`.
+        backend: the tokenizer.
+        definition: the content of its `tokenizer.json`.
         silent: the ids of tokens that write nothing.
     """
     model, without_text = definition["model"], set(silent)
@@ -53,7 +58,20 @@ def bpe_of(definition: Json, silent: Iterable[int]) -> BPE | NotBPE:
     pattern = _pattern(flattened(definition["pre_tokenizer"], "pretokenizers"))
     if isinstance(pattern, NotBPE):
         return pattern
-    return BPE(_merges(model), pattern, whole_pieces=bool(model.get("ignore_merges")))
+    whole_pieces = bool(model.get("ignore_merges"))
+    for piece, token in model["vocab"].items() if whole_pieces else ():
+        if token in without_text and _is_a_piece(piece, backend):
+            return NotBPE(f"token {token} ({piece!r}) writes nothing, and the encoder writes it in texts as well")
+    return BPE(_merges(model), pattern, whole_pieces)
+
+
+def _is_a_piece(spelled: str, backend: Tokenizer) -> bool:
+    """Return whether the pre-tokenizer leaves a text whole that is spelled in the characters that stand for bytes."""
+    try:
+        text = bytes([BYTE_OF[character] for character in spelled]).decode()
+    except (KeyError, UnicodeDecodeError):
+        return False
+    return len(backend.pre_tokenizer.pre_tokenize_str(text)) == 1
 
 
 def _pattern(stages: list[Json]) -> str | NotBPE | None:

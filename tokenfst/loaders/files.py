@@ -110,7 +110,10 @@ def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
 
     try:
         tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # tokenizers raises bare Exception
+    except BaseException as error:
+        # tokenizers raises bare Exception, and for some files its Rust code panics, which is not even that.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise VocabularyError(f"{file}: not a tokenizer.json ({error})") from error
     return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
 
@@ -143,7 +146,8 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
     named = _read_json(file.with_name("tokenizer_config.json"), missing={}).get("eos_token")
     name = named.get("content") if isinstance(named, dict) else named
     if named is not None:
-        if not isinstance(name, str):
+        # JSON can spell half a character, which no text contains.
+        if not isinstance(name, str) or any("\ud800" <= char <= "\udfff" for char in name):
             raise VocabularyError(f"{file.with_name('tokenizer_config.json')}: eos_token {named!r} is not a text")
         token = tokenizer.token_to_id(name)
         return [] if token is None else [token]

@@ -131,7 +131,7 @@ def from_transformers(
     require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name, start)
     ends = _own_eos(tokenizer) if eos_ids is None else id_tuple(eos_ids)
     silent |= {piece: token for token, piece in pieces.items() if token in ends}
-    return assemble(written, silent, ends, name, start, bpe=bpe_of(definition, silent.values()))
+    return assemble(written, silent, ends, name, start, bpe=bpe_of(backend, definition, silent.values()))
 
 
 def _backend(tokenizer: object, name: str) -> Tokenizer:
@@ -280,13 +280,21 @@ def _pieces(definition: Json, backend: Tokenizer) -> tuple[dict[int, str], dict[
     pieces, unknown = _model_pieces(definition["model"])
     silent = {piece: token for token, piece in pieces.items() if piece == unknown}
     for added in definition["added_tokens"]:
-        if added["special"]:
+        # A special token that is added again as an ordinary one is still skipped, which the definition does not say.
+        if added["special"] or _is_skipped(added["id"], backend):
             silent[added["content"]] = added["id"]
         else:
             # Depending on the version of the library, the decoder is given the content or its normalized form.
             pieces[added["id"]] = backend.id_to_token(added["id"]) or added["content"]
     without_text = set(silent.values())
+    # Special tokens are skipped by their text, and with them all tokens that a Unigram model lists under the same text.
+    without_text |= {token for token, piece in pieces.items() if piece in silent and _is_skipped(token, backend)}
     return {token: piece for token, piece in pieces.items() if token not in without_text}, silent
+
+
+def _is_skipped(token: int, backend: Tokenizer) -> bool:
+    """Return whether a decoder that skips special tokens skips a token that has text."""
+    return backend.decode([token], skip_special_tokens=True) == "" != backend.decode([token], skip_special_tokens=False)
 
 
 def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:

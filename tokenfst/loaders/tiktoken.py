@@ -68,9 +68,11 @@ def from_tiktoken(
     elif pattern is not None:
         raise ValueError("an encoding has a pattern of its own")
     else:
+        # The public methods look a name or an id up among ranks and special tokens alike, so they do not tell if both
+        # have it; and they count to the greatest id.
         name, pattern = repr(source), source._pat_str
-        own = {special_name: source.encode_single_token(special_name) for special_name in source.special_tokens_set}
-        special, ranks = {**own, **special}, _ranks_of_encoding(source, set(own.values()))
+        special = {**source._special_tokens, **special}
+        ranks = {rank: piece for piece, rank in source._mergeable_ranks.items()}
     _check_special(special, ranks, name)
     ends = _end_ids(special, name) if eos_ids is None else id_tuple(eos_ids)
     missing = NotBPE("a .tiktoken file does not say how texts are cut into pieces; pass `pattern` to from_tiktoken")
@@ -94,17 +96,6 @@ def _end_ids(special: Mapping[str, int], source: str) -> tuple[int, ...]:
             "eos_ids, or eos_ids=() if none does"
         )
     return (special["<|endoftext|>"],)
-
-
-def _ranks_of_encoding(encoding: tiktoken.Encoding, special: set[int]) -> dict[int, bytes]:
-    """Return the bytes of each token that is not special."""
-    written: dict[int, bytes] = {}
-    for token in sorted({*range(encoding.n_vocab)} - special):
-        try:
-            written[token] = encoding.decode_single_token_bytes(token)
-        except KeyError:  # ids between the last rank and the special tokens may be unused
-            continue
-    return written
 
 
 def _ranks(path: Path) -> dict[int, bytes]:

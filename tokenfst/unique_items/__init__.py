@@ -1,8 +1,8 @@
-"""Unique items: JSON texts in which the items of some arrays must differ, by a memory beside the automaton.
+"""Unique items: JSON texts in which the items of some arrays must differ. A memory next to the automaton holds them.
 
 language      UniqueArrays: a grammar and the rules of such arrays; the grammar with marks
 ways          Ways: how many tokens complete a text
 automaton     UniqueItemsTokenAutomaton
 
-The memory, and the masks made with it, are in the native core (`native/tokenfst/unique_items/`).
+The native core implements the memory and the masks that depend on it (`native/tokenfst/unique_items/`).
 """

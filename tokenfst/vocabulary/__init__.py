@@ -1,8 +1,8 @@
 """Vocabularies: the bytes of each token, and how a tokenizer encodes and decodes them.
 
     vocabulary    Vocabulary: tokens as bytes, sorted into tries
-    byte_decoder  ByteDecoder: what a decoder does to the bytes of tokens, as a transducer
-    text_start    TextStart: what a decoder does differently at the start of a text
+    byte_decoder  ByteDecoder: how a decoder changes the bytes of tokens, as a transducer
+    text_start    TextStart: how a decoder treats the start of a text differently
     bpe           BPE: how the encoder cuts a text, for canonical tokenization
     token_ids     sets of tokens by number or by exclusion
     names         readable names of tokens, for tables of symbols

@@ -11,11 +11,11 @@ from automata.errors import VocabularyError
 
 
 def check_tokens(tokens: Any) -> None:
-    """Raise unless `tokens` is a sequence that may hold the bytes of tokens; its items are not looked at.
+    """Check that `tokens` is a sequence that may hold the bytes of tokens; the items are not checked.
 
     Raises:
-        TypeError: it is something else, such as a tokenizer or a path.
-        VocabularyError: it is empty.
+        TypeError: `tokens` is something else, such as a tokenizer or a path.
+        VocabularyError: `tokens` is empty.
     """
     hint = vocabulary_hint(tokens)
     if hint is None and (isinstance(tokens, bytes | bytearray) or not isinstance(tokens, Sequence)):
@@ -27,7 +27,7 @@ def check_tokens(tokens: Any) -> None:
 
 
 def not_bytes(tokens: Sequence[Any]) -> VocabularyError:
-    """Return the error for tokens of which one is not bytes."""
+    """Return the error for tokens among which one is not bytes."""
     token_id = next(token_id for token_id, token in enumerate(tokens) if not isinstance(token, bytes))
     token = tokens[token_id]
     hint = f": encode it, as in {token[:20]!r}.encode()" if isinstance(token, str) else ""
@@ -38,7 +38,7 @@ def id_tuple(eos_ids: int | Iterable[int]) -> tuple[int, ...]:
     """Return end-of-sequence ids as a tuple, given one id or several.
 
     Raises:
-        TypeError: something is not a token id.
+        TypeError: an id is not a token id.
     """
     if isinstance(eos_ids, str | bytes):
         raise TypeError(f"eos_ids are token ids, not names such as {eos_ids!r}")
@@ -52,7 +52,7 @@ def special_ids(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
     """Return special tokens as a dictionary from name to id, empty for None.
 
     Raises:
-        TypeError: it is not a mapping from names to ids.
+        TypeError: the argument is not a mapping from names to ids.
     """
     if special_tokens is None:
         return {}
@@ -65,10 +65,10 @@ def special_ids(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def check_ids(token_ids: Collection[int], number: int) -> None:
-    """Raise unless ids are those of tokens.
+    """Check that all ids are token ids.
 
     Raises:
-        VocabularyError: one of them is not below `number`, or is negative.
+        VocabularyError: an id is negative, or is `number` or more.
     """
     if token_ids and not (min(token_ids) >= 0 and max(token_ids) < number):
         wrong = next(token_id for token_id in token_ids if not 0 <= token_id < number)
@@ -76,7 +76,7 @@ def check_ids(token_ids: Collection[int], number: int) -> None:
 
 
 def vocabulary_hint(value: Any) -> str | None:
-    """Return how to make a vocabulary from a tokenizer, a path or a dictionary; None for any other value."""
+    """Return a hint on how to make a vocabulary from a tokenizer, a path or a dictionary; None for other values."""
     if hasattr(value, "get_vocab") or hasattr(value, "backend_tokenizer"):
         return (
             "prepare its vocabulary once: decoding.vocabulary_of(tokenizer), or tokenfst.from_transformers(tokenizer)"

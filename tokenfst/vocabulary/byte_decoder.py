@@ -1,16 +1,16 @@
-"""ByteDecoder: what a decoder does to the bytes that tokens write, as a transducer.
+"""ByteDecoder: how a decoder changes the bytes that tokens write, as a transducer.
 
-A detokenizer is a transducer (Koo, Liu & He 2024, section 2.2). Most write the bytes of the tokens as they are, but for
-the start of a text (`tokenfst.vocabulary.text_start`). Others clean up blanks, change case or normalize characters.
-Such a detokenizer is the tokens' bytes followed by a transducer over bytes, which a user writes with pynini:
+A detokenizer is a transducer (Koo, Liu & He 2024, section 2.2). Most detokenizers write the bytes of the tokens
+unchanged, except at the start of a text (`tokenfst.vocabulary.text_start`). Others clean up blanks, change case or
+normalize characters. These are modelled as a transducer over the tokens' bytes, which a user writes with pynini:
 
-    spelled(constraint)     the bytes that may be written so that a reader sees a text of the constraint: the preimage
-    Reading                 bytes as they come -> the text that a reader sees, as far as it is certain
+    spelled(constraint)     the bytes for which a reader sees a text of the constraint: the preimage
+    Reading                 bytes as they arrive -> the text that a reader sees, as far as it is certain
 
 Constraints are compiled through `spelled`, so all automata and masks are about the bytes that tokens write, as without
 a decoder.
 
-Rejected: the transducer composed with the tokens' bytes before a constraint is there (a state of the decoder for each
+Rejected: composing the transducer with the tokens' bytes before a constraint is known (a state of the decoder for each
 state of the vocabulary's trie).
 """
 
@@ -48,11 +48,11 @@ class ByteDecoder:
         """Read a transducer.
 
         Args:
-            fst: anything that `automata.transducer_of` takes, or what it returns.
+            fst: anything that `automata.transducer_of` takes, or its result.
 
         Raises:
-            VocabularyError: it has weights or labels.
-            FstError, TypeError: as `automata.transducer_of`.
+            VocabularyError: the transducer has weights or labels.
+            FstError, TypeError: as for `automata.transducer_of`.
         """
         self.tables = fst if isinstance(fst, TransducerTables) else transducer_of(fst)
         if self.tables.costs is not None or self.tables.labels:
@@ -68,7 +68,7 @@ class ByteDecoder:
         return shown("detokenizer", "what the decoder does to the bytes of tokens") + self.tables._repr_html_()
 
     def spelled(self, constraint: Any) -> Expr:
-        """Return the bytes that may be written for a constraint; names of tokens in it stay as they are.
+        """Return the language of the bytes that may be written for a constraint; it keeps the names of tokens.
 
         Args:
             constraint: an expression, a byte automaton, or a constraint whose language is regular.
@@ -94,7 +94,7 @@ class ByteDecoder:
         return TransducerTables(self.tables.num_states, arcs[ascending(arcs)], self.tables.epsilon, labels)
 
     def decode(self, written: bytes) -> bytes:
-        """Return what a reader sees of bytes; as far as it is certain, if they are not a whole text.
+        """Return the text that a reader sees for some bytes; if they are not a whole text, the part that is certain.
 
         Raises:
             VocabularyError: the transducer writes several texts for these bytes.
@@ -104,7 +104,7 @@ class ByteDecoder:
 
     @cached_property
     def arcs_from(self) -> dict[int, list[list[int]]]:
-        """The arcs by the state that they leave; arcs that neither read nor write among them."""
+        """The arcs by source state, including arcs that neither read nor write."""
         found: dict[int, list[list[int]]] = {}
         for arc in self.tables.arcs.tolist():
             found.setdefault(arc[0], []).append(arc)
@@ -114,14 +114,14 @@ class ByteDecoder:
 
 
 class Reading:
-    """A text that is being read: the states of the transducer, and what it has written beyond what is certain."""
+    """A text that is being read: the states of the transducer, and for each the output that is not yet certain."""
 
     def __init__(self, decoder: ByteDecoder) -> None:
         self._decoder = decoder
         self._at = self._closed({(0, b"")})
 
     def put(self, written: bytes) -> bytes:
-        """Return what is certain of the text after some more bytes, beyond what was certain before.
+        """Read more bytes, and return the text that has become certain since the last call.
 
         Raises:
             VocabularyError: the transducer writes too many texts for these bytes.
@@ -135,7 +135,7 @@ class Reading:
         return certain
 
     def finish(self) -> bytes:
-        """Return the rest of the text, which ends here; nothing if it is not whole.
+        """End the text here, and return the rest of it; nothing if the text is not whole.
 
         Raises:
             VocabularyError: the transducer writes several texts.

@@ -8,14 +8,14 @@ last byte. A path through the transducer reads a sequence of tokens and writes i
 
 Some decoders write other bytes at the start of a text (`tokenfst.vocabulary.text_start`). The transducer then has a
 start state before the root. The bytes of a token there are a path from the start state to the root, or back to the
-start state if the token is ignored. Where the vocabulary has a detokenizer that is a transducer, the whole is composed
-with that.
+start state if the token is ignored. If the vocabulary has a detokenizer that is a transducer, this transducer is
+composed with it.
 
-It is a `pynini.Fst`. Token i has input label i + 1, and a table of symbols names the tokens (`Vocabulary.names`); bytes
-have output labels as in `automata.openfst`.
+The result is a `pynini.Fst`. Token i has input label i + 1, and a symbol table names the tokens (`Vocabulary.names`);
+bytes have output labels as in `automata.openfst`.
 
-`tokenfst.reference` composes constraints with it, and `tokenfst.drawing` draws it. The fast path
-(`tokenfst.finite.classes`) walks the vocabulary's trie and does not build it.
+`tokenfst.reference` composes constraints with the detokenizer, and `tokenfst.drawing` draws it. The fast path
+(`tokenfst.finite.classes`) walks the vocabulary's trie instead.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _fst_of(tables: TransducerTables) -> Fst:
 
 
 def token_symbols(vocabulary: Vocabulary) -> SymbolTable:
-    """Return OpenFst's table of the names of tokens; token i has label i + 1."""
+    """Return the OpenFst symbol table of the names of tokens; token i has label i + 1."""
     return symbol_table((name, token) for token, name in enumerate(vocabulary.names))
 
 

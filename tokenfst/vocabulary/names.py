@@ -1,12 +1,12 @@
-r"""Readable names of tokens, which are all different; tables of symbols of OpenFst have them.
+r"""Readable names of tokens, all of them different, for OpenFst's symbol tables.
 
     a token that writes something     its text, with escapes
     a special token                   its own name, with escapes
     any other token                   \#, and its id
 
-Escapes keep names on one line and without white space: a space is ␣, other white space and what does not print is
-`\t`, `\x1b` or `\u200b`, a backslash is two, and a byte that is not part of a UTF-8 character is `\xff`. Of several
-tokens with one name, the first has it, and `\#` and the id follow it in those of the others.
+Escapes keep names on one line and without white space: a space is written as ␣, other white space and nonprinting
+characters as `\t`, `\x1b` or `\u200b`, a backslash as two, and a byte that is not part of a UTF-8 character as `\xff`.
+If several tokens have the same name, the first keeps it, and `\#` and the id are appended to the others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def token_names(tokens: Sequence[bytes], special_tokens: Mapping[str, int]) -> t
 
 
 def escaped(text: bytes) -> str:
-    """Return bytes as text that prints, without white space, from which they can be told."""
+    """Return bytes as printable text without white space, different for different bytes."""
     plain = text.decode("utf-8", "surrogateescape")
     if plain.isprintable() and not any(char in plain for char in _ESCAPES):
         return plain

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from types import MappingProxyType
 
 SPACE = b" "
@@ -51,7 +52,10 @@ class TextStart:
     ignored: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "exceptions", MappingProxyType(dict(self.exceptions)))
+        # Ids may be numbers of NumPy, which are equal to Python's and print differently.
+        exceptions = {index(token_id): text for token_id, text in self.exceptions.items()}
+        object.__setattr__(self, "exceptions", MappingProxyType(exceptions))
+        object.__setattr__(self, "ignored", frozenset(map(index, self.ignored)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return TextStart, (self.prefix, dict(self.exceptions), self.ignored)

@@ -51,12 +51,12 @@ class Vocabulary:
         eos_ids: the ids that end a sequence, ascending; any of them may end it.
         special_tokens: the ids of named tokens that write nothing, by name.
         bpe: how the encoder of the vocabulary cuts a text into tokens, or why that is unknown. Not part of the digest.
-        text_start: what the decoder does differently at the start of a text, None for nothing.
-        detokenizer: what the decoder does to the bytes of tokens, None for nothing.
+        text_start: how the decoder treats the start of a text differently; None if it does not.
+        detokenizer: how the decoder changes the bytes of tokens; None if it does not.
         native: the tries of the native core.
-        is_token_byte: `[256]` bool, the bytes for which there is a token of this byte alone.
-        has_every_byte: whether there is one for each byte.
-        is_first_byte: `[256]` bool, the bytes for which there is such a token at the start of a text too.
+        is_token_byte: `[256]` bool, whether there is a token that writes exactly this byte.
+        has_every_byte: whether there is such a token for each byte.
+        is_first_byte: `[256]` bool, whether there is such a token at the start of a text too.
     """
 
     def __init__(
@@ -73,17 +73,17 @@ class Vocabulary:
 
         Args:
             tokens: the bytes that each token adds to earlier text; b"" for tokens that must not be written.
-            eos_ids: the id, or the ids, that end a sequence. These tokens write nothing, whatever their bytes. Without
-                any, no sequence can end: automata still accept texts, but generation refuses the vocabulary.
+            eos_ids: the id or ids that end a sequence. These tokens write nothing, whatever their bytes. If there are
+                none, no sequence can end: automata still accept texts, but generation refuses the vocabulary.
             special_tokens: the ids of further tokens that write nothing, by name.
             bpe: how the encoder cuts a text into tokens, for canonical tokenization.
-            text_start: what the decoder does differently at the start of a text, if anything.
-            detokenizer: what the decoder does to the bytes that tokens write, from the first one on, as a transducer:
-                an FST of `pynini` over bytes, or anything else that `automata.transducer_of` takes. Constraints are on
-                what it writes. It has to write one text at most for any bytes. Grammars are refused.
+            text_start: how the decoder treats the start of a text differently, if it does.
+            detokenizer: how the decoder changes the bytes that tokens write, from the first byte on, as a transducer: a
+                `pynini` FST over bytes, or anything else that `automata.transducer_of` takes. Constraints apply to its
+                output. It must write at most one text for any bytes. Grammars are then refused.
 
         Raises:
-            TypeError: `tokens` is not a sequence of tokens, but for example a tokenizer; or an id is not an integer.
+            TypeError: `tokens` is not a sequence of tokens but, for example, a tokenizer; or an id is not an integer.
             VocabularyError: there are no tokens, a token is not bytes, or an id is outside `tokens`; or `detokenizer`
                 has weights or labels.
             FstError: `detokenizer` cannot be read.
@@ -128,7 +128,7 @@ class Vocabulary:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what the constructor takes; the tries are sorted again where it is unpickled."""
+        """Return the arguments of the constructor; unpickling sorts the tokens into tries again."""
         return partial(Vocabulary, **self._settings(), detokenizer=self.detokenizer), (self.tokens, self.eos_ids)
 
     def _settings(self) -> dict[str, Any]:
@@ -151,8 +151,8 @@ class Vocabulary:
 
     @cached_property
     def label_texts(self) -> native.TextLibrary:
-        """The same as `texts` for automata whose labels are bytes (`automata.label_bytes`): tokens that write nothing
-        are spelled as their number, and tokens with the marker's byte write nothing."""
+        """The same as `texts`, for automata whose labels are spelled as bytes (`automata.label_bytes`): tokens that
+        write nothing are spelled as their numbers, and tokens with the marker's byte write nothing."""
         tokens = [b"" if MARKER in token else token for token in self.tokens]
         for token, number in self.silent_numbers.items():
             tokens[token] = label_bytes(number)
@@ -211,11 +211,13 @@ class Vocabulary:
         Vocabularies with equal digests have equal automata.
         """
         state = hashlib.sha256()
-        state.update(np.array([len(self.tokens), *self.eos_ids], "<i8").tobytes())
+        # Each part says how long it is, so that different vocabularies do not write the same bytes.
+        state.update(np.array([len(self.tokens), len(self.eos_ids), *self.eos_ids], "<i8").tobytes())
         state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
         state.update(b"".join(self.tokens))
         for name, token_id in sorted(self.special_tokens.items()):
-            state.update(f"{token_id} {len(name.encode())} {name}".encode())
+            spelled = name.encode("utf-8", "surrogatepass")
+            state.update(b"%d %d %b" % (token_id, len(spelled), spelled))
         if self.text_start:
             state.update(self.text_start.fingerprint())
         if self.detokenizer:
@@ -226,14 +228,14 @@ class Vocabulary:
         """Return the same vocabulary with a transducer that follows the tokens' bytes; see `Vocabulary`.
 
         Raises:
-            VocabularyError, FstError, TypeError: as `Vocabulary`.
+            VocabularyError, FstError, TypeError: as for `Vocabulary`.
         """
         return Vocabulary(self.tokens, self.eos_ids, **self._settings(), detokenizer=fst)
 
     def text(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
-        """Return the text that a reader sees of tokens: their bytes, or what the detokenizer makes of them.
+        """Return the text that a reader sees: the bytes of the tokens, or what the detokenizer writes for them.
 
-        Of bytes that the detokenizer does not take for a whole text, it is what is certain already.
+        If the detokenizer does not accept the bytes as a whole text, this is the part of the text that is certain.
 
         Args:
             token_ids, at_text_start: as for `detokenize`.
@@ -245,11 +247,11 @@ class Vocabulary:
         return written if self.detokenizer is None else self.detokenizer.decode(written)
 
     def detokenize(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
-        """Return the bytes that tokens add to earlier text, or with `at_text_start` the text that they are decoded to.
+        """Return the bytes that tokens add to earlier text or, with `at_text_start`, the text to which they decode.
 
         Args:
             token_ids: the tokens.
-            at_text_start: whether the first of them begins a text.
+            at_text_start: whether the first token begins a text.
 
         Raises:
             VocabularyError: a token is outside the vocabulary.
@@ -262,7 +264,7 @@ class Vocabulary:
         return b"".join([self.tokens[token_id] for token_id in ids])
 
     def tokens_at(self, text: bytes, begin: int, *, at_text_start: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield the tokens whose bytes occur at an offset of a text, and the number of bytes of each.
+        """Yield the tokens whose bytes occur at an offset of a text, and the number of bytes of each, at least one.
 
         Args:
             text: the text.
@@ -278,6 +280,15 @@ class Vocabulary:
         for length in range(1, min(self.native.longest, len(text) - begin) + 1):
             for token_id in self._ids_by_bytes.get(text[begin : begin + length], ()):
                 yield token_id, length
+
+    @cached_property
+    def silent_beginnings(self) -> tuple[int, ...]:
+        """The tokens that write nothing as the first one of a text, although the text has begun after them."""
+        rule = self.text_start
+        if rule is None:
+            return ()
+        writing = ((token, text) for token, text in enumerate(self.tokens) if text and token not in rule.ignored)
+        return tuple(token for token, text in writing if not rule.first(token, text))
 
     @cached_property
     def _ids_by_bytes(self) -> dict[bytes, list[int]]:

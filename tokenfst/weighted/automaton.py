@@ -31,7 +31,7 @@ from tokenfst.drawing import PictureCosts
 from tokenfst.files import Array
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.to_fst import Prices, to_fst
-from tokenfst.token_automaton import State, TokenAutomaton
+from tokenfst.token_automaton import Spelling, Spellings, State, TokenAutomaton
 from tokenfst.weighted.token_costs import BEGINNING, CostTable
 
 # The kind of automaton in the header of a file.
@@ -129,23 +129,58 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     def _least_weight(self, text: bytes) -> float:
         """Return the least cost of tokens that write a text, infinity if none are accepted."""
+        if self.vocabulary.detokenizer is not None:
+            return self._least_decoded_weight(text)
         least: list[dict[WeightedState, float]] = [{} for _ in range(len(text) + 1)]
-        least[0][self.start] = self.initial_cost
+
+        def reach(state: WeightedState, cost: float, token: int, end: int, after: WeightedState) -> None:
+            more = cost + from_units(self.table.after(state.byte_state, token)[1])
+            least[end][after] = min(more, least[end].get(after, inf))
+
+        for token, length, after in self._first_steps(text):
+            reach(self.start, self.initial_cost, token, length, after)
         for begin, reached in enumerate(least):
             for state, cost in reached.items():
-                is_first = begin == 0 and self._begins(state)
-                for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+                for token, length in self.vocabulary.tokens_at(text, begin):
                     after = self.step(state, token)
                     if after is not None:
-                        more = cost + from_units(self.table.after(state.byte_state, token)[1])
-                        known = least[begin + length]
-                        known[after] = min(more, known.get(after, inf))
+                        reach(state, cost, token, begin + length, after)
+        whole = [*least[-1].items(), *([] if text else [(self.start, self.initial_cost)])]
         ends = [
-            cost + from_units(self.table.end_cost(state.byte_state))
-            for state, cost in least[-1].items()
-            if self.is_final(state)
+            cost + from_units(self.table.end_cost(state.byte_state)) for state, cost in whole if self.is_final(state)
         ]
         return min(ends, default=inf)
+
+    def _least_decoded_weight(self, text: bytes) -> float:
+        """Return the least cost of tokens for which the detokenizer writes a text, infinity if none are accepted.
+
+        The detokenizer may write nothing for some tokens, so there may be cycles (Bellman 1958). Costs are added up in
+        units, which are integers, so that a cycle that costs nothing does not appear to lower the cost.
+        """
+        ways = Spellings(self, text)
+        order, arcs = [ways.start], list[tuple[Spelling, Spelling, int]]()
+        known = {ways.start}
+        for place in order:
+            for token, after in ways.steps(place):
+                arcs.append((place, after, self.table.after(place.state.byte_state, token)[1]))
+                if after not in known:
+                    known.add(after)
+                    order.append(after)
+        least: dict[Spelling, float] = dict.fromkeys(order, inf) | {ways.start: self.table.weighted.tables.initial}
+        for _ in order:
+            before = list(least.values())
+            for place, after, cost in arcs:
+                least[after] = min(least[after], least[place] + cost)
+            if before == list(least.values()):
+                break
+        falling = {after for place, after, cost in arcs if least[place] + cost < least[after]}
+        while more := {after for place, after, _ in arcs if place in falling} - falling:
+            falling |= more
+        ends = [place for place in order if ways.is_end(place)]
+        if not falling.isdisjoint(ends):
+            return -inf
+        wholes = [int(least[place]) + self.table.end_cost(place.state.byte_state) for place in ends]
+        return from_units(min(wholes)) if wholes else inf
 
     # As the support
 

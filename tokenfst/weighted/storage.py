@@ -34,6 +34,6 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
         table = CostTable(vocabulary, weighted, labels, begins=header["begins"] == "True")
         made = WeightedTokenAutomaton(support, table)
         made.byte_states  # noqa: B018 (follows every arc)
-    except (TypeError, ValueError, KeyError, IndexError) as error:
+    except (AttributeError, TypeError, ValueError, LookupError, RecursionError) as error:
         raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None
     return made
