@@ -1,4 +1,4 @@
-"""FAR files: archives of FSTs by name, as `pynini.Far` and OpenFst's tools read them."""
+"""FAR files: archives of named FSTs, as `pynini.Far` and OpenFst's tools read them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from automata.openfst import Fst
 
 
 class SupportsFst(Protocol):
-    """What `write_far` takes beside FSTs: automata over bytes and over tokens."""
+    """An object that `write_far` accepts besides FSTs: an automaton over bytes or over tokens."""
 
     def fst(self) -> Fst:
         """Return the FST."""
@@ -25,7 +25,7 @@ Entry: TypeAlias = SupportsFst | Fst
 def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
     """Write FSTs to a FAR file, which `pynini.Far(path)` and `farextract` read.
 
-    A single FST has a method for that: `automaton.fst().write("colour.fst")`.
+    To write a single FST to a file of its own, use `automaton.fst().write("colour.fst")`.
 
     >>> from tempfile import TemporaryDirectory
     >>> import pynini
@@ -39,10 +39,10 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
 
     Args:
         path: the file.
-        entries: automata over bytes or tokens, or FSTs of pynini or `pywrapfst`, by name.
+        entries: automata over bytes or tokens, or FSTs from pynini or `pywrapfst`, by name.
 
     Raises:
-        FstError: a name is empty.
+        FstError: a name is empty, or entries have arcs of different types, such as weights in different semirings.
         TypeError: an entry is neither an automaton nor an FST.
         OSError: the file cannot be written.
     """
@@ -51,8 +51,9 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
     if "" in entries:
         raise FstError("an entry of a FAR file has a name, which is not empty")
     fsts = {name: _fst(name, entry) for name, entry in entries.items()}
+    arc_type = _arc_type(fsts)
     Path(path).touch()
-    with pynini.Far(str(path), "w") as far:
+    with pynini.Far(str(path), "w", arc_type) as far:
         # OpenFst looks names up by bisection.
         for name in sorted(fsts, key=str.encode):
             far[name] = fsts[name]
@@ -68,3 +69,21 @@ def _fst(name: str, entry: Entry) -> Fst:
     if not isinstance(fst, pywrapfst.Fst):
         raise TypeError(f"{name!r} is neither an automaton nor an FST, but {type(entry).__name__}")
     return fst if isinstance(fst, pynini.Fst) else pynini.Fst.from_pywrapfst(fst)
+
+
+def _arc_type(fsts: Mapping[str, Fst]) -> str:
+    """Return the arc type of all entries, which a FAR has only one of.
+
+    Raises:
+        FstError: there are two.
+    """
+    types: dict[str, str] = {}
+    for name, fst in fsts.items():
+        types.setdefault(fst.arc_type(), name)
+    if len(types) > 1:
+        (one, first), (other, second), *_ = types.items()
+        raise FstError(
+            f"the arcs of {first!r} are of type {one!r}, those of {second!r} of type {other!r}, and a FAR file has "
+            "arcs of one type: pywrapfst.arcmap maps one to the other"
+        )
+    return next(iter(types), "standard")

@@ -266,8 +266,8 @@ def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
     """Return the start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
 
     An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
-    by source.
+    by source. An arc of infinite weight is none, as a state of infinite weight is not final.
     """
     read = read_arrays(fst)
-    source, ilabel, olabel, target = read.arcs.T
+    source, ilabel, olabel, target = read.arcs[read.costs != np.inf].T
     return read.start, np.isfinite(read.final), np.stack([source, ilabel - 1, olabel - 1, target])

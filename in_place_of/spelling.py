@@ -1,7 +1,7 @@
 """Tokens that write a text, for packages whose matchers read texts.
 
-A token automaton reads tokens, and any tokens that write a text lead to where the text leads. The search keeps the
-states that are reached at each offset, as `TokenAutomaton.accepts` does, and goes back from the last one.
+A token automaton reads tokens; all sequences of tokens that write the same text lead to equivalent states. The search
+records the states that are reached at each offset, as `TokenAutomaton.accepts` does, and traces back from the last one.
 """
 
 from __future__ import annotations
@@ -10,24 +10,27 @@ from typing import Any
 
 from automata.errors import VocabularyError
 from serving.matcher import Matcher
+from tokenfst.tokenizations import first_steps
 
 
 def tokens_of(matcher: Matcher, text: bytes) -> list[int] | None:
-    """Return tokens that write a text from where a matcher stands, None if the text may not come there.
+    """Return tokens that write a text from the current state of a matcher, None if the text may not come there.
 
     Raises:
-        VocabularyError: no tokens of the vocabulary write the text, so a matcher cannot stand behind it.
+        VocabularyError: no tokens of the vocabulary write the text, so a matcher has no state after it.
         LimitExceeded: a lazy automaton exceeds its limits.
     """
-    automaton = matcher.automaton
+    automaton, now = matcher.automaton, matcher.state
     came: list[dict[Any, tuple[int, int, Any]]] = [{} for _ in range(len(text) + 1)]
-    came[0][matcher.state] = (-1, 0, None)
+    came[0][now] = (-1, 0, None)
+    begins = automaton.at_text_start and now == automaton.start
+    for token, length, after in first_steps(automaton, text) if begins else ():
+        came[length].setdefault(after, (token, 0, now))
     for begin, states in enumerate(came[:-1]):
-        for state in states:
-            if state == automaton.end_state:
+        for state in list(states):
+            if state == automaton.end_state or (begins and begin == 0 and state == now):
                 continue
-            is_first = automaton.at_text_start and state == automaton.start
-            for token, length in automaton.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+            for token, length in automaton.vocabulary.tokens_at(text, begin):
                 after = automaton.step(state, token)
                 if after is not None:
                     came[begin + length].setdefault(after, (token, begin, state))
@@ -39,10 +42,11 @@ def tokens_of(matcher: Matcher, text: bytes) -> list[int] | None:
 
 def _way_back(came: list[dict[Any, tuple[int, int, Any]]], state: Any) -> list[int]:
     at, tokens = len(came) - 1, list[int]()
-    while at:
+    while True:
         token, at, state = came[at][state]
+        if token < 0:
+            return tokens[::-1]
         tokens.append(token)
-    return tokens[::-1]
 
 
 def _check_writable(matcher: Matcher, text: bytes) -> None:

@@ -129,6 +129,11 @@ def test_the_start_of_a_text() -> None:
     assert (found.written, found.token_offset) == (b"b", 0)
     assert tokenfst.explain("a b", vocabulary, [], 0).token_offset == 0
     assert tokenfst.explain("a b", vocabulary, "a", 2, at_text_start=True).allowed
+    # A first token that is a dropped space begins the text and writes nothing.
+    found = tokenfst.explain(" a", vocabulary, [3], 0, at_text_start=True)
+    assert (found.written, found.allowed) == (b" a", True)
+    found = tokenfst.explain(" a", vocabulary, [3], 2, at_text_start=True)
+    assert (found.written, found.reason, found.token_offset) == (b" b", "byte", 1)
 
 
 def test_named_tokens() -> None:

@@ -9,7 +9,8 @@ import pytest
 import pywrapfst
 
 import tokenfst
-from automata import FstError, compile_expr, parse, write_far
+from automata import FstError, compile_expr, from_fst, parse, write_far
+from automata.weighted import compile_weighted
 
 
 def test_pynini_reads_every_kind_of_entry(tmp_path: Path) -> None:
@@ -31,6 +32,22 @@ def test_pynini_reads_every_kind_of_entry(tmp_path: Path) -> None:
     assert pynini.project("a" @ found["theirs"], "output").string() == "b"
     assert found["é"].string() == "é"
     assert found["Z"].num_states() == 0
+
+
+@pytest.mark.parametrize("arc_type", ["log", "log64"])
+def test_weights_in_the_log_semiring(tmp_path: Path, arc_type: str) -> None:
+    fst = pywrapfst.arcmap(pynini.accep("a", weight=2), map_type=f"to_{arc_type}")
+    entries = {"theirs": fst}
+    if arc_type == "log":
+        entries["ours"] = compile_weighted(parse("a").weighted(2, "log"))
+    write_far(tmp_path / "log.far", entries)
+    for name in entries:
+        assert compile_weighted(from_fst(tmp_path / "log.far", key=name)).weight("a") == 2
+    with pytest.raises(
+        FstError, match=rf"'theirs' are of type '{arc_type}', those of 'b' of type 'standard', and a FAR"
+    ):
+        write_far(tmp_path / "mixed.far", {**entries, "b": compile_expr(parse("b"))})
+    assert not (tmp_path / "mixed.far").exists()
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

@@ -14,8 +14,13 @@ import xgrammar
 from stand_in_cases import END, PATTERNS, SCHEMAS, VOCABULARY, allowed, unknown
 
 import in_place_of.xgrammar as stand_in
+import tokenfst
 from automata.errors import GrammarError, NotOffered, PatternError, VocabularyError
 from decoding import bundled_model
+from in_place_of.spelling import tokens_of
+from serving.matcher import Matcher
+from tokenfst import Vocabulary
+from tokenfst.vocabulary.text_start import TextStart
 
 GRAMMAR = """root ::= "(" root ")" | item
 item ::= [a-c]+ | "12"
@@ -296,6 +301,22 @@ def test_masks_in_arrays() -> None:
         ours.fill_next_token_bitmask(words.astype(np.int64))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_the_processor_for_transformers(several: bool) -> None:
+    model, tokenizer = bundled_model()
+    prompts = tokenizer(["Say: ", "Tell: "], padding=True, padding_side="left", return_tensors="pt")
+    found = []
+    for package in (xgrammar, stand_in):
+        info = package.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size)
+        one = package.GrammarCompiler(info)
+        compiled = [one.compile_regex("(yes|no), thanks"), one.compile_regex("[A-Z]{3}")]
+        processor = package.contrib.hf.LogitsProcessor(compiled if several else compiled[0])
+        written = model.generate(**prompts, logits_processor=[processor], max_new_tokens=12, do_sample=False)
+        found.append(tokenizer.batch_decode(written[:, prompts["input_ids"].shape[1] :], skip_special_tokens=True))
+    assert found[0] == found[1]
+    assert all(text in ("yes, thanks", "no, thanks") for text in found[1][: 1 if several else 2])
+
+
 def test_grammars_are_kept() -> None:
     one = stand_in.GrammarCompiler(COMPILERS[1].tokenizer_info)
     first = one.compile_json_schema(SCHEMAS[0])
@@ -314,6 +335,7 @@ def test_what_is_not_there_is_named() -> None:
     for call in (
         lambda: matcher.get_captures(),
         lambda: stand_in.structural_tag,
+        lambda: stand_in.contrib.mlxlm,
         lambda: stand_in.TokenizerInfo.deserialize_json("{}"),
         lambda: one.compile_regex("a").serialize_json(),
         lambda: one.compile_json_schema({}, any_order=True),
@@ -354,3 +376,16 @@ def test_mistakes_are_errors_of_this_project() -> None:
     words = stand_in.TokenizerInfo([b"ab", b""], stop_token_ids=[1])
     with pytest.raises(VocabularyError, match="no tokens"):
         stand_in.GrammarMatcher(stand_in.GrammarCompiler(words).compile_regex("ab")).accept_string("a")
+
+
+def test_tokens_of_a_text_may_begin_with_some_that_write_nothing() -> None:
+    """As those of T5, which drops the first space of a text."""
+    vocabulary = Vocabulary([b" ", b"a", b"b", b""], 3, text_start=TextStart(b"#"))
+    for pattern, text, expected in [(" ab", b" ab", [0, 0, 1, 2]), ("ab", b"ab", [0, 1, 2]), ("ab", b"", [])]:
+        matcher = Matcher(tokenfst.compile(pattern, vocabulary, at_text_start=True))
+        tokens = tokens_of(matcher, text)
+        assert tokens == expected
+        assert vocabulary.text(tokens, at_text_start=True) == text
+    matcher.accept([0, 1])
+    assert tokens_of(matcher, b"b") == [2]
+    assert tokens_of(matcher, b" ") is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pushdown_grammars import PLAIN, WORDS
+from random_fsts import fst_of
 from test_pushdown_ambiguity import DANGLING
 
 import constraints
@@ -244,6 +246,13 @@ def test_parts_that_lead_nowhere_are_left_out() -> None:
         from_pdt(pynini.accep("a[300]b"), [(300, 301)])
     with pytest.raises(EmptyLanguage, match="the pushdown transducer accepts no text"):
         from_pdt(pynini.Fst(), [])
+
+
+def test_arcs_of_infinite_weight_are_none() -> None:
+    # pynini's properties call such an FST unweighted.
+    fst = fst_of(2, [(0, 97, 97, inf, 1), (0, 300, 300, inf, 0), (0, 98, 98, 0.0, 1)], {1: 0.0})
+    automaton = compile_grammar(from_pdt(fst, [(300, 301)]))
+    assert [text for text in texts(b"ab", 2) if automaton.accepts(text)] == [b"b"]
 
 
 def test_other_fsts_are_refused() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
+from math import inf, nan
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import mistral_common
@@ -14,6 +16,7 @@ import pywrapfst
 from arena_walks import check_everywhere
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_fsts import fst_of
 from strategies import exprs, vocabularies
 
 import tokenfst
@@ -266,6 +269,30 @@ def test_other_fsts_are_refused() -> None:
     table.add_symbol("hello", 1)
     with pytest.raises(FstError, match=r"label 1 is 'hello' in the table of symbols, and no token has this name"):
         read(pynini.accep("hello", token_type=table), symbols=table)
+
+
+@pytest.mark.parametrize("arc_type", ["standard", "log"])
+def test_arcs_that_no_sequence_takes_do_not_count(arc_type: str) -> None:
+    end, plain = 10, fst_of(2, [(0, 1, 1, 0.0, 1)], {1: 0.0}, arc_type)
+    without = [(0, 2, 2, inf, 1), (0, 0, 0, inf, 1), (0, 2, 2, 1.0, 2), (2, 0, 0, -1.0, 2), (2, end, end, 0.0, 3)]
+    cut = TokenAutomaton.from_fst(fst_of(4, [(0, 1, 1, 0.0, 1), *without], {1: 0.0}, arc_type), VOCABULARY)
+    assert not cut.is_weighted
+    assert pynini.isomorphic(cut.fst(), TokenAutomaton.from_fst(plain, VOCABULARY).fst())
+
+
+def test_labels_below_zero_are_no_tokens() -> None:
+    with pytest.raises(FstError, match="label -1 would be token -2, of a vocabulary of 10 tokens"):
+        TokenAutomaton.from_fst(fst_of(2, [(0, -1, -1, 0.0, 1)], {1: 0.0}), VOCABULARY)
+
+
+@pytest.mark.parametrize("cost", [nan, -inf])
+def test_weights_that_are_none_are_refused(tmp_path: Path, cost: float) -> None:
+    # OpenFst makes no such weight, but it reads files that have one.
+    fst = fst_of(2, [(0, 1, 1, 0.0, 1)], {0: 0.0, 1: 0.5})
+    path = tmp_path / "bad.fst"
+    path.write_bytes(fst.write_to_string().replace(pack("<f", 0.5), pack("<f", cost)))
+    with pytest.raises(FstError, match="a weight that is not a number, or minus infinity"):
+        TokenAutomaton.from_fst(pywrapfst.Fst.read(str(path)), VOCABULARY)
 
 
 def test_weights_of_another_semiring_are_weights() -> None:

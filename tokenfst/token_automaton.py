@@ -24,7 +24,7 @@ allows a token, and every token that its mask with this budget allows leads to a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
@@ -32,15 +32,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.compile.compiler import compile_expr
 from automata.drawing import Drawing, shown
 from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
-from automata.expressions import literal
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
 from automata.texts import text_bytes
 from tokenfst.explanation.explanation import Explanation
 from tokenfst.files import Array, Saved, write_file
+from tokenfst.tokenizations import accepts_text
 from tokenfst.vocabulary import Vocabulary
 
 # Opaque, immutable and hashable.
@@ -230,7 +229,7 @@ class TokenAutomaton(ABC):
             tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it.
         """
         if isinstance(tokens, str | bytes):
-            return self._accepts_text(text_bytes(tokens))
+            return accepts_text(self, text_bytes(tokens))
         ids, ends = list(tokens), self.vocabulary.eos_ids
         if ids and ids[-1] in ends:
             ids.pop()
@@ -240,49 +239,6 @@ class TokenAutomaton(ABC):
             if state is None:
                 return False
         return self.is_final(state)
-
-    def _accepts_text(self, text: bytes) -> bool:
-        """Return whether the automaton accepts some tokenization of a text.
-
-        The search collects the reachable states at each offset of the text. Steps from the start come first, because a
-        state does not say whether the text has begun: an automaton from an FST may return to its start.
-        """
-        if self.vocabulary.detokenizer is not None:
-            return self._tokens_for(text) is not None
-        reached: list[set[Any]] = [set() for _ in range(len(text) + 1)]
-        for _, length, after in self._first_steps(text):
-            reached[length].add(after)
-        for begin, states in enumerate(reached):
-            for state in states:
-                for token, length in self.vocabulary.tokens_at(text, begin):
-                    after = self.step(state, token)
-                    if after is not None:
-                        reached[begin + length].add(after)
-        return any(map(self.is_final, reached[-1])) or (not text and self.is_final(self.start))
-
-    def _first_steps(self, text: bytes) -> Iterator[tuple[int, int, Any]]:
-        """Yield the tokens that may begin a text, how many of its bytes each writes, and the state after it."""
-        begins = self.at_text_start
-        for token, length in self.vocabulary.tokens_at(text, 0, at_text_start=begins):
-            if (after := self.step(self.start, token)) is not None:
-                yield token, length, after
-        for token in self.vocabulary.silent_beginnings if begins else ():
-            if (after := self.step(self.start, token)) is not None:
-                yield token, 0, after
-
-    def _tokens_for(self, text: bytes) -> list[int] | None:
-        """Return accepted tokens for which the detokenizer writes a text, None if there are none."""
-        ways = Spellings(self, text)
-        waiting, known = [(ways.start, list[int]())], {ways.start}
-        while waiting:
-            place, tokens = waiting.pop()
-            if ways.is_end(place):
-                return tokens
-            for token, after in ways.steps(place):
-                if after not in known:
-                    known.add(after)
-                    waiting.append((after, [*tokens, token]))
-        return None
 
     def _begins(self, state: State) -> bool:
         """Return whether the next token begins a text that the decoder treats differently."""
@@ -525,48 +481,3 @@ class TokenAutomaton(ABC):
     def _where(self, state: State) -> str:
         """Return " after ..." with a text that leads to a state, or "" if none is known."""
         return ""
-
-
-class Spelling(NamedTuple):
-    """A place in bytes for which a detokenizer writes a text, and in the automaton whose tokens write these bytes.
-
-    Attributes:
-        at: the state of the automaton over the bytes.
-        state: the state of the automaton over tokens.
-        has_begun: whether the next token continues a text.
-    """
-
-    at: int
-    state: Any
-    has_begun: bool
-
-
-class Spellings:
-    """All tokens of an automaton for which the detokenizer of its vocabulary writes a text.
-
-    Attributes:
-        start: the place before the first token.
-    """
-
-    def __init__(self, automaton: TokenAutomaton, text: bytes) -> None:
-        self._automaton, self._vocabulary = automaton, automaton.vocabulary
-        assert self._vocabulary.detokenizer is not None
-        self._rule = self._vocabulary.text_start if automaton.at_text_start else None
-        self._bytes = compile_expr(self._vocabulary.detokenizer.spelled(literal(text)))
-        self.start = Spelling(self._bytes.start, automaton.start, self._rule is None)
-
-    def is_end(self, place: Spelling) -> bool:
-        """Return whether the text may end in a place."""
-        return place.at >= 0 and bool(self._bytes.final[place.at]) and self._automaton.is_final(place.state)
-
-    def steps(self, place: Spelling) -> Iterator[tuple[int, Spelling]]:
-        """Yield the tokens that may come next, and the place after each."""
-        if place.at < 0:
-            return
-        for token in np.flatnonzero(self._automaton.mask(place.state)).tolist():
-            written = self._vocabulary.detokenize([token], at_text_start=not place.has_begun)
-            reached = self._bytes.step(place.at, written)
-            if reached >= 0 and token not in self._vocabulary.eos_ids:
-                begins = self._rule is None or (self._vocabulary.tokens[token] and token not in self._rule.ignored)
-                after = self._automaton.advance(place.state, token)
-                yield token, Spelling(reached, after, place.has_begun or bool(begins))

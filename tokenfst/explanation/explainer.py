@@ -20,6 +20,7 @@ from tokenfst.explanation.explanation import Explanation, NamedToken, Reason
 from tokenfst.explanation.nearest import nearest
 from tokenfst.explanation.reasons import Reasons, SupportsReasons, walk_of
 from tokenfst.token_automaton import Source, TokenAutomaton
+from tokenfst.tokenizations import first_steps
 
 # The number of near tokens that are named.
 _NUM_NEAREST = 3
@@ -265,7 +266,7 @@ def _state_after(automaton: TokenAutomaton, text: bytes) -> Any:
     if not text:
         return automaton.start
     reached = dict[int, Any]()
-    for _, length, after in automaton._first_steps(text):
+    for _, length, after in first_steps(automaton, text):
         reached.setdefault(length, after)
     for begin in range(len(text)):
         state = reached.pop(begin, None)

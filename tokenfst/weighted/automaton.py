@@ -31,7 +31,8 @@ from tokenfst.drawing import PictureCosts
 from tokenfst.files import Array
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.to_fst import Prices, to_fst
-from tokenfst.token_automaton import Spelling, Spellings, State, TokenAutomaton
+from tokenfst.token_automaton import State, TokenAutomaton
+from tokenfst.tokenizations import Decoding, Decodings, decoded_tokens, first_steps
 from tokenfst.weighted.token_costs import BEGINNING, CostTable
 
 # The kind of automaton in the header of a file.
@@ -116,7 +117,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
                 return self._least_weight(text_bytes(tokens))
             if self.vocabulary.detokenizer is None:
                 return self.table.weighted.weight(tokens) if self.accepts(tokens) else inf
-            found = self._tokens_for(text_bytes(tokens))
+            found = decoded_tokens(self, text_bytes(tokens))
             return inf if found is None else self.weight(found)
         ids = list(tokens)
         if not self.accepts(ids):
@@ -137,7 +138,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
             more = cost + from_units(self.table.after(state.byte_state, token)[1])
             least[end][after] = min(more, least[end].get(after, inf))
 
-        for token, length, after in self._first_steps(text):
+        for token, length, after in first_steps(self, text):
             reach(self.start, self.initial_cost, token, length, after)
         for begin, reached in enumerate(least):
             for state, cost in reached.items():
@@ -157,16 +158,16 @@ class WeightedTokenAutomaton(TokenAutomaton):
         The detokenizer may write nothing for some tokens, so there may be cycles (Bellman 1958). Costs are added up in
         units, which are integers, so that a cycle that costs nothing does not appear to lower the cost.
         """
-        ways = Spellings(self, text)
-        order, arcs = [ways.start], list[tuple[Spelling, Spelling, int]]()
-        known = {ways.start}
+        decodings = Decodings(self, text)
+        order, arcs = [decodings.start], list[tuple[Decoding, Decoding, int]]()
+        known = {decodings.start}
         for place in order:
-            for token, after in ways.steps(place):
+            for token, after in decodings.steps(place):
                 arcs.append((place, after, self.table.after(place.state.byte_state, token)[1]))
                 if after not in known:
                     known.add(after)
                     order.append(after)
-        least: dict[Spelling, float] = dict.fromkeys(order, inf) | {ways.start: self.table.weighted.tables.initial}
+        least: dict[Decoding, float] = dict.fromkeys(order, inf) | {decodings.start: self.table.weighted.tables.initial}
         for _ in order:
             before = list(least.values())
             for place, after, cost in arcs:
@@ -176,7 +177,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         falling = {after for place, after, cost in arcs if least[place] + cost < least[after]}
         while more := {after for place, after, _ in arcs if place in falling} - falling:
             falling |= more
-        ends = [place for place in order if ways.is_end(place)]
+        ends = [place for place in order if decodings.is_end(place)]
         if not falling.isdisjoint(ends):
             return -inf
         wholes = [int(least[place]) + self.table.end_cost(place.state.byte_state) for place in ends]
