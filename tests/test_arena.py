@@ -16,7 +16,7 @@ from line_interrupts import interrupted
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 
 import tokenfst
-from automata import parse
+from automata import Grammar, call, parse
 from automata.counted import compile_counted
 from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
 from constraints.grammars.bundled import bundled
@@ -313,3 +313,13 @@ def test_automata_that_are_being_moved_or_dropped_survive_an_interrupt() -> None
         assert arena.forced(at).tolist() == [2, 0]
         line += 1
     assert line > 20
+
+
+@pytest.mark.parametrize("constraint", ["a", "ab*", Grammar({"s": "a" + call("s") + "b" | parse("ab")}, "s")])
+def test_budgets_where_no_token_ends_a_text(constraint: str | Grammar) -> None:
+    automaton = tokenfst.compile(constraint, Vocabulary([b"a", b"b", b"ab"]))
+    arena = Arena(automaton.vocabulary)
+    at = arena.starts([arena.add(automaton)])
+    assert arena.min_tokens(1) == automaton.min_tokens(automaton.start)
+    for limit in range(5):
+        assert arena.mask(at, limit)[0].tolist() == automaton.mask(automaton.start, limit).tolist()

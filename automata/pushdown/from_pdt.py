@@ -43,7 +43,7 @@ def from_pdt(
     ambiguity: Ambiguity = "error",
     max_configurations: int = 8,
 ) -> Grammar:
-    """Return a pushdown transducer of pynini, which has to be an acceptor, as a grammar.
+    """Convert a pushdown transducer of pynini, which must be an acceptor, to a grammar.
 
     >>> import pynini
     >>> from automata import compile_grammar
@@ -55,14 +55,14 @@ def from_pdt(
     Args:
         fst: the acceptor; it may be nondeterministic and have epsilon arcs.
         parentheses: the labels of opening and closing parentheses, pair by pair, such as `pynini.PdtParentheses`.
-        token_type: what other labels are, as in pynini: bytes, or code points of text. Those that are neither, and have
-            a name in the acceptor's table of symbols, become labels with this name.
+        token_type: what the other labels are, as in pynini: bytes, or code points of text. A label outside this range
+            that has a name in the acceptor's symbol table becomes a `Label` with this name.
         ambiguity, max_configurations: as for `Grammar`.
 
     Raises:
-        FstError: it is a transducer or has weights, a label means nothing, or a label is of two parentheses.
-        EmptyLanguage: it accepts nothing.
-        TypeError: it is not an FST.
+        FstError: the FST is a transducer or has weights, a label has no meaning, or a label belongs to two parentheses.
+        EmptyLanguage: the FST accepts nothing.
+        TypeError: `fst` is not an FST.
         ValueError: there is no such token type.
     """
     if token_type not in ("byte", "utf8"):
@@ -208,9 +208,9 @@ class _Spelling:
         name = self.symbols.find(label) if self.symbols else ""
         if label == 0:
             body.epsilon += (source, target)
-        elif self.token_type == "byte" and label <= 256:
+        elif self.token_type == "byte" and 0 < label <= 256:
             body.chain(bytes([openfst.byte_of_symbol(label - 1)]), source, target)
-        elif self.token_type == "utf8" and label < 0x110000 and not 0xD800 <= label < 0xE000:
+        elif self.token_type == "utf8" and 0 < label < 0x110000 and not 0xD800 <= label < 0xE000:
             body.chain(chr(label).encode(), source, target)
         elif name:
             body.label(name, source, target)

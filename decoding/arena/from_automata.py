@@ -27,6 +27,7 @@ from decoding.arena.pushdown_rows import pushdown_rows
 from tokenfst.counted.automaton import CountedTokenAutomaton
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import END
+from tokenfst.misuse import check_automaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
@@ -44,7 +45,13 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
 
 
 def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
-    """Raise VocabularyError unless an automaton was compiled for an arena's vocabulary."""
+    """Raise unless something is an automaton that was compiled for an arena's vocabulary.
+
+    Raises:
+        TypeError: it is not an automaton over tokens.
+        VocabularyError: it was compiled for another vocabulary.
+    """
+    check_automaton(automaton)
     if automaton.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was compiled for another vocabulary than the arena's")
 
@@ -224,7 +231,9 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
     child = np.pad(tables.child, [(0, 0), (0, 1)], constant_values=-1)
     inner = np.flatnonzero((child >= 0).any(1))
     nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
-    rest, rest_of = with_last_two(distance.rest, distance.rest_of)
+    # The distances of the tables count an end token, also where the vocabulary has none.
+    end = int(not automaton.vocabulary.eos_ids)
+    rest, rest_of = with_last_two(np.where(distance.rest < FAR, distance.rest - end, FAR), distance.rest_of)
     return Machine(
         token_class=automaton.token_class,
         num_classes=tables.num_classes,
@@ -243,7 +252,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
         rest_of=rest_of,
         next=distance.next,
         cost=distance.cost,
-        least=distance.first,
+        least=distance.first - end,
         is_ambiguous=tables.max_configurations > 1,
         reads=tables.max_pops,
         longest=int(moves[:, PUSHED].max()),
