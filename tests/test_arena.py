@@ -321,5 +321,6 @@ def test_budgets_where_no_token_ends_a_text(constraint: str | Grammar) -> None:
     arena = Arena(automaton.vocabulary)
     at = arena.starts([arena.add(automaton)])
     assert arena.min_tokens(1) == automaton.min_tokens(automaton.start)
+    assert automaton.mask(automaton.start, 2**63 - 1).tolist() == automaton.mask(automaton.start).tolist()
     for limit in range(5):
         assert arena.mask(at, limit)[0].tolist() == automaton.mask(automaton.start, limit).tolist()

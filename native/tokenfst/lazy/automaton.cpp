@@ -192,7 +192,7 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
     return true;
   }
   const MaskPointer own = mask(state);
-  if (remaining == kUnlimited) {
+  if (remaining >= kUnlimited) {
     writer_.write(*own, out);
     return true;
   }
