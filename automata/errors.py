@@ -2,31 +2,31 @@
 
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
-    │   └── IrregularPattern               one that is no mistake, but describes no regular language
-    ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
+    │   └── IrregularPattern               a valid pattern that does not describe a regular language
+    ├── ExpressionError (ValueError)       parts of an expression that cannot be combined
     ├── GrammarError (ValueError)          a grammar that cannot be honoured, with the place and the rule
     │   └── NondeterministicGrammar        two derivations that no bounded look-ahead tells apart
     ├── SchemaError (ValueError)           a schema, or a Python type, that cannot be honoured, with the place
     │   ├── UnsupportedSchema              a keyword that no automaton of bounded size can hold exactly
     │   └── UnsatisfiableSchema            a schema that no value satisfies
-    ├── TooManyConfigurations (RuntimeError)  an ambiguous grammar needs more configurations than may be carried
+    ├── TooManyConfigurations (RuntimeError)  an ambiguous grammar needs more configurations than its maximum
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
-    ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
-    ├── LabelledLanguage (ValueError)      a question about texts, and the language has labels
-    ├── WeightedLanguage (ValueError)      a construction that would ignore weights, and the expression has some
-    ├── FstError (ValueError)              an FST that is not of the kind that is needed, or cannot be read
-    ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
+    ├── InfiniteLanguage (ValueError)      a question that has an answer only for finite languages
+    ├── LabelledLanguage (ValueError)      a question about texts, asked of a language with labels
+    ├── WeightedLanguage (ValueError)      an expression with weights, for a construction that would ignore them
+    ├── FstError (ValueError)              an FST of the wrong kind, or one that cannot be read
+    ├── LimitExceeded (RuntimeError)       a construction exceeded a limit, which the message names
     ├── Cancelled (RuntimeError)           a compilation that another thread stopped
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
     │   ├── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
-    │   └── UnknownTerminal                a name of tokens in a constraint that nobody defines
+    │   └── UnknownTerminal                a name of tokens in a constraint that is not defined
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
-    ├── TextNotAllowed (ValueError)        a text is to be read as a value, and its constraint does not allow it
+    ├── TextNotAllowed (ValueError)        a text to be read as a value, which its constraint does not allow
     ├── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
     └── NotOffered (NotImplementedError)   a name or an option of another package that has no stand-in here
 
-They live at the bottom of the import order so that every package can raise them.
+They are at the bottom of the import order so that every package can raise them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHOWN: Final = 80
 
 
 class TokenfstError(Exception):
-    """The root: catch this to catch everything below."""
+    """The base class of the project's exceptions: catch it to catch them all."""
 
 
 class PatternError(TokenfstError, ValueError):
@@ -50,7 +50,7 @@ class PatternError(TokenfstError, ValueError):
     Attributes:
         pattern: the whole pattern.
         position: index of the offending character, `0 <= position <= len(pattern)`.
-        reason: what is wrong there, without the position.
+        reason: what is wrong at that position.
     """
 
     def __init__(self, reason: str, pattern: str, position: int) -> None:
@@ -64,20 +64,21 @@ class PatternError(TokenfstError, ValueError):
 
 
 class IrregularPattern(PatternError):
-    """A pattern that is no mistake, but describes no regular language: with a back-reference, or an atomic group."""
+    """A valid pattern that does not describe a regular language, such as one with a back-reference or an atomic
+    group."""
 
 
 class ExpressionError(TokenfstError, ValueError):
-    """Parts of an expression that cannot stand together; the message says which and why."""
+    """Parts of an expression that cannot be combined; the message says which and why."""
 
 
 class WeightedLanguage(TokenfstError, ValueError):
-    """A construction that would ignore weights, and the expression has some; the message says what takes them."""
+    """An expression with weights, for a construction that would ignore them; the message names one that uses them."""
 
 
 class FstError(TokenfstError, ValueError):
-    """An FST that is not of the kind that is needed, or cannot be read; the message says what it is, and which
-    function takes it."""
+    """An FST of the wrong kind, or one that cannot be read; the message says what is wrong, and which function to use
+    instead."""
 
 
 class GrammarError(TokenfstError, ValueError):
@@ -85,8 +86,8 @@ class GrammarError(TokenfstError, ValueError):
 
     Attributes:
         reason: what is wrong, without the place.
-        rule: the rule that it is in, if it is in one.
-        line, column: where in the grammar's text, from 1; None for grammars made in Python.
+        rule: the name of the rule that the error is in, if it is in one.
+        line, column: the position in the grammar's text, from 1; None for grammars made in Python.
     """
 
     def __init__(
@@ -116,8 +117,8 @@ class SchemaError(TokenfstError, ValueError):
 
     Attributes:
         reason: what is wrong, without the place.
-        pointer: where in the schema, as a JSON pointer; "" is the whole.
-        keyword: the keyword that asks for it, if it is one.
+        pointer: the place in the schema, as a JSON pointer; "" is the whole schema.
+        keyword: the keyword that causes the error, if there is one.
     """
 
     def __init__(self, reason: str, *, pointer: str = "", keyword: str | None = None) -> None:
@@ -150,19 +151,20 @@ class EmptyLanguage(TokenfstError, ValueError):
 
 
 class InfiniteLanguage(TokenfstError, ValueError):
-    """The language has infinitely many texts, and the question has no answer then."""
+    """The language has infinitely many texts, so the question has no answer."""
 
 
 class LabelledLanguage(TokenfstError, ValueError):
-    """The question is about texts, which are bytes, and the language has labels."""
+    """The question is about texts, which are bytes, but the language has labels."""
 
 
 class LimitExceeded(TokenfstError, RuntimeError):
-    """A construction grew past a limit; the message names the limit and the amount.
+    """A construction exceeded a limit; the message names the limit and the amount.
 
     Attributes:
-        limit: the field of `automata.limits.Limits` that was hit; "" for a bound of another kind.
-        reason: what it took too much of, without saying what "it" is; "" where the message is a sentence of its own.
+        limit: the field of `automata.limits.Limits` that was exceeded; "" for a bound of another kind.
+        reason: the predicate of the message, such as "has more than 10 states", without its subject; "" if the message
+            cannot be split in this way.
     """
 
     def __init__(self, message: str, *, limit: str = "", reason: str = "") -> None:
@@ -170,7 +172,7 @@ class LimitExceeded(TokenfstError, RuntimeError):
         self.limit, self.reason = limit, reason
 
     def of(self, subject: str) -> LimitExceeded:
-        """Return the same error, with what grew too large as the subject of its message."""
+        """Return the same error, with `subject` (what grew too large) as the subject of its message."""
         return LimitExceeded(f"{subject} {self.reason}", limit=self.limit, reason=self.reason) if self.reason else self
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -182,7 +184,7 @@ def _limit_exceeded(message: str, limit: str, reason: str) -> LimitExceeded:
 
 
 def limit_exceeded(limit: str, amount: float) -> LimitExceeded:
-    """Return the error for a limit that the native core has hit; `amount` is what it allows."""
+    """Return the error for a limit that the native core has exceeded; `amount` is the amount that the limit allows."""
     if limit == "seconds":
         return LimitExceeded(f"compiling takes more than {amount:g} seconds (limit `seconds`)", limit=limit)
     has, unit = {"memory": ("takes", "bytes"), "states": ("has", "states")}[limit]
@@ -215,7 +217,7 @@ class TokenNotAllowed(TokenfstError, ValueError):
 
 
 class TextNotAllowed(TokenfstError, ValueError):
-    """A text that is to be read as a value, and that its constraint does not allow.
+    """A text to be read as a value, which its constraint does not allow.
 
     Attributes:
         text: the whole text.
@@ -239,7 +241,7 @@ class NotOffered(TokenfstError, NotImplementedError):
     """A name or an option of another package that has no stand-in here.
 
     Attributes:
-        name: what was asked for, as the other package calls it.
+        name: the name or option, as the other package calls it.
         instead: what to use in its place.
     """
 
@@ -268,6 +270,8 @@ _MEANT: Final[tuple[tuple[type, str], ...]] = (
 def wrong_type(expected: str, value: object) -> TypeError:
     """Return the error for an argument of the wrong type; the message says what was probably meant."""
     hint = next((f": {meant}" for kind, meant in _MEANT if isinstance(value, kind)), "")
+    if not hint and hasattr(value, "expr"):
+        hint = ": its attribute `expr` is an expression"
     if is_fst(value):
         hint = f": {FST_MEANT}"
     return TypeError(f"expected {expected}, not {type(value).__name__}{hint}")

@@ -1,29 +1,29 @@
-"""From token automata to text: tensors on the accelerator, and the loop.
+"""From token automata to text: masks on the accelerator, and the generation loop.
 
-    generate(...)               prompts and a constraint to texts       writing.generate
-    stream(...)                 a prompt to pieces of a text            writing.streaming
+    generate(...)               from prompts and a constraint to texts  writing.generate
+    stream(...)                 from a prompt to pieces of a text       writing.streaming
     beam_search, best_of_n      searches for texts                      search
     Speculation                 fewer forward passes for `generate`     speculation
     ConstraintLogitsProcessor   for `model.generate` of transformers    masking.processor
-    Arena                       automata side by side: masks, steps     arena
+    Arena                       masks and steps of many automata        arena
     Sampling, probabilities     from logits and a mask to a token       sampling
-    BackgroundCompiler          automata made in threads, and kept      compiling
+    BackgroundCompiler          compiles in threads, and caches         compiling
     vocabulary_of(tokenizer)    its vocabulary, prepared once           inputs.vocabularies
     heal(...)                   prompts that end inside a word          inputs.healing
     retokenize(...)             the tokens that a model prefers         inputs.retokenize
-    PartialJson                 the value of JSON that is not complete  writing.partial_json
-    Difficulty                  what a constraint takes away            difficulty
+    PartialJson                 the value of incomplete JSON            writing.partial_json
+    Difficulty                  the probability that a mask removes     difficulty
     Trace                       what happened at each token             tracing
-    bundled_model()             a small model to try things with        bundled
+    bundled_model()             a small model for trying things out     bundled
 
-A call goes through the folders in this order: `inputs` makes token ids and automata of what it is given, `masking`
-finds the state of each row and has the `arena` mask its logits, `sampling` chooses a token; `writing`, `search` and
+A call uses the packages in this order: `inputs` makes token ids and automata from the arguments, `masking` finds the
+state of each row and lets the `arena` mask its logits, and `sampling` chooses a token. `writing`, `search` and
 `speculation` are the loops around them, and `command` is the command line.
 
-Names are imported when they are first used: torch and transformers take seconds to load, and the command can say that a
-pattern is wrong without them.
+Names are imported on first use, because torch and transformers take seconds to load, and the command can report a wrong
+pattern without them.
 
-`docs/glossary.md` explains the terms.
+`docs/glossary.md` defines the terms.
 """
 
 from importlib import import_module

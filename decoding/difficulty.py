@@ -1,14 +1,14 @@
 """How hard a constraint is for a model: the probability that it removes, step by step.
 
-    measures(...)     what a mask does to one step of a batch, as tensors
-    Difficulty        the steps of a loop; adding one waits for nothing
-    TextDifficulty    one text's steps, and their sums
+    measures(...)     the effect of a mask on one step of a batch, as tensors
+    Difficulty        the steps of a loop; adding a step does not wait for the device
+    TextDifficulty    the steps of one text, and their sums
 
-The probability mass that a mask removes says how much the model wanted what it may not write (handbook, "Handling
-Constraint Conflicts": its difficulty score is the mass that is forbidden over the mass that is allowed, `odds` here).
-In bits, -log2 of the mass that is allowed is the surprise of the step, and surprises add up: 2 to the minus their sum
-over a text is the probability that the model, left alone, had stayed within the constraint all along its way. DOMINO
-(definition 2.1) counts interventions instead: the steps at which what the model would have written was forbidden.
+The probability mass that a mask removes shows how much the model wanted to write forbidden tokens (handbook, "Handling
+Constraint Conflicts": its difficulty score is the forbidden mass divided by the allowed mass, here `odds`). The
+surprise of a step, in bits, is -log2 of the allowed mass. Surprises add up: if their sum over a text is s, then 2^-s is
+the product of the allowed masses, the probability of staying within the constraint at every step along this text.
+DOMINO (definition 2.1) counts interventions instead: the steps at which the token that the model wanted was forbidden.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Measures(NamedTuple):
     """One step of B sequences; all `[B]`, float32 but for the last.
 
     Attributes:
-        removed: the probability of all forbidden tokens.
-        surprise: -log2 of the probability of all allowed tokens, in bits; infinite if it is zero.
-        entropy_before: of the model's distribution, in bits.
-        entropy_after: of the distribution among allowed tokens, in bits; 0 if none has any probability.
+        removed: the total probability of the forbidden tokens.
+        surprise: -log2 of the total probability of the allowed tokens, in bits; infinite if that is zero.
+        entropy_before: the entropy of the model's distribution, in bits.
+        entropy_after: the entropy of the distribution over the allowed tokens, in bits; 0 if all have probability 0.
         intervened: bool, whether the token that the model wanted is forbidden.
     """
 
@@ -40,13 +40,13 @@ class Measures(NamedTuple):
 
 
 def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Measures:
-    """Measure one step; static shapes, nothing read on the host.
+    """Measure one step; shapes are static, and the host reads nothing.
 
     Args:
-        logits: `[B, V]` as the model gave them, of any precision.
-        mask: `[B, V]` bool, the tokens that are allowed.
-        wanted: `[B]` int64, the tokens that the model would have written, such as those that the same noise draws
-            without the mask, and -1 for none; None for the likeliest.
+        logits: `[B, V]`, the model's logits, of any precision.
+        mask: `[B, V]` bool, the allowed tokens.
+        wanted: `[B]` int64, the tokens that the model would have written, such as those drawn with the same noise but
+            without the mask, or -1 for none; None takes the likeliest tokens.
     """
     logs = log_probabilities(logits)
     allowed = logs.masked_fill(~mask, -torch.inf)
@@ -64,7 +64,7 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
 
 
 def log_probabilities(logits: Tensor) -> Tensor:
-    """Return the model's log-probabilities, `[B, V]` float32: minus infinity for NaN, and for a row of nothing else."""
+    """Return the model's log-probabilities, `[B, V]` float32: minus infinity for NaN, and for rows of only these."""
     scores = logits.float().nan_to_num(nan=-torch.inf, neginf=-torch.inf).log_softmax(1)
     return scores.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
@@ -77,7 +77,7 @@ def _bits(logs: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class TextDifficulty:
-    """One text, a value for each of its tokens, the end token included; units as of `Measures`."""
+    """One text, with a value for each of its tokens, including the end token; units are those of `Measures`."""
 
     removed: tuple[float, ...]
     surprise: tuple[float, ...]
@@ -87,31 +87,31 @@ class TextDifficulty:
 
     @property
     def odds(self) -> tuple[float, ...]:
-        """The handbook's difficulty score of each step: forbidden mass over allowed mass."""
+        """The handbook's difficulty score of each step: forbidden mass divided by allowed mass."""
         return tuple(mass * 2**bits for mass, bits in zip(self.removed, self.surprise, strict=True))
 
     @property
     def interventions(self) -> int:
-        """How often the model was kept from what it wanted."""
+        """The number of steps at which the token that the model wanted was forbidden."""
         return sum(self.intervened)
 
     @property
     def total_surprise(self) -> float:
-        """The bits of all steps together."""
+        """The sum of the surprises of all steps, in bits."""
         return math.fsum(self.surprise)
 
     @property
     def mean_removed(self) -> float:
-        """The mass removed at a step, on average; 0 for a text without steps."""
+        """The mean probability mass removed per step; 0 for a text without steps."""
         return math.fsum(self.removed) / max(len(self.removed), 1)
 
 
 @dataclass
 class Difficulty:
-    """The steps of a loop, as they come.
+    """The steps of a generation loop, added one by one.
 
     Attributes:
-        steps: for each step its measures, and which text each row belongs to, `[B]` int64 or None for row 0, 1, ...
+        steps: for each step its measures, and the number of each row's text, `[B]` int64, or None for 0, 1, ...
     """
 
     steps: list[tuple[Measures, Tensor | None]] = field(default_factory=list)
@@ -120,14 +120,13 @@ class Difficulty:
         """Add a step of a batch.
 
         Args:
-            logits, mask, wanted: as of `measures`.
-            texts: `[B]` int64, the number of each row's text, or -1 for a row that writes none, because its text has
-                ended; None for row 0, 1, ...
+            logits, mask, wanted: as for `measures`.
+            texts: `[B]` int64, the number of each row's text, or -1 for a row whose text has ended; None for 0, 1, ...
         """
         self.steps.append((measures(logits, mask, wanted), texts))
 
     def texts(self) -> list[TextDifficulty]:
-        """Return the texts 0, 1, ... up to the last that has a step; this reads all steps from the device."""
+        """Return the texts 0, 1, ... up to the last that has a step; reads all steps from the device."""
         values: dict[int, list[tuple[float, ...]]] = {}
         for step, texts in self.steps:
             owners = range(len(step.removed)) if texts is None else texts.tolist()

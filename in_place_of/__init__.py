@@ -1,4 +1,4 @@
-"""Stand-ins for other packages: change one import, and a program that constrains with XGrammar runs on tokenfst.
+"""Stand-ins for other packages: change one import, and a program that uses XGrammar, for example, runs on tokenfst.
 
     xgrammar            GrammarCompiler, TokenizerInfo, CompiledGrammar, GrammarMatcher, bit masks
     llguidance          LLTokenizer, LLMatcher, and the masks of its modules `numpy` and `torch`
@@ -7,12 +7,13 @@
 
     import xgrammar as xgr     ->     from in_place_of import xgrammar as xgr
 
-They are for a trial: whoever stays writes to `tokenfst`, `constraints` and `decoding` directly, as the pages `from-...`
-in `docs/` say. Each is a thin layer over what is there, with the names, arguments and results of the other package.
-What is not there raises `automata.errors.NotOffered`, which says what to use instead. The language is this project's
-wherever the other package only approximates it; mistakes raise this project's errors.
+They are meant for trying tokenfst out. In the long run, use `tokenfst`, `constraints` and `decoding` directly, as the
+pages `from-...` in `docs/` describe. Each stand-in is a thin layer over this project, with the names, arguments and
+results of the other package. Features without a counterpart raise `automata.errors.NotOffered`, which says what to use
+instead. Where the other package only approximates a language, the stand-in is exact; mistakes raise this project's
+errors.
 
-Helpers of several of them:
+Helpers that several of them use:
 
     absent          names that are not offered
     vocabularies    a vocabulary with padding, or with other end tokens
@@ -21,6 +22,6 @@ Helpers of several of them:
 
 The other packages are not imported, and need not be installed.
 
-Rejected: patching the other package in place (one import would do for a whole program, but nobody could see from a file
-what runs).
+Rejected: patching the other package in place (one import would be enough for a whole program, but the code would not
+show what runs).
 """

@@ -1,9 +1,9 @@
 """Names of other packages that are not offered.
 
     Absent      an attribute of a class: using it raises `NotOffered`
-    missing     the same for a module, from its `__getattr__`
+    missing     the same for a module, in its `__getattr__`
 
-`NotOffered` is not an `AttributeError`: the import system would turn that into an error without the reason.
+`NotOffered` is not an `AttributeError`, because the import system would turn that into an error without the reason.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from automata.errors import NotOffered
 
 
 class Absent:
-    """An attribute that the class of another package has, and its stand-in has not."""
+    """An attribute that a class of another package has, but its stand-in does not."""
 
     def __init__(self, instead: str) -> None:
-        """Say what to use in its place."""
+        """Initialize the attribute with what to use instead."""
         self._instead = instead
         self._name = ""
 
@@ -34,12 +34,12 @@ def missing(module: str, names: Mapping[str, str], name: str) -> NoReturn:
 
     Args:
         module: the module's own name.
-        names: what to use in place of names that the other package has.
-        name: what was asked for.
+        names: for names that the other package has, what to use instead.
+        name: the name that was requested.
 
     Raises:
-        NotOffered: the other package has it.
-        AttributeError: it has not.
+        NotOffered: the other package has this name.
+        AttributeError: the other package does not have it either.
     """
     if name in names:
         raise NotOffered(f"{module.removeprefix('in_place_of.')}.{name}", names[name])

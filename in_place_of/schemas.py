@@ -1,12 +1,12 @@
 """JSON Schemas and white space as other packages read them.
 
-    json_of         what a JSON text says
-    schema_of       a schema that is given as text, as a Pydantic model or as a dict
-    closed          objects have only the properties that are listed, as XGrammar and Outlines have it
-    at_most_items   arrays without a bound get one, as in lm-format-enforcer
-    separated       white space in which commas and colons are written one way
+    json_of         the value of a JSON text
+    schema_of       a schema, given as text, as a Pydantic model or as a dict
+    closed          a schema whose objects have only the listed properties, as in XGrammar and Outlines
+    at_most_items   a schema whose arrays without a bound get one, as in lm-format-enforcer
+    separated       white space with one way to write commas and colons
 
-The schema that comes out is one, and what it means is this project's reading of JSON Schema.
+The results are JSON Schemas with the meaning that this project gives to JSON Schema.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
 def json_of(text: str) -> Any:
-    """Return what a JSON text says.
+    """Return the value of a JSON text.
 
     Raises:
-        ValueError: it is not JSON, or nested too deep to be read.
+        ValueError: the text is not JSON, or is nested too deeply to be read.
     """
     try:
         return json.loads(text)
@@ -47,7 +47,7 @@ def schema_of(schema: Any) -> Any:
     """Return a JSON Schema, which may be given as text or as a Pydantic model.
 
     Raises:
-        ValueError: a text that is not JSON, or nested too deep to be read.
+        ValueError: a text is not JSON, or is nested too deeply to be read.
     """
     if isinstance(schema, str):
         return json_of(schema)
@@ -57,14 +57,14 @@ def schema_of(schema: Any) -> Any:
 
 
 def closed(schema: Any, *, is_joined: bool = False) -> Any:
-    """Return a schema in which objects that list properties have no others, and listed first items no more follow.
+    """Return a schema in which objects that list properties have no others, and arrays that list items have no others.
 
-    An object that says itself which others it may have is left as it is. Conditions (`if`, `not`, `contains`) are too.
-    A definition is closed by itself, whatever refers to it.
+    An object that itself says which other properties it may have is left unchanged, and so are conditions (`if`, `not`,
+    `contains`). A definition is closed by itself, whatever refers to it.
 
     Args:
         schema: the schema.
-        is_joined: whether it is joined with others about the same value, which close it together.
+        is_joined: whether the schema is combined with others for the same value, which are closed together.
     """
     if not isinstance(schema, Mapping):
         return schema
@@ -87,7 +87,7 @@ def closed(schema: Any, *, is_joined: bool = False) -> Any:
 
 
 def at_most_items(schema: Any, number: int) -> Any:
-    """Return a schema in which arrays have at most a number of items, unless it says how many."""
+    """Return a schema in which arrays have at most a number of items, unless the schema has a bound."""
     if not isinstance(schema, Mapping):
         return schema
     found = {name: _each(name, value, partial(at_most_items, number=number)) for name, value in schema.items()}
@@ -110,10 +110,10 @@ def _each(name: str, value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separated(comma: str, colon: str) -> Whitespace:
-    """Return the white space in which commas and colons are written as given, such as `", "` and `": "`.
+    """Return the white space with which commas and colons are written as given, such as `", "` and `": "`.
 
     Raises:
-        ValueError: one of them is something else than the mark with white space around it.
+        ValueError: a separator is not the comma or colon with white space around it.
     """
     before_comma, after_comma = _around(comma, ",")
     before_colon, after_colon = _around(colon, ":")

@@ -1,4 +1,4 @@
-"""Vocabularies with what other packages set beside the tokens: padding, and end tokens."""
+"""Vocabularies with settings that other packages keep apart from the tokens: padding, and end tokens."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def adjusted(vocabulary: Vocabulary, size: int | None = None, eos_ids: int | Ite
 
     Args:
         vocabulary: the tokens.
-        size: how many tokens there are to be; those that are added write nothing. None for as many as there are.
+        size: the number of tokens of the result; added tokens write nothing. None keeps the number.
         eos_ids: the end tokens; None for those of the vocabulary.
 
     Raises:
-        VocabularyError: there are more than `size` tokens already, or an id is none of them.
+        VocabularyError: the vocabulary has more than `size` tokens, or an id is not a token id.
     """
     ends = vocabulary.eos_ids if eos_ids is None else (eos_ids,) if isinstance(eos_ids, int) else tuple(eos_ids)
     more = 0 if size is None else size - len(vocabulary)

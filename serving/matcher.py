@@ -1,21 +1,21 @@
-"""Matcher: where one request stands in its automaton.
+"""Matcher: the state of one request in its automaton.
 
-An engine hands over the tokens that were written, takes some of them back, tries draft tokens, and asks for masks.
-States of automata are values, so what was read is a list of states: taking tokens back drops the last ones, and trying
-tokens changes nothing.
+An engine passes the tokens that were written, takes some of them back, tries draft tokens, and asks for masks. States
+of automata are values, so the history is a list of states: taking tokens back drops the last states, and trying tokens
+changes nothing.
 
-    accept(tokens)      the text continues with tokens; False, and nothing changed, if it may not
-    validate(tokens)    how many of them it could continue with
-    rollback(number)    the last tokens are taken back
-    fill(words)         the mask of what may come next
+    accept(tokens)      continue the text with tokens; return False, and change nothing, if they are not allowed
+    validate(tokens)    how many of the tokens the text could continue with
+    rollback(number)    take the last tokens back
+    fill(words)         write the mask of the next token
     forced_text()       the text that must come next
-    position            where the text stands, a value
-    fill_masks(...)     the masks of a batch of positions, in one call without Python's lock
+    position            the place of the text in its automaton, a value
+    fill_masks(...)     the masks of a batch of positions, in one call without Python's global interpreter lock
 
-Engines let a request name further tokens that stop it. Such a token ends a text where the text may end; anywhere else
-it is masked, since the text would stop unfinished. Where a text can continue with nothing but stop tokens, those that
-write what may come next are allowed, since an engine has to draw one of the tokens, and the text ends there, as the
-request asks. End tokens are not: the answer says which stop token it was.
+Engines let a request name further tokens that stop it. Such a token ends a text where the text may end; elsewhere it is
+masked, because the text would stop unfinished. If a text can continue only with stop tokens, then those stop tokens
+that write something allowed are allowed too, because an engine has to draw some token; the text ends there, as the
+request asks. End tokens are not allowed there, so the result shows which stop token ended the text.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import numpy.typing as npt
 from automata.errors import LimitExceeded, NondeterministicGrammar, TooManyConfigurations
 from decoding.speculation.jump_forward import forced_text
 from tokenfst.batches import fill_bitmasks
+from tokenfst.misuse import check_automaton
 from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -41,12 +42,12 @@ _ROWS_A_THREAD: Final = 16
 
 
 class Position(NamedTuple):
-    """Where a text stands in an automaton.
+    """The place of a text in an automaton.
 
     Attributes:
         automaton: the automaton.
         state: one of its states.
-        stops: tokens that end the text where it may end, beside the end tokens of the vocabulary.
+        stops: tokens that end the text where it may end, in addition to the end tokens of the vocabulary.
     """
 
     automaton: TokenAutomaton
@@ -55,16 +56,16 @@ class Position(NamedTuple):
 
 
 def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], max_threads: int = 1) -> list[int]:
-    """Write the masks of rows of `out`, and leave its other rows; Python's other threads run meanwhile.
+    """Write the masks of some rows of `out`, leaving the other rows unchanged. Other Python threads can run meanwhile.
 
     Args:
-        positions: for each row, where its text stands.
+        positions: the position of the text of each row.
         out: packed words, int32 `[B, W]`, at least as wide as each vocabulary; words past it are cleared.
-        max_threads: the most threads, including the calling one; fewer for a small batch.
+        max_threads: the maximum number of threads, including the calling one; a small batch uses fewer.
 
     Returns:
-        The rows whose automata exceeded their limits. They allow all tokens: whatever is written, the matcher refuses
-        it if it is not allowed.
+        The rows whose automata exceeded their limits. These rows allow all tokens; the matcher later refuses a written
+        token if it is not allowed.
 
     Raises:
         IndexError: `out` has no such row.
@@ -117,28 +118,30 @@ class Matcher:
     """The state of one request.
 
     Attributes:
-        automaton: the automaton, which requests share.
-        stops: the tokens that stop the request, beside the end tokens of the vocabulary; negative numbers are none.
+        automaton: the automaton, which requests may share.
+        stops: the tokens that stop the request, in addition to the end tokens of the vocabulary; negative numbers are
+            ignored.
     """
 
     def __init__(self, automaton: TokenAutomaton, stops: Iterable[int] = ()) -> None:
+        check_automaton(automaton)
         self.automaton = automaton
         self.stops = tuple(sorted({stop for stop in stops if stop >= 0} - set(automaton.vocabulary.eos_ids)))
         self._states: list[Any] = [automaton.start]
 
     @property
     def state(self) -> Any:
-        """The state after all tokens that were accepted."""
+        """The state after all accepted tokens."""
         return self._states[-1]
 
     @property
     def position(self) -> Position:
-        """Where the text stands; a value, which stays as it is when the matcher continues."""
+        """The place of the text; a value, which does not change when the matcher continues."""
         return Position(self.automaton, self.state, self.stops)
 
     @property
     def num_tokens(self) -> int:
-        """How many tokens were accepted."""
+        """The number of accepted tokens."""
         return len(self._states) - 1
 
     @property
@@ -147,11 +150,12 @@ class Matcher:
         return bool(self.state == self.automaton.end_state)
 
     def accept(self, tokens: Sequence[int]) -> bool:
-        """Continue the text with tokens; return False, and change nothing, if it may not continue so.
+        """Continue the text with tokens; return False, and change nothing, if they are not allowed.
 
         Raises:
             LimitExceeded: a lazy automaton exceeds its limits; nothing has changed.
-            TooManyConfigurations: the text has more derivations side by side than the automaton carries; likewise.
+            TooManyConfigurations: the text has more derivations side by side than the automaton may carry; nothing has
+                changed.
         """
         states = self._after(tokens)
         if len(states) < len(tokens):
@@ -196,7 +200,7 @@ class Matcher:
         """Take the last tokens back.
 
         Raises:
-            ValueError: there are not as many.
+            ValueError: fewer tokens were accepted.
         """
         if not 0 <= number < len(self._states):
             raise ValueError(f"{number} tokens cannot be taken back: {self.num_tokens} were accepted")
@@ -208,17 +212,17 @@ class Matcher:
         del self._states[1:]
 
     def fill(self, words: npt.NDArray[np.int32]) -> bool:
-        """Write the mask of what may come next, as packed words; those past the vocabulary are cleared.
+        """Write the mask of the next token, as packed words; words past the vocabulary are cleared.
 
         Returns:
-            False if the automaton exceeds its limits; all tokens are allowed then, as `fill_masks` says.
+            False if the automaton exceeds its limits; all tokens are allowed then, as in `fill_masks`.
         """
         return not _fill([self.position], words[None], 1)
 
     def forced_text(self, max_bytes: int = 256) -> str:
         """Return the whole characters that must come next (`decoding.speculation.jump_forward`), at most `max_bytes`.
 
-        Nothing is forced within a character that a token has begun, since the text of an engine does not show it.
+        If a token has begun a character, nothing is forced, because the engine's text does not show that character yet.
 
         Raises:
             LimitExceeded, TooManyConfigurations: as for `accept`.
@@ -230,7 +234,7 @@ class Matcher:
             return ""
 
     def copy(self) -> Matcher:
-        """Return a matcher that stands where this one stands; the two then go apart."""
+        """Return an independent copy with the same state."""
         other = Matcher(self.automaton, self.stops)
         other._states = self._states.copy()
         return other

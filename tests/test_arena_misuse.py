@@ -57,12 +57,17 @@ def test_slots_that_are_no_numbers(arena: Arena, slots: Any) -> None:
         arena.starts(slots)
 
 
+def test_one_slot_is_given_in_a_list(arena: Arena) -> None:
+    with pytest.raises(TypeError, match=r"slots are a list, even if there is one: \[slot\], not 2"):
+        arena.starts(2)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("given_logits", "message"),
     [
         (logits(2), r"\[2, 300\], and there are 4 sequences and 300 tokens"),
         (logits(SIZE, 258), r"\[4, 258\], and there are 4 sequences and 300 tokens"),
-        (logits(SIZE, 5000), r"\[4, 5000\]"),
+        (logits(SIZE, 5000), r"\[4, 5000\], .*: for a model that pads its logits, make the arena with `width`"),
         (logits().flatten(), r"\[1200\]"),
         (logits().long(), "int64"),
         (logits().numpy(), "ndarray"),

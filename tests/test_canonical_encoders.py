@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from canonical_walks import finish
 from encoder_cases import ANYTHING, Real, bundled, source_texts, tekken, trained
-from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import tokenfst
 from automata import (
@@ -202,6 +202,27 @@ def test_encoders_that_are_not_modelled() -> None:
         with pytest.raises(UnsupportedTokenizer, match=reason):
             tokenfst.compile("a", vocabulary, tokenization="canonical")
         tokenfst.compile("a", vocabulary)
+
+
+def test_encoders_that_find_a_special_token_as_a_piece_of_text() -> None:
+    """Whole pieces are looked up among all tokens, also among those that write nothing."""
+    pieces = {piece: token for token, piece in enumerate(["e", "n", "d", "<", ">", "en", "end", "<end>"])}
+    tokenizer = Tokenizer(models.BPE(pieces, [("e", "n")], ignore_merges=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.encode_special_tokens = True
+    for name, found in [("<end>", [3, 6, 4]), ("end", [6])]:
+        tokenizer.add_special_tokens([name])
+        assert tokenizer.encode(name).ids == found
+        vocabulary = from_transformers(tokenizer)
+        if name == "<end>":
+            # It is cut into three pieces, so no piece is a special token.
+            automaton = tokenfst.compile(ANYTHING, vocabulary, tokenization="canonical")
+            assert automaton.accepts(found)
+            assert not automaton.accepts([3, 5, 2, 4])
+        else:
+            with pytest.raises(UnsupportedTokenizer, match=r"token 6 \('end'\) writes nothing, and the encoder writes"):
+                tokenfst.compile(ANYTHING, vocabulary, tokenization="canonical")
 
 
 def test_other_sources(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import Any
@@ -182,6 +183,17 @@ def test_beams_find_a_likelier_text_than_greed(bundled: tuple[Any, Any]) -> None
     texts = generate(*bundled, "Name: ", "[A-Z][a-z]+", num_beams=4, temperature=0, num_return_sequences=4)
     assert len(set(texts)) == 4
     assert all(re.fullmatch("[A-Z][a-z]+", text) for text in texts)
+
+
+def test_a_vocabulary_follows_the_changes_of_its_tokenizer(bundled: tuple[Any, Any]) -> None:
+    tokenizer = copy.deepcopy(bundled[1])
+    before = vocabulary_of(tokenizer)
+    assert vocabulary_of(tokenizer) is before
+    tokenizer.add_tokens(["<call>"])
+    assert vocabulary_of(tokenizer).tokens == (*before.tokens, b"<call>")
+    tokenizer.eos_token = "<call>"
+    assert vocabulary_of(tokenizer).eos_ids == (len(before),)
+    assert vocabulary_of(tokenizer) is vocabulary_of(tokenizer)
 
 
 def test_an_automaton_for_another_vocabulary_is_refused(bundled: tuple[Any, Any]) -> None:

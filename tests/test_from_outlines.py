@@ -179,7 +179,7 @@ def test_templates_of_chats(monkeypatch: pytest.MonkeyPatch) -> None:
     template = "{% for m in messages %}{{ m.role }}: {{ m.content }} {% endfor %}you: "
     monkeypatch.setattr(TOKENIZER, "chat_template", template)
     model = stand_in.from_transformers(MODEL, TOKENIZER)
-    chat = stand_in.Chat([{"role": "user", "content": "Say"}])
+    chat = stand_in.inputs.Chat([{"role": "user", "content": "Say"}])
     assert model._prompt("Say") == model._prompt(chat) == "user: Say you: "
 
 
@@ -202,6 +202,7 @@ def test_what_is_not_there_is_named() -> None:
         lambda: stand_in.types.JsonSchema.from_file("schema.json"),
         lambda: stand_in.from_openai,
         lambda: stand_in.Template,
+        lambda: stand_in.inputs.Image,
         lambda: stand_in.types.email,
         lambda: stand_in.types.isbn,
         lambda: stand_in.Generator(MODELS[0], int),
@@ -209,7 +210,7 @@ def test_what_is_not_there_is_named() -> None:
     ):
         with pytest.raises(NotOffered, match="is not offered: "):
             call()
-    for module in (stand_in, stand_in.types):
+    for module in (stand_in, stand_in.types, stand_in.inputs):
         with pytest.raises(AttributeError):
             _ = module.no_such_name
     with pytest.raises(TypeError, match="typed"):

@@ -163,6 +163,27 @@ def test_special_and_unknown_tokens_write_nothing() -> None:
         assert from_transformers(with_decoder(Tokenizer(model), decoders.Fuse())).tokens == (b"a", b"")
 
 
+def test_tokens_that_decoding_skips_write_nothing() -> None:
+    """Also those of which the definition does not say it: a special token is skipped even if it is added again."""
+    tokenizer = with_decoder(Tokenizer(models.BPE(vocab={"a": 0, "b": 1}, merges=[])), decoders.ByteLevel())
+    tokenizer.add_special_tokens(["<x>", "<y>"])
+    tokenizer.add_tokens(["<x>", "<z>"])
+    assert not tokenizer.get_added_tokens_decoder()[2].special
+    assert tokenizer.decode([0, 2, 3, 4, 1]) == "a<z>b"
+    vocabulary = from_transformers(tokenizer)
+    assert vocabulary.tokens == (b"a", b"b", b"", b"", b"<z>")
+    assert vocabulary.special_tokens == {"<x>": 2, "<y>": 3}
+    # A special token is skipped by its text, which two tokens of a Unigram model may have.
+    listed = [("a", -1.0), ("<x>", -2.0), ("<x>", -3.0), ("<z>", -4.0), ("<z>", -5.0)]
+    tokenizer = with_decoder(Tokenizer(models.Unigram(listed, None, False)), decoders.Fuse())
+    tokenizer.add_special_tokens(["<x>"])
+    tokenizer.add_tokens(["<z>"])
+    assert tokenizer.decode([0, 1, 2, 3, 4]) == "a<z><z>"
+    vocabulary = from_transformers(tokenizer)
+    assert vocabulary.tokens == (b"a", b"", b"", b"<z>", b"<z>")
+    assert vocabulary.special_tokens == {"<x>": 2}
+
+
 ADDED = ["<tool call>", "日本 語", "Ġx", "[PLAIN]", "▁▁", "éé", "日é"]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import tiktoken
 from hypothesis import given
 from loader_cases import TEXTS, anything, encoding, small_encoding, thorough, tiktoken_file
 
@@ -101,6 +102,24 @@ def test_a_damaged_tiktoken_file_is_refused_by_line(tmp_path: Path, content: byt
     path.write_bytes(content)
     with pytest.raises(VocabularyError, match=f"damaged.tiktoken.*{message}"):
         from_tiktoken(path, eos_ids=())
+
+
+def test_an_id_of_an_encoding_is_a_rank_or_a_special_token() -> None:
+    """The library decodes an id that is both to the bytes of the rank, and finds the name of a rank first."""
+    ranks = {b"a": 0, b"b": 1, b"<|end|>": 2}
+
+    def with_special(**special: int) -> tiktoken.Encoding:
+        named = {f"<|{name}|>": token for name, token in special.items()}
+        return tiktoken.Encoding("small", pat_str=".", mergeable_ranks=ranks, special_tokens=named)
+
+    assert with_special(endoftext=1).decode([1]) == "b"
+    with pytest.raises(VocabularyError, match=r"'<\|endoftext\|>' has the id 1 of the token b'b'"):
+        from_tiktoken(with_special(endoftext=1))
+    vocabulary = from_tiktoken(with_special(endoftext=3, end=4))
+    assert vocabulary.tokens == (b"a", b"b", b"<|end|>", b"", b"")
+    assert vocabulary.special_tokens == {"<|endoftext|>": 3, "<|end|>": 4}
+    with pytest.raises(VocabularyError, match="4000000000 is not a token id"):
+        from_tiktoken(with_special(endoftext=4_000_000_000))
 
 
 def test_tiktoken_refuses_other_objects() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 import constraints
 import tokenfst
 from automata import ByteAutomaton, VocabularyError, compile_expr, parse
-from decoding import bundled_model
+from decoding import Arena, bundled_model, heal
+from serving.matcher import Matcher
 from tokenfst import Vocabulary
 
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"abc", b""], eos_ids=[257])
@@ -48,6 +50,7 @@ def book(to: str) -> None: ...
         (None, r"None \(NoneType\) is not a constraint"),
         (7, r"7 \(int\) is not a constraint"),
         (tokenfst.compile("a", BYTES), r"it is compiled already"),
+        (BYTES, r"the constraint comes first, and then the vocabulary"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -73,6 +76,22 @@ def test_texts_that_are_no_patterns_are_refused(tmp_path: Path) -> None:
 def test_texts_that_may_be_patterns_are_patterns(pattern: str) -> None:
     accepted = pattern if re.fullmatch(pattern, pattern) else "1"
     assert tokenfst.compile(pattern, BYTES).accepts(accepted)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [Matcher, Arena(BYTES, max_bytes=1 << 16).add, lambda given: heal([97], given)],
+    ids=["matcher", "arena", "heal"],
+)
+def test_what_is_no_automaton_is_refused(use: Callable[[Any], object]) -> None:
+    for given, shown in (("a+", r"'a\+' \(str\)"), (constraints.integer(), r"Value\(.* \(Value\)")):
+        with pytest.raises(TypeError, match=shown + r" is not an automaton over tokens; make one by"):
+            use(given)
+
+
+def test_a_prompt_that_is_healed_is_token_ids() -> None:
+    with pytest.raises(TypeError, match=r'the prompt is token ids, tokenizer\(prompt\)\["input_ids"\], and not a text'):
+        heal("abc", tokenfst.compile("a", BYTES))  # type: ignore[arg-type]
 
 
 def test_what_is_no_vocabulary_is_refused() -> None:

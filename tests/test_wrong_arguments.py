@@ -58,6 +58,10 @@ every_writer = pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
         (torch.tensor([[1, 2]]), TypeError, "prompts are texts or lists of token ids, not Tensor"),
         (b"Name: ", TypeError, "prompts are texts or lists of token ids, not bytes"),
         (7, TypeError, "prompts are texts or lists of token ids, not int"),
+        (torch.tensor([[5]]), TypeError, r"prompts are .*, not Tensor: ids\.tolist\(\) makes lists of them"),
+        ([torch.tensor([5])], TypeError, r"prompt 0 is .*, not Tensor: prompt\.tolist\(\) makes a list of them"),
+        ([{"role": "user", "content": "Hi"}], TypeError, r"not dict: .* tokenizer\.apply_chat_template\(messages"),
+        ([[{"role": "user", "content": "Hi"}]], TypeError, r"not list: .* tokenizer\.apply_chat_template\(messages"),
         ([b"Name: "], TypeError, "prompt 0 is a text or a list of token ids, not bytes"),
         (["Name: ", None], TypeError, "prompt 1 is a text or a list of token ids, not NoneType"),
         ([[5], []], ValueError, "prompt 1 has no tokens: begin with the model's first special token"),
@@ -85,7 +89,8 @@ def test_tokenizers_and_vocabularies(write: Callable[..., Any]) -> None:
 
 @every_writer
 def test_numbers_of_constraints(write: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match=r"2 constraints for 1 prompts: give one for all, or one for each"):
+    message = r"2 constraints for 1 prompts: give one for all, or one for each; constraints\.choice\(\["
+    with pytest.raises(ValueError, match=message):
         write(MODEL, TOKENIZER, "Name: ", ["a", "b"])
 
 
@@ -102,6 +107,12 @@ def test_limits(write: Callable[..., Any]) -> None:
 def test_limits_that_are_no_numbers(write: Callable[..., Any], limit: Any) -> None:
     with pytest.raises(TypeError, match=re.escape(f"max_new_tokens is a number of tokens, not {limit!r}")):
         write(MODEL, TOKENIZER, "Name: ", "a", max_new_tokens=limit)
+
+
+@pytest.mark.parametrize("write", [generate, stream])
+def test_a_limit_is_at_least_one_token(write: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="max_new_tokens is 1 or more, not 0"):
+        write(MODEL, TOKENIZER, "Name: ", "a*", max_new_tokens=0)
 
 
 def speculated(*arguments: Any, **options: Any) -> list[str]:

@@ -15,8 +15,21 @@ import pytest
 
 import constraints
 import tokenfst
-from automata import GrammarError, compile_grammar
-from constraints import choice, dataclass, date, decimal, grammar, integer, sequence, sql_select, tool_calls, typed, url
+from automata import GrammarError, SchemaError, compile_grammar
+from constraints import (
+    choice,
+    dataclass,
+    date,
+    decimal,
+    grammar,
+    integer,
+    json_schema,
+    sequence,
+    sql_select,
+    tool_calls,
+    typed,
+    url,
+)
 
 VOCABULARY = tokenfst.Vocabulary([b"a", b""], [1])
 
@@ -37,6 +50,9 @@ class Color(enum.Enum):
 def now() -> None: ...
 
 
+FOREIGN = {"name": "now", "description": "The time.", "input_schema": {"type": "object", "properties": {"zone": {}}}}
+
+
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     # Texts
     (lambda: choice("abc"), TypeError, r"choice takes several texts, choice\(\[...\]\), not 'abc'"),
@@ -52,6 +68,9 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: grammar(r"C:\grammars\calls"), GrammarError, "is a path"),
     (lambda: grammar(b"start: A"), TypeError, "a grammar is a text, not bytes"),
     (lambda: grammar(constraints.json()), TypeError, "a grammar already"),
+    # Schemas
+    (lambda: json_schema(Order), SchemaError, r"not <class .*Order'>: constraints.typed\(Order\) makes a constraint"),
+    (lambda: json_schema('{"type": "object"}'), SchemaError, r": json.loads\(text\) makes a schema of its text"),
     # Types
     (lambda: typed({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
     (lambda: typed(Point(1)), TypeError, r"Point\(x=1\) is a value, .*: write the type, such as Point"),
@@ -67,7 +86,10 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tool_calls("now", format="qwen"), TypeError, "tools are a list"),
     (lambda: tool_calls({"name": "now"}, format="qwen"), TypeError, "tools are a list"),
     (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is not a tool"),
-    (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order's schema\) makes a tool of a type"),
+    (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order.model_json_schema\(\)\)"),
+    (lambda: tool_calls([Point], format="qwen"), TypeError, r"\('point', pydantic.TypeAdapter\(Point\)\."),
+    (lambda: tool_calls([("order", Order)], format="qwen"), TypeError, r"not a class: Order.model_json_schema\(\)"),
+    (lambda: tool_calls([FOREIGN], format="qwen"), ValueError, r"named 'input_schema': .*\('now', tool\['input_"),
     (lambda: tool_calls([("now",)], format="qwen"), TypeError, "a pair of a name and a JSON Schema"),
     (lambda: tool_calls([lambda x: x], format="qwen"), ValueError, "a tool's name is made of letters"),
     # Values
@@ -83,6 +105,11 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: url("https"), TypeError, r"\['https'\]\?"),
     (lambda: sql_select(["people"]), TypeError, "tables are a dict from each table to its columns"),
     (lambda: sql_select({"people": "name"}), TypeError, "the columns of 'people' are a list of names, not 'name'"),
+    # Texts to read
+    (lambda: integer().parse(["5"]), TypeError, "expected a text, not list: pass one of its texts"),  # type: ignore[arg-type]
+    (lambda: typed(Order).parse(b"{}"), TypeError, "expected a text, not bytes: decode it"),  # type: ignore[arg-type]
+    (lambda: json_schema({}).parse(None), TypeError, "expected a text, not NoneType"),  # type: ignore[arg-type]
+    (lambda: sequence("a").parse(["a"]), TypeError, "pass one of its texts"),  # type: ignore[arg-type]
     # Constraints within others
     (lambda: sequence({"type": "object"}), TypeError, r"is not a constraint; .*json_schema\(\.\.\.\)"),
     (lambda: sequence(Order), TypeError, r"the class Order is not a constraint; .*typed\(Order\)"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import automata
+import constraints
 from automata import (
     ANY_TEXT,
     ExpressionError,
@@ -48,6 +49,7 @@ WRONG: list[tuple[Callable[..., object], object, str]] = [
     (concat, {}, "expected an expression, text or bytes, not dict: constraints.json_schema"),
     (alternation, 3, "expected an expression, text or bytes, not int"),
     (automata.shortest, "a", "expected an automaton or an expression, not str: parse"),
+    (automata.count, constraints.integer(1, 9), "not Value: its attribute `expr` is an expression"),
     (COMPILED.accepts, 3, "expected a text or bytes, not int"),
 ]
 

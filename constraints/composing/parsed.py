@@ -15,7 +15,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
@@ -36,9 +36,22 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")
 
+# What to pass in place of values that are often passed as a text by mistake.
+_TEXT_MEANT: Final[tuple[tuple[type, str], ...]] = (
+    (list, "pass one of its texts"),
+    (bytes, "decode it"),
+)
+
 
 def is_text(text: str) -> bool:
-    """Return whether UTF-8 can encode a text; it cannot encode half of a surrogate pair."""
+    """Return whether UTF-8 can encode a text; it cannot encode half of a surrogate pair.
+
+    Raises:
+        TypeError: it is not a text, but a list of texts, for instance.
+    """
+    if not isinstance(text, str):
+        meant = next((f": {meant}" for kind, meant in _TEXT_MEANT if isinstance(text, kind)), "")
+        raise TypeError(f"expected a text, not {type(text).__name__}{meant}")
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,10 +1,10 @@
-"""Calls of tools: what a model may write to have a function called, and the calls that it wrote.
+"""Tool calls: a constraint on what a model may write to call functions, and the calls that it wrote.
 
-tool_calls(tools, format=...)      a constraint whose `parse` gives `ToolCall`s
+tool_calls(tools, format=...)      a constraint whose `parse` returns `ToolCall`s
 
     calling     `tool_calls`: calls alone, or in free text
     calls       tools -> a visibly pushdown grammar, and texts -> calls
-    pythonic    functions -> calls as Python writes them
+    pythonic    functions -> calls in Python syntax
     tool        functions, dicts and schemas -> tools
     wire        the formats
 """

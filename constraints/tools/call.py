@@ -11,9 +11,9 @@ class ToolCall:
     """A call that a model wrote.
 
     Attributes:
-        name: the tool.
-        arguments: by name; for a function, with the types of its parameters, so that `function(**arguments)` takes
-            them, and otherwise as `json.loads` gives them.
+        name: the name of the tool.
+        arguments: the arguments by name. For a function, they have the types of its parameters, so that
+            `function(**arguments)` takes them; otherwise they are as `json.loads` returns them.
     """
 
     name: str

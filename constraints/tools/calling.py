@@ -1,11 +1,11 @@
-"""`tool_calls(tools)`: calls of tools as a constraint, alone or in free text.
+"""`tool_calls(tools)`: tool calls as a constraint, alone or in free text.
 
-    text=None       calls, at least one
-    text="before"   free text, and then perhaps calls, as chat templates write an answer
-    text="around"   free text in which calls may stand anywhere
+    text=None       one or more calls
+    text="before"   free text, optionally followed by calls, as chat templates write an answer
+    text="around"   free text in which calls may appear anywhere
 
-Free text holds no marker that begins a call: what looks like the beginning of one is one. For formats without markers
-that is the text with which a call begins, such as `{"name":` for Llama's.
+Free text does not contain the marker that begins a call, so this marker always begins a call. For formats without
+markers, the text with which a call begins is treated as the marker, such as `{"name":` for Llama.
 """
 
 from __future__ import annotations
@@ -63,33 +63,33 @@ def tool_calls(
     whitespace: Habit | Whitespace = "default",
     spellings: Spellings = "plain",
 ) -> ToolCalls | PythonicCalls | Parsed[tuple[str | ToolCall, ...]]:
-    """Return the constraint of calls of tools, as a model writes them.
+    """Return the constraint of tool calls, as a model writes them.
 
     Args:
-        tools: functions; tools as OpenAI's interface has them, `{"type": "function", "function": {"name": ...,
-            "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema means what JSON Schema says: without
-            `additionalProperties: false` other members are allowed. No parameters at all are not members.
+        tools: functions; tools in the form of OpenAI's API, `{"type": "function", "function": {"name": ...,
+            "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema has the meaning of JSON Schema: without
+            `additionalProperties: false`, other members are allowed. A tool without parameters has no members.
         format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
-            that `constraints.types.dataclass` takes.
-        text: None for calls alone, at least one, of which `parse` gives a tuple of `ToolCall`s. "before": free text,
-            and then perhaps calls, to the end. "around": free text before, between and after calls. Of these two
-            `parse` gives a tuple of the pieces in order: text as `str`, where it is not empty, and `ToolCall`s.
+            that `constraints.types.dataclass` supports.
+        text: None: one or more calls alone; `parse` returns a tuple of `ToolCall`s. "before": free text, optionally
+            followed by calls to the end. "around": free text before, between and after calls. With "before" and
+            "around", `parse` returns a tuple of the pieces in order: text as `str` if it is not empty, and `ToolCall`s.
         parallel: False for one call, True for any number, a number for at most that many.
-        markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this
-            text spells as well, such as Qwen's. "tokens": the tokens of these names, as for models whose decoders
-            leave them out, such as Mistral's; they are looked up among the vocabulary's special tokens and in
-            `tokenfst.compile(..., terminals=...)`. With `text`, `parse` finds calls by the names of these tokens, so
-            the text has to be decoded with special tokens.
-        whitespace: where blanks may stand in arguments, as in `json_schema`.
-        spellings: how the strings and names of arguments are spelled, as in `json_schema`. With "openai-string" it is
-            also how the string that holds the arguments is spelled.
+        markers: how `<tool_call>`, `[TOOL_CALLS]` and similar markers are written. "text": as text, which may also be
+            spelled by a token that writes this text, such as Qwen's. "tokens": as the tokens with these names, for
+            models whose decoders omit them, such as Mistral's; they are looked up among the vocabulary's special
+            tokens and in `tokenfst.compile(..., terminals=...)`. With `text`, `parse` finds calls by the names of these
+            tokens, so the text must be decoded with special tokens.
+        whitespace: the white space allowed in arguments, as in `json_schema`.
+        spellings: how the strings and names in arguments are spelled, as in `json_schema`. With "openai-string", it
+            also applies to the string that contains the arguments.
 
     Raises:
-        SchemaError: arguments that cannot be held, or are not an object.
-        UnsupportedSchema: "openai-string" with arguments that nest to any depth.
+        SchemaError: the arguments of a tool cannot be supported, or are not an object.
+        UnsupportedSchema: the format is "openai-string", and arguments nest to any depth.
         TypeError: `tools` is not a list of tools.
-        ValueError: no tools, two of a name, a name that no format writes plainly, or no such format; or
-            `spellings="all"` with "pythonic", which has no JSON.
+        ValueError: there are no tools, two tools have the same name, a name cannot be written plainly in every format,
+            or there is no such format; or `spellings` is "all" for "pythonic", which has no JSON.
     """
     _check(format, text, parallel, markers, spellings)
     if isinstance(tools, str | Mapping) or callable(tools) or not isinstance(tools, Iterable):

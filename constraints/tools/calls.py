@@ -1,7 +1,7 @@
-"""Calls of tools as a constraint, and back; nothing is ever called.
+"""Tool calls as a constraint, and reading their texts; nothing is ever called.
 
-The text before and between the arguments is that of a wire format (`constraints.tools.wire`); the arguments of each
-tool are those of its own schema. The names of tools differ, so when the arguments begin it is known whose they are.
+The text around the arguments is that of a wire format (`constraints.tools.wire`); the arguments of each tool are those
+of its own schema. The names of tools are distinct, so the tool is known when its arguments begin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Markers: TypeAlias = Literal["text", "tokens"]
 
 
 class ToolCalls(Parsed[tuple[ToolCall, ...]]):
-    """The texts of calls in a format of JSON; made by `tool_calls`. Immutable.
+    """The texts of calls in a JSON format; made by `tool_calls`. Immutable.
 
     Attributes:
         tools: the tools.
@@ -71,9 +71,9 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return compile_visibly_pushdown(self._grammar, work=work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
-        """Return the calls in a text, in order, at least one.
+        """Return the calls in a text, in order; there is at least one.
 
-        Markers that are tokens may be missing, since many decoders leave such tokens out, or be there as text.
+        Markers that are tokens may be missing, because many decoders omit such tokens, or appear as text.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or functions of a type, such as a model's
@@ -113,7 +113,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
 
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts, markers that are tokens read as their names."""
+        """The automaton of the texts, with markers that are tokens read as their names."""
         return compile_visibly_pushdown(self._joined(literal), work=current_work())
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Calls as Python writes them: `[weather(city="Bergen", days=3), now()]`.
+"""Calls in Python syntax: `[weather(city="Bergen", days=3), now()]`.
 
-What a list of constructor calls is to dataclasses (`constraints.types`), this is to functions: each becomes a class of
-its parameters, of which a call would make an instance.
+A list of calls of functions is treated as a list of constructor calls (`constraints.types`): each function becomes a
+class with the function's parameters, so a call of the function is read as a constructor call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEFT_OUT: Any = object()
 
 @dataclasses.dataclass(frozen=True)
 class _Length:
-    """What `Annotated` says of a list's length."""
+    """The length of a list, as an argument of `Annotated`."""
 
     min_length: int
     max_length: int | None
@@ -41,7 +41,8 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
     Attributes:
         functions: the functions, by name.
-        openings: the bracket, the name and the parenthesis with which a list begins that calls a function first.
+        openings: for each function, the bracket, the name and the parenthesis that begin a list whose first call is to
+            this function.
     """
 
     def __init__(self, functions: Sequence[Any], at_most: int | None) -> None:
@@ -53,7 +54,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
         self._calls = dataclass(annotated[calls, _Length(1, at_most)])
 
     def __reduce__(self) -> tuple[type[PythonicCalls], tuple[list[Any], int | None]]:
-        """Pickle what it was made from; the classes of the calls have no names to be found by."""
+        """Pickle the arguments of the constructor, because `pickle` cannot find the classes of the calls by name."""
         return PythonicCalls, (list(self.functions.values()), self._at_most)
 
     def __repr__(self) -> str:
@@ -72,7 +73,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
         return self._calls.to_automaton(work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
-        """Return the calls in a text, in order, at least one.
+        """Return the calls in a text, in order; there is at least one.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text.

@@ -1,4 +1,4 @@
-"""Tool: a name and its arguments, from a function, from a tool as OpenAI's interface has it, or from a schema."""
+"""Tool: a name and its arguments, from a function, from a tool in the form of OpenAI's API, or from a schema."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Tool:
     """A tool as a constraint.
 
     Attributes:
-        name: its name.
+        name: the name of the tool.
         grammar: the JSON texts of its arguments.
-        read: the arguments of such a text.
+        read: returns the arguments in such a text.
         spellings: how strings are spelled, as in `json_schema`.
     """
 
@@ -42,11 +42,11 @@ class Tool:
     spellings: Spellings = "plain"
 
     def as_string(self) -> ByteAutomaton:
-        """Return the JSON strings that hold a text of the arguments.
+        """Return the JSON strings that contain a text of the arguments.
 
         Raises:
-            UnsupportedSchema: the arguments are recursive, or open: what is nested to any depth is not a string that an
-                automaton without a stack reads.
+            UnsupportedSchema: the arguments are recursive or open, so that they nest to any depth, and an automaton
+                without a stack cannot read a string that contains them; or they are too large.
         """
         from constraints.json_schema.strings.spelling import spelled
 
@@ -61,14 +61,15 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings
     """Return a tool from any form in which it may be given.
 
     Raises:
-        SchemaError: its arguments cannot be held, or are not an object.
-        ValueError: it has no name that can be written everywhere; or it is not a tool.
+        SchemaError: the arguments of the tool cannot be supported, or are not an object.
+        TypeError: the argument is not a tool, or its schema is a type.
+        ValueError: the tool has no name that can be written in every format, or its schema has another key.
     """
     name = name_of(tool)
     if isinstance(tool, tuple):
         return _from_schema(name, tool[1], whitespace, spellings)
     if isinstance(tool, Mapping):
-        return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace, spellings)
+        return _from_schema(name, _parameters(name, tool.get("function", tool)), whitespace, spellings)
     known = typed(tool, whitespace=whitespace, spellings=spellings)
     return Tool(name, known.to_visibly_pushdown(), known.parse, spellings)
 
@@ -77,8 +78,8 @@ def name_of(tool: ToolLike) -> str:
     """Return the name of a tool.
 
     Raises:
-        TypeError: it is not a tool.
-        ValueError: it has no name that can be written everywhere.
+        TypeError: the argument is not a tool.
+        ValueError: the tool has no name that can be written in every format.
     """
     if isinstance(tool, tuple) and len(tool) == 2:
         name = tool[0]
@@ -97,11 +98,36 @@ def name_of(tool: ToolLike) -> str:
 
 def _hint(tool: object) -> str:
     if isinstance(tool, type):
-        return f": ({tool.__name__.lower()!r}, {tool.__name__}'s schema) makes a tool of a type"
+        return f": ({tool.__name__.lower()!r}, {_schema_of(tool)}) makes a tool of a type"
     return ": a tool's name is not a tool" if isinstance(tool, str) else ""
 
 
+def _schema_of(kind: type) -> str:
+    """Return what makes a JSON Schema of a type, for a message."""
+    if hasattr(kind, "model_json_schema"):
+        return f"{kind.__name__}.model_json_schema()"
+    return f"pydantic.TypeAdapter({kind.__name__}).json_schema()"
+
+
+def _parameters(name: str, definition: Mapping[str, Any]) -> Any:
+    """Return the schema of the arguments, None if the tool has no arguments.
+
+    Raises:
+        ValueError: the schema is there by another name, as in other interfaces than OpenAI's.
+    """
+    if "parameters" not in definition:
+        for key, value in definition.items():
+            if isinstance(value, Mapping) and ("type" in value or "properties" in value):
+                raise ValueError(
+                    f"the tool {name!r} has no 'parameters', but a schema named {key!r}: "
+                    f"give the pair ({name!r}, tool[{key!r}])"
+                )
+    return definition.get("parameters")
+
+
 def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace, spellings: Spellings) -> Tool:
+    if isinstance(schema, type):
+        raise TypeError(f"the arguments of {name!r} are given by a JSON Schema, not a class: {_schema_of(schema)}")
     if schema is None:
         schema = {"properties": {}, "additionalProperties": False}
     if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":

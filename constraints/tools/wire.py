@@ -1,4 +1,4 @@
-"""Wire formats: how models write the calls of tools.
+"""Wire formats: how models write tool calls.
 
     "llama"             {"name": "f", "parameters": {...}}                       several: "; " between them
     "llama-function"    <function=f>{...}</function>                             several: one after the other
@@ -7,7 +7,7 @@
     "mistral-args"      [TOOL_CALLS]f[ARGS]{...}                                 several: one after the other
     "openai"            [{"type": "function", "function": {"name": "f", "arguments": {...}}}]
     "pythonic"          [f(name=value), ...]                                     several: in the list
-    "openai-string"     the same with the arguments as JSON in a string, as the interface has it
+    "openai-string"     the same, with the arguments as JSON in a string, as in OpenAI's API
 
 Sources:
 
@@ -20,9 +20,9 @@ Sources:
     pythonic            Meta, llama-models, `prompt_format.md` of Llama 3.2 and 3.3, zero shot function calling
     openai              OpenAI, "Chat Completions" reference, `message.tool_calls`; identifiers are the server's
 
-A wire format is what stands before all calls, before the name, between name and arguments, after the arguments,
-between calls, and after all. Blanks in what is JSON are one or none after colons and commas. Markers are text of the
-format that models have tokens of their own for.
+A wire format defines the text before all calls, before the name, between name and arguments, after the arguments,
+between calls, and after all calls. In its JSON, there is at most one space after colons and commas. Markers are texts
+of the format for which models have tokens of their own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WireFormat: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """A text that a model may have a token for."""
+    """A text for which a model may have a token."""
 
     text: str
 
@@ -55,11 +55,11 @@ class Wire:
     """How calls are written.
 
     Attributes:
-        before, behind: around all calls.
-        name: before the name.
-        arguments: between the name and its arguments.
-        end: after the arguments.
-        between: between two calls.
+        before, behind: the text before and after all calls.
+        name: the text before the name.
+        arguments: the text between the name and its arguments.
+        end: the text after the arguments.
+        between: the text between two calls.
         in_string: whether the arguments are JSON in a JSON string.
     """
 

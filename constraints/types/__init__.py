@@ -1,7 +1,7 @@
-"""Python types as constraints, and the model's text back as their values (Koo, Liu & He 2024, section 5.2).
+"""Python types as constraints, and the model's text as their values (Koo, Liu & He 2024, section 5.2).
 
 dataclass(T)    constructor calls, `T(x=1, name="a")`
-typed(T)        JSON, by way of Pydantic's schema of the type
+typed(T)        JSON, using Pydantic's schema of the type
 
     shapes          what a type says about texts
     reflection      types -> shapes             metadata: what `Annotated` adds; parameters: those of constructors
@@ -10,8 +10,8 @@ typed(T)        JSON, by way of Pydantic's schema of the type
     constructor     `dataclass`
 
     generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...; bounds: of numbers
-    validators      what Pydantic checks, and no schema says
-    plain           schemas -> visibly pushdown grammars, integers written plainly
+    validators      checks of Pydantic that no schema expresses
+    plain           schemas -> visibly pushdown grammars, with plain integers
     typed           `typed`
 """
 

@@ -1,4 +1,4 @@
-"""`dataclass(T)`: constructor calls as a constraint, and back (Koo, Liu & He 2024, section 5.2)."""
+"""`dataclass(T)`: constructor calls as a constraint, and reading them (Koo, Liu & He 2024, section 5.2)."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return f"dataclass({getattr(self.annotation, '__qualname__', self.annotation)})"
 
     def to_expr(self) -> Expr:
-        """Return the texts as an expression, to combine with others; `str` of it is the regular expression of section
+        """Return the texts as an expression, to combine with others; its `str` is the regular expression of section
         5.2.
 
         Raises:
-            ValueError: the type is recursive, or so large that it is a grammar.
+            ValueError: the type is recursive, or so large that it needs a grammar.
         """
         if isinstance(self._language, Grammar):
             raise ValueError("a recursive type, or one of this size, is a grammar and not a regular expression")
         return self._language
 
     def to_grammar(self) -> Grammar:
-        """Return the texts as a grammar, of one rule where the type is not recursive."""
+        """Return the texts as a grammar; it has one rule if the type is not recursive."""
         return self._language if isinstance(self._language, Grammar) else Grammar({"whole": self._language}, "whole")
 
     def to_part(self) -> Part:
@@ -58,11 +58,11 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return part_of(self._language)
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts, with a stack where the type is recursive.
+        """Return the automaton of the texts; it has a stack if the type is recursive.
 
         Raises:
-            EmptyLanguage: no value of the type can be written, because each holds another.
-            NondeterministicGrammar: recursive options of a union that begin alike.
+            EmptyLanguage: no value of the type can be written, because each value contains another one.
+            NondeterministicGrammar: a union has recursive options that begin in the same way.
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
         if isinstance(self._language, Grammar):
@@ -70,13 +70,13 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return compile_expr(self._language, work)
 
     def parse(self, text: str) -> T:
-        """Return the value that a constructor call makes; nothing is evaluated but the types' own constructors.
+        """Return the value that a constructor call makes; only the types' own constructors run.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or Python cannot read it, because it is nested
-                more than some 150 deep, or has an integer of more than 4,300 digits; or the constructor of a Pydantic
-                dataclass refuses it, as validators in the class may.
-            Exception: what a `__post_init__` raises.
+                more than about 150 deep, or has an integer of more than 4,300 digits; or the constructor of a Pydantic
+                dataclass refuses it, because of validators in the class, for example.
+            Exception: anything that a `__post_init__` raises.
         """
         if not is_text(text):
             raise TextNotAllowed("half a surrogate pair is not text", text)
@@ -107,24 +107,23 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]: ...
 def dataclass(annotation: Any) -> ConstructorCalls[Any]:
     """Return the constraint of the constructor calls `T(x=1, name="a", child=C(...))` of a dataclass.
 
-    Fields are written by keyword, in their order; those with a default may be left out. What `repr` writes of an
-    instance is allowed, and so is the like in other spellings (`constraints.types.calls`). Fields may be int, float,
-    Decimal, bool, str, None, Literal, Enum, Optional and Union, list, tuple, set, frozenset, dict, date, time,
-    datetime, timedelta, UUID, dataclasses and NamedTuples, recursive ones too, and `Annotated` with bounds, lengths
-    and patterns.
+    Fields are written by keyword, in order; fields with a default may be left out. The `repr` of an instance is
+    allowed, and so are other spellings (`constraints.types.calls`). Fields may be int, float, Decimal, bool, str, None,
+    Literal, Enum, Optional and Union, list, tuple, set, frozenset, dict, date, time, datetime, timedelta, UUID,
+    dataclasses and NamedTuples (including recursive ones), and `Annotated` with bounds, lengths and patterns.
 
-    `repr` writes some values in ways that are not Python, or leaves out what the constructor needs: members of an Enum
-    are `Color.RED` here; fields with `init=False` are not written; fields with `repr=False` are; and of a Pydantic
-    dataclass, fields stand with the alias by which the constructor takes them, if it does not take the name.
+    The exceptions are values whose `repr` is not valid Python, or leaves out what the constructor needs: members of an
+    Enum are written as `Color.RED`; fields with `init=False` are not written; fields with `repr=False` are written; and
+    the fields of a Pydantic dataclass are written with their aliases if its constructor does not take their names.
 
     Args:
         annotation: a dataclass, or any type that is made of those above.
 
     Raises:
-        TypeError: a schema, an instance or a text in place of a type.
-        UnsupportedSchema: a type, or an annotation, that cannot be held; with the field as a pointer.
-        UnsatisfiableSchema: the bounds leave no value.
-        PatternError: a compiled pattern that is not regular.
+        TypeError: the argument is a schema, an instance or a text instead of a type.
+        UnsupportedSchema: a type or an annotation is not supported; the pointer of the error is the field.
+        UnsatisfiableSchema: no value satisfies the bounds.
+        PatternError: a compiled pattern is not regular.
     """
     check_annotation(annotation)
     return ConstructorCalls(annotation)

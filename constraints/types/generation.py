@@ -266,7 +266,8 @@ class ExactSchema(GenerateJsonSchema):
     # What is refused.
 
     def _refused(self, schema: Any) -> JsonSchemaValue:
-        raise UnsupportedSchema(f"no automaton holds what Pydantic takes as {schema['type']!r}")
+        hint = ": Annotated[str, constraints.url().expr] takes URLs as text" if schema["type"] == "url" else ""
+        raise UnsupportedSchema(f"no automaton holds what Pydantic takes as {schema['type']!r}{hint}")
 
     complex_schema = _refused
     fraction_schema = _refused

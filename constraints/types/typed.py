@@ -1,14 +1,14 @@
-"""`typed(T)`: JSON texts of a Python type as a constraint, and back; by way of Pydantic.
+"""`typed(T)`: JSON texts of a Python type as a constraint, and reading them, with Pydantic.
 
-Pydantic says what a type means (its schema, made exact by `constraints.types.generation`), `json_schema` makes the
-automaton, and Pydantic's validator reads the texts. So a text that the constraint allows parses, and what the type's
-serializer writes of an instance, compact or not, is allowed and parses to an equal one; but for what has no JSON or
-reads as something else:
+Pydantic defines the meaning of a type (its schema, made exact by `constraints.types.generation`), `json_schema` makes
+the automaton, and Pydantic's validator reads the texts. So a text that the constraint allows parses; and the text that
+the type's serializer writes for an instance, compact or not, is allowed and parses to an equal instance. The exceptions
+are values that have no JSON or are read as other values:
 
-    infinities and NaN, which Pydantic serializes as null          offsets of seconds, which are cut
-    a value of a union that an earlier option writes alike         computed fields, which are never parsed
+    infinities and NaN, which Pydantic serializes as null          offsets with seconds, which are cut off
+    a value of a union that an earlier option writes equally       computed fields, which are never parsed
     integers of more than 4,300 digits, and values nested more than 200 deep, which Pydantic does not read: the
-    automaton allows them, as it counts neither, and `parse` refuses them
+    automaton allows them, because it does not count digits or depth, and `parse` refuses them
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Typed(JsonTexts[T], Generic[T]):
 
     Attributes:
         annotation: the type, or the function.
-        adapter: what reads and writes its values; `adapter.json_schema()` is a schema to show to a model.
+        adapter: the Pydantic adapter that reads and writes its values; `adapter.json_schema()` is a schema to show to
+            a model.
         schema: the exact schema; numbers in it may be Decimals.
         layout: the schema as it was read, and how its values are written.
     """
@@ -67,11 +68,11 @@ class Typed(JsonTexts[T], Generic[T]):
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: not the adapter, which may be that of a type made for a function's parameters."""
+        """Return the attributes to pickle: all but the adapter, whose type may have been made for a function."""
         return {name: value for name, value in super().__getstate__().items() if name != "adapter"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled, and make the adapter of the type again."""
+        """Restore the pickled attributes, and make the adapter of the type again."""
         self.__dict__.update(state)
         self.adapter = _adapter_of(self.annotation)
 
@@ -109,10 +110,10 @@ class Typed(JsonTexts[T], Generic[T]):
         return value
 
     def value(self, text: str) -> T:
-        """Return what Pydantic reads, whether the constraint would write it so or not.
+        """Return the value that Pydantic reads, even if the constraint does not allow the text.
 
         Raises:
-            TextNotAllowed: the text is the JSON of no value of the type; or functions of the type refuse it.
+            TextNotAllowed: the text is not the JSON of a value of the type; or functions of the type refuse it.
         """
         from pydantic import ValidationError
 
@@ -145,15 +146,15 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
     Args:
         annotation: a dataclass, NamedTuple, TypedDict, Pydantic model, Enum, or any annotation that Pydantic takes:
             Literal, Optional, Union, list, set, tuple, dict, datetime, date, UUID, Decimal, Annotated with bounds, ...
-            Or a function: then texts are objects of its parameters, and `parse` gives them as a dict, which
+            Or a function: then texts are objects of its parameters, and `parse` returns them as a dict, which
             `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
             take any JSON. The function is never called.
-        whitespace: where blanks may stand, as in `json_schema`.
+        whitespace: the white space that is allowed, as in `json_schema`.
         spellings: how strings and names are spelled, as in `json_schema`.
 
     Raises:
-        TypeError: a schema, an instance or a text in place of a type.
-        UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
+        TypeError: the argument is a schema, an instance or a text instead of a type.
+        UnsupportedSchema: a part of the type cannot be expressed exactly; see `constraints.types.generation`.
         UnsatisfiableSchema: the type has no values.
     """
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
@@ -178,7 +179,7 @@ def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
     """Yield the name and the type of each parameter of a function, and whether it is required.
 
     Raises:
-        UnsupportedSchema: one that cannot be given by name, or hints that cannot be resolved.
+        UnsupportedSchema: a parameter cannot be given by name, or type hints cannot be resolved.
     """
     try:
         signature = inspect.signature(function)
@@ -188,7 +189,12 @@ def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
         raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
     for name, parameter in signature.parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise UnsupportedSchema("parameters are given by name, one by one", pointer=f"/{name}")
+            reason = f"arguments are given by name, one by one, and this parameter is {parameter.kind.description}"
+            raise UnsupportedSchema(reason, pointer=f"/{name}")
+        if name == "self" and inspect.isfunction(function):
+            raise UnsupportedSchema(
+                "a method needs its object: pass it bound, as in `instance.method`", pointer="/self"
+            )
         yield name, hints.get(name, Any), parameter.default is parameter.empty
 
 

@@ -2,23 +2,23 @@
 
     slot = arena.add(automaton)                 a number; slot 0 allows everything
     at = arena.starts([slot, 0, slot])          the state of each sequence
-    arena.apply_(logits, at)                    minus infinity for forbidden tokens, less what others cost
+    arena.apply_(logits, at)                    forbids tokens (minus infinity), and subtracts the costs of others
     at = arena.advance(at, tokens)
 
-Automata may be added and dropped while others are in use, because the state of a sequence does not say where tables
-lie. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation` is the same: it
-changes only when an automaton needs larger shapes than any before (`decoding.arena.program.Shape`).
+Automata may be added and dropped while others are in use, because the state of a sequence does not depend on where the
+tables are in memory. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation`
+does not change: it changes only if an automaton needs larger shapes than all before (`decoding.arena.program.Shape`).
 
-On the CPU the native core makes the steps (`decoding.arena.on_cpu`), on a GPU kernels do (`decoding.arena.on_gpu`);
-elsewhere, and inside `torch.compile` on the CPU, they are tensor operations (`decoding.arena.program`).
+Steps run in the native core on the CPU (`decoding.arena.on_cpu`), and as kernels on a GPU (`decoding.arena.on_gpu`).
+Elsewhere, and inside `torch.compile` on the CPU, they are tensor operations (`decoding.arena.program`).
 
-Arguments are checked before they are used: types, shapes and devices everywhere, and values where they are on the host,
-so on the CPU all of them. Every method raises TypeError or ValueError for arguments that do not fit the arena.
+Arguments are checked before they are used: types, shapes and devices always, and values if they are on the host (on the
+CPU, all of them). Every method raises TypeError or ValueError for arguments that do not fit the arena.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 import torch
@@ -57,11 +57,11 @@ class Arena:
     Attributes:
         vocabulary: the tokens.
         width: V, the width of the model's logits; tokens past the vocabulary are never allowed.
-        begin, end: the range of tokens that masks and logits cover: all, or this process's part.
-        device: where the tables and the states of sequences live.
-        max_depth: the most symbols on a stack; 0 for none.
-        configurations: P, the configurations that a sequence carries.
-        generation: the number of times that the shapes of a step have changed.
+        begin, end: the range of tokens that masks and logits cover: all tokens, or this process's part.
+        device: the device of the tables and of the states of sequences.
+        max_depth: the maximum number of symbols on a stack; 0 for no stack.
+        configurations: P, the number of configurations that a sequence carries.
+        generation: how many times the shapes of a step have changed.
     """
 
     def __init__(
@@ -76,22 +76,22 @@ class Arena:
         max_slots: int = 1024,
         part: tuple[int, int] | None = None,
     ) -> None:
-        """Make an arena that holds slot 0 alone.
+        """Make an arena with only slot 0.
 
         Args:
             vocabulary: the tokens.
-            device: where tables and states live.
-            width: the width of the model's logits, if more than the vocabulary's.
+            device: the device of tables and states.
+            width: the width of the model's logits, if it is greater than that of the vocabulary.
             max_bytes: the memory for all automata together, in bytes.
-            max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
-            configurations: the most configurations of a sequence: what the most ambiguous grammar needs.
-            max_slots: the most automata at once.
-            part: with logits that are sharded over the vocabulary, this process's tokens, from the first number up to
-                the second. Masks cover these; tokens keep their numbers.
+            max_depth: the maximum number of symbols on a stack; texts that need more are not allowed.
+            configurations: the maximum number of configurations of a sequence, as the most ambiguous grammar needs.
+            max_slots: the maximum number of automata at once.
+            part: for logits that are sharded over the vocabulary, this process's tokens, from the first number up to
+                but excluding the second. Masks cover these tokens; tokens keep their numbers.
 
         Raises:
             TypeError: `vocabulary` is not a vocabulary.
-            ValueError: `width` is less than the vocabulary's, or `part` is not within it.
+            ValueError: `width` is less than that of the vocabulary, or `part` is not within `width`.
             LimitExceeded: not even slot 0 fits.
         """
         self.vocabulary = checked_vocabulary(vocabulary)
@@ -124,14 +124,14 @@ class Arena:
         width: int | None = None,
         max_depth: int = MAX_DEPTH,
     ) -> Arena:
-        """Make an arena of the size that some automata take, and add them: slots 1, 2, ... in their order.
+        """Make an arena of the size that the given automata take, and add them in order, as slots 1, 2, ...
 
         Args:
-            automata: at least one, all over one vocabulary.
+            automata: at least one automaton, all over one vocabulary.
             device, width, max_depth: as for the constructor.
 
         Raises:
-            ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
+            ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as for the constructor and `add`.
         """
         vocabulary = automata[0].vocabulary
         for automaton in automata:
@@ -156,7 +156,7 @@ class Arena:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that automata take, of `max_bytes`."""
+        """The bytes that the automata take, at most `max_bytes`."""
         return 4 * self._heap.taken
 
     @property
@@ -166,27 +166,28 @@ class Arena:
 
     @property
     def slot_sizes(self) -> dict[int, int]:
-        """The bytes of each slot that is in use."""
+        """The size in bytes of each slot that is in use."""
         return {slot: 4 * int(self._heap.sizes[slot]) for slot in self._heap.slots}
 
     def add(self, automaton: TokenAutomaton) -> int:
         """Copy an automaton into the arena.
 
         Returns:
-            Its slot, which `starts` takes.
+            Its slot, for `starts`.
 
         Raises:
             VocabularyError: the automaton is over another vocabulary.
-            EmptyLanguage: every text needs a higher stack than `max_depth`.
-            LimitExceeded: no room or no slot is left, or the automaton needs more configurations than sequences carry.
+            EmptyLanguage: every text needs more than `max_depth` symbols on the stack.
+            LimitExceeded: no memory or no slot is left, or the automaton needs more configurations than sequences
+                carry.
         """
         return self.enter(self.block(automaton))
 
     def block(self, automaton: TokenAutomaton) -> Block:
-        """Return what `enter` copies into the arena; any thread may make it, and it may be entered more than once.
+        """Return the block that `enter` copies into the arena. Any thread may make it; it may be entered repeatedly.
 
         Raises:
-            VocabularyError, LimitExceeded: as `add`.
+            VocabularyError, LimitExceeded: as for `add`.
         """
         check_vocabulary(automaton, self.vocabulary)
         return self._block_of(machine_of(automaton, self.max_depth, Work(self._limits)))
@@ -195,7 +196,7 @@ class Arena:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
     def enter(self, block: Block) -> int:
-        """Copy a block of this arena's into it; returns and raises as `add`."""
+        """Copy a block that this arena made into it; results and errors are those of `add`."""
         if block.is_empty:
             raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         slot = self._heap.free_slot()
@@ -203,7 +204,7 @@ class Arena:
         return slot
 
     def drop(self, slot: int) -> None:
-        """Remove an automaton, which no sequence may use any more.
+        """Remove an automaton; no sequence may use it any more.
 
         Raises:
             KeyError: the slot is not in use, or is 0.
@@ -214,7 +215,7 @@ class Arena:
         self._least.pop(slot, None)
 
     def compact(self) -> None:
-        """Move automata together; the states of sequences stay valid."""
+        """Move the automata together in memory; the states of sequences stay valid."""
         self._heap.compact()
 
     def _put(self, slot: int, block: Block) -> None:
@@ -232,13 +233,15 @@ class Arena:
         """Return the start states of sequences, each in the automaton of its slot, `[B]`.
 
         Raises:
-            TypeError, ValueError: a slot is not in use; not checked for a tensor on a device.
+            TypeError, ValueError: a slot is not in use. This is not checked for a tensor on a device.
         """
         if isinstance(slots, Tensor):
             check_vector("slots", slots, slots.numel(), slots.device)
             numbers = slots.tolist() if slots.device.type == "cpu" and not torch.compiler.is_compiling() else ()
             slot = slots.long()
         else:
+            if not isinstance(slots, Iterable):
+                raise TypeError(f"slots are a list, even if there is one: [slot], not {slots!r}")
             numbers = list(slots)
             slot = torch.tensor(numbers, dtype=torch.int64)
         for number in numbers:
@@ -257,7 +260,7 @@ class Arena:
             steps.check(at)
 
     def min_tokens(self, slot: int) -> int:
-        """Return the fewest tokens of a text of a slot's automaton, the end token counted.
+        """Return the length in tokens of the shortest text of a slot's automaton, including the end token.
 
         Raises:
             ValueError: the slot is not in use.
@@ -266,17 +269,17 @@ class Arena:
         return self._least[slot]
 
     def remaining(self, at: Sequences) -> Tensor:
-        """Return the fewest tokens that each sequence still needs, the end token counted, `[B]`."""
+        """Return the least number of tokens that each sequence still needs, including the end token, `[B]`."""
         self._check_values(at)
         return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
 
     def ended(self, at: Sequences) -> Tensor:
-        """Return which sequences have written their end token, `[B]` bool."""
+        """Return whether each sequence has written its end token, `[B]` bool."""
         self._check_shapes(at)
         return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
-        """Return which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
+        """Return whether each sequence has a token that was not allowed, or has overflowed, `[B]` bool."""
         self._check_shapes(at)
         return (at.row[:, :, 0] == DEAD).all(1)
 
@@ -284,7 +287,7 @@ class Arena:
         """Raise if a sequence has overflowed; waits for the device.
 
         Raises:
-            TooManyConfigurations: a sequence has more derivations side by side than it carries.
+            TooManyConfigurations: a sequence has more derivations side by side than it may carry.
         """
         self._check_shapes(at)
         if rows := at.overflowed.nonzero().flatten().tolist():
@@ -293,19 +296,19 @@ class Arena:
             )
 
     def forced(self, at: Sequences) -> Tensor:
-        """Return the only token that each sequence may write, or -1 if there are several or none, `[B]`."""
+        """Return the only token that each sequence may write next, or -1 if there are several or none, `[B]`."""
         self._check_values(at)
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Return the state of each sequence after one more token, `[B]` integers below V; `at` stays as it is.
+        """Return the state of each sequence after one more token, `[B]` integers below V; `at` is unchanged.
 
-        A token that is not allowed leads to a state that allows nothing. After the end token every token leads to the
+        A token that is not allowed leads to a state that allows nothing. After the end token, every token leads to the
         same state.
 
         Raises:
-            TypeError, ValueError: there are too many or too few tokens, or on the CPU a token is not below V.
-            LimitExceeded: an ambiguous grammar has too many configurations to be told apart in one step.
+            TypeError, ValueError: there are too many or too few tokens, or (on the CPU) a token is not below V.
+            LimitExceeded: an ambiguous grammar has too many configurations to tell apart in one step.
         """
         steps = self._native if self.configurations == 1 else None
         if steps is not None and (after := unless_refused(steps.advance, at, tokens)) is not None:
@@ -336,8 +339,8 @@ class Arena:
 
         Args:
             at: the states of the sequences.
-            remaining: the number of tokens that may still be written, the next one and the end token included, `[B]` or
-                one number. A token is then allowed only if the text can still be completed after it.
+            remaining: the number of tokens that may still be written, including the next one and the end token, `[B]`
+                or one number. A token is then allowed only if the text can still be completed after it.
         """
         num_words = -(-(self.end - self.begin) // 32)
         if (kernels := self._kernels) is not None:
@@ -362,13 +365,13 @@ class Arena:
         return None if remaining is None else limit_of(remaining, len(at.slot), self._heap.places.device)
 
     def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
-        """Return the allowed tokens of each sequence, ascending; waits for the device."""
+        """Return the allowed tokens of each sequence, in ascending order; waits for the device."""
         return [row.nonzero().flatten() + self.begin for row in self.mask(at, remaining)]
 
     def excess(self, at: Sequences) -> Tensor:
-        """Return by how many tokens each token makes a text longer than the shortest, `[B, V]`.
+        """Return by how many tokens each token makes the text longer than the shortest text, `[B, V]`.
 
-        The numbers of tokens that are not allowed mean nothing.
+        The values of tokens that are not allowed have no meaning.
         """
         self._check_values(at)
         return excess(self._program, at, self.begin, self.end)
@@ -381,15 +384,15 @@ class Arena:
         *,
         wrap_up: Tensor | None = None,
     ) -> Tensor:
-        """Write minus infinity over the logits of forbidden tokens and subtract what tokens cost, in place.
+        """Set the logits of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
         Args:
-            logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens; each in its own place in
-                memory, so not what `Tensor.expand` returns.
+            logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens; elements must not share
+                memory, as they do in the result of `Tensor.expand`.
             at: the states of the sequences.
             remaining: as for `bitmask`.
-            wrap_up: `[B]` float32, a soft close: what is taken off a logit for each token by which the text becomes
-                longer than the shortest; 0 for nothing.
+            wrap_up: `[B]` float32, the amount subtracted from a logit for each token by which its token makes the text
+                longer than the shortest text; 0 for none.
 
         Returns:
             `logits`.

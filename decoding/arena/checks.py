@@ -98,8 +98,10 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
     if logits.dtype not in _FLOATS:
         raise TypeError(f"logits are of a floating-point type, not {logits.dtype}")
     if logits.shape != (size, width):
+        is_wide = logits.dim() == 2 and logits.shape[1] > width
+        hint = ": for a model that pads its logits, make the arena with `width`" if is_wide else ""
         raise ValueError(
-            f"logits have the shape {list(logits.shape)}, and there are {size} sequences and {width} tokens"
+            f"logits have the shape {list(logits.shape)}, and there are {size} sequences and {width} tokens{hint}"
         )
     if logits.device != device:
         raise ValueError(f"logits are on {logits.device}, and the arena on {device}")

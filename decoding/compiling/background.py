@@ -1,21 +1,22 @@
-"""Compile in the background: a server requests an automaton, reads the prompt meanwhile, and takes the automaton when
-the first token is due.
+"""Compile in the background: a server requests an automaton, reads the prompt in the meantime, and takes the automaton
+when the first token is due.
 
-    BackgroundCompiler      threads that compile, and a cache of what they made
+    BackgroundCompiler      threads that compile, and a cache of their automata
     Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
 
-The native core runs without Python's global lock, so compiling runs beside a forward pass. Requests for the same
-content at the same time share one compilation, which stops when nobody waits for it any more. Automata are kept by
-content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
-Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
+The native core runs without Python's global interpreter lock, so it compiles in parallel with a forward pass.
+Concurrent requests for the same content share one compilation, which stops when all of them have been cancelled.
+Automata are cached by content (`decoding.compiling.content`) up to a number of bytes; the least recently requested one
+is dropped first. Failures are not cached, because a compilation that exceeded its time limit on a busy machine may
+succeed the next time.
 
-A slow compilation does not delay the others: each gets several turns, with threads of their own, each ten times as long
-as the one before. What is not done within one turn begins again in the next. So the first turn's queue is short
-whatever is asked for, and the wasted turns take a ninth of the last one at most.
+A slow compilation does not delay the others. Each compilation gets several turns, each ten times as long as the one
+before, and each turn has threads of its own. A compilation that does not finish within one turn starts again in the
+next. So the queue of the first turn is always short, and the wasted turns take at most a ninth of the last one.
 
-Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
-as the bound (they differ a thousandfold in size); to keep what was done in a turn, which construction would have to
-allow for.
+Rejected: processes instead of threads (automata would have to be copied between them); a bound on the number of
+automata (they differ a thousandfold in size); keeping the work done in a turn (every construction would have to support
+this).
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _FIRST_TURN: Final = 0.02
 class Compiling(Future[TokenAutomaton]):
     """A request for an automaton; made by `BackgroundCompiler.submit`.
 
-    `result` waits for the automaton, and raises what compiling it raised. `cancel` gives the request up at any time
-    before it is done; the compilation itself stops when all requests for it have been given up.
+    `result` waits for the automaton, and raises the error of the compilation if there was one. `cancel` gives the
+    request up at any time before it is done; the compilation itself stops when all requests for it have been given up.
     """
 
     def __init__(self, job: _Job | None) -> None:
@@ -55,7 +56,7 @@ class Compiling(Future[TokenAutomaton]):
         self._job = job
 
     def cancel(self) -> bool:
-        """Give the request up; return False if it was done before."""
+        """Give the request up; return False if it was already done."""
         cancelled = super().cancel()
         job, self._job = self._job, None
         if cancelled and job is not None:
@@ -86,9 +87,9 @@ class _Job:
 
 
 class BackgroundCompiler:
-    """Compiles in threads, and keeps what it made; safe to share between threads.
+    """Compiles in threads and caches the automata; safe to share between threads.
 
-    Leaving it as a context, or `close`, gives up all that is under way.
+    `close`, or leaving a `with` statement, gives up all requests that are not done.
     """
 
     def __init__(
@@ -102,13 +103,13 @@ class BackgroundCompiler:
         """Make a compiler.
 
         Args:
-            max_bytes: how much memory the tables of all automata that are kept may take, by their `nbytes`; those that
-                somebody holds live on when they go.
-            threads: how many compilations run at a time in each turn; others wait in the order in which they were
-                asked for.
-            limits: how much each compilation may take.
-            complete: whether the tables of an automaton are made as well, after it has been handed over, so that an
-                arena finds them there. What exceeds the limits stays without.
+            max_bytes: the memory that the tables of all cached automata may take, by their `nbytes`. Automata that are
+                in use elsewhere stay in memory when the cache drops them.
+            threads: the number of compilations that run at a time in each turn; others wait in the order of their
+                requests.
+            limits: the limits of each compilation.
+            complete: whether the tables of an automaton are also made, after it has been handed over, so that an arena
+                finds them ready. If they exceed the limits, they are not made.
         """
         self.max_bytes = max_bytes
         self._limits = limits
@@ -130,12 +131,12 @@ class BackgroundCompiler:
         self.close()
 
     def __len__(self) -> int:
-        """Return how many automata are kept."""
+        """Return the number of cached automata."""
         return len(self._kept)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the tables of all automata that are kept, in bytes; those of lazy ones grow as they are used."""
+        """The memory of the tables of all cached automata, in bytes; it grows as lazy automata are used."""
         with self._lock:
             return sum(automaton.nbytes for automaton in self._kept.values())
 
@@ -148,7 +149,7 @@ class BackgroundCompiler:
         terminals: Terminals | None = None,
         tokenization: Literal["any", "canonical"] = "any",
     ) -> Compiling:
-        """Request an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
+        """Request an automaton; the arguments, and the errors of the result, are those of `tokenfst.compile`.
 
         Returns:
             A request, which is done at once if the automaton is in the cache.
@@ -180,12 +181,12 @@ class BackgroundCompiler:
         return request
 
     def clear(self) -> None:
-        """Forget all automata that are kept."""
+        """Drop all cached automata."""
         with self._lock:
             self._kept.clear()
 
     def close(self) -> None:
-        """Give up all requests that are not done, forget all automata, and wait for the threads to end."""
+        """Give up all requests that are not done, drop all automata, and wait for the threads to end."""
         with self._lock:
             self._closed = True
             requests = [request for job in self._under_way.values() for request in job.waiting]

@@ -1,13 +1,13 @@
-"""Cache keys of constraints, by content: equal constraints have equal keys, whichever objects they are.
+"""Cache keys of constraints, by content: equal constraints have equal keys, even if they are different objects.
 
-A server reads a schema again for each request, so constraints are compared by what they say. The key is the fingerprint
+A server reads a schema again for each request, so constraints are compared by their content. The key is the fingerprint
 of a tree: numbers, texts and arrays by their bytes, nodes of expressions and automata by their kind and their parts. A
-constraint with a grammar, visibly pushdown or general, has the key of its grammar; where items of arrays must differ,
-of these arrays too. Any other constraint, such as one of calls of Python functions, is its own key, compared by its own
+constraint with a grammar, visibly pushdown or general, has the key of its grammar and, if items of arrays must differ,
+of these arrays. Any other constraint, such as calls of Python functions, is its own key and is compared by its own
 equality.
 
-Rejected: pickles (functions that read values back are part of constraints, and cannot always be pickled); the hash of
-Python (64 bits are too few to trust an automaton to, and tables have none).
+Rejected: pickles (constraints contain functions that read values back, which cannot always be pickled); Python's hash
+(64 bits are too few to rely on, and tables have no hash).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Constraints as they are given to a call, and the automata that they are.
+"""Constraints as arguments of a call, and their automata.
 
 A constraint is anything that `tokenfst.compile` takes, an automaton over the call's vocabulary, a future of one
-(`decoding.BackgroundCompiler`), or None where anything may be written. A list has one constraint for each prompt.
+(`decoding.BackgroundCompiler`), or None if anything may be written. A list has one constraint for each prompt.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def constrained(
         One automaton, future or None for each constraint given.
 
     Raises:
-        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         VocabularyError: an automaton is over another vocabulary, or the vocabulary has no end token.
-        ValueError: `at_text_start` with an automaton that was compiled without it.
+        ValueError: `at_text_start` is true, and an automaton was compiled without it.
     """
     check_has_end(vocabulary)
     several: Sequence[Any] = constraint if isinstance(constraint, list | tuple) else [constraint]
@@ -72,7 +72,10 @@ def _constrained(constraint: Any, vocabulary: Vocabulary, at_text_start: bool, l
 def check_count(number: int, prompts: int) -> None:
     """Raise ValueError unless there is one constraint, or one for each prompt."""
     if number not in (1, prompts):
-        raise ValueError(f"there are {number} constraints for {prompts} prompts: give one for all, or one for each")
+        hint = "; constraints.choice([...]) is one constraint, for one of several texts" if prompts == 1 else ""
+        raise ValueError(
+            f"there are {number} constraints for {prompts} prompts: give one for all, or one for each{hint}"
+        )
 
 
 def check_has_end(vocabulary: Vocabulary) -> None:
@@ -94,9 +97,9 @@ def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | Non
     """Return the automaton of a constraint; waits for one that is being compiled.
 
     Raises:
-        IncompleteOutput: its shortest text takes more than `max_new_tokens` tokens.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens` tokens.
         VocabularyError: the automaton is over another vocabulary.
-        Exception: what compiling it raised.
+        Exception: the error of the compilation.
     """
     automaton: TokenAutomaton | None = one.result() if isinstance(one, Future) else one
     if automaton is None:
@@ -108,11 +111,11 @@ def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | Non
 
 
 def check_width(width: int, vocabulary: Vocabulary) -> None:
-    """Raise unless logits may be those of a model with the vocabulary.
+    """Check that logits of this width may belong to a model with the vocabulary.
 
     Raises:
-        ValueError: they do not cover it.
-        VocabularyError: they are more than twice as wide, so they are another model's.
+        ValueError: the logits are narrower than the vocabulary.
+        VocabularyError: the logits are more than twice as wide, so they belong to another model.
     """
     if width < len(vocabulary):
         raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
@@ -121,10 +124,10 @@ def check_width(width: int, vocabulary: Vocabulary) -> None:
 
 
 def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:
-    """Raise unless a text of an automaton fits a limit.
+    """Check that some text of an automaton fits a limit.
 
     Raises:
-        IncompleteOutput: the shortest takes more tokens.
+        IncompleteOutput: the shortest text takes more tokens.
     """
     if not automaton.fits(automaton.start, max_new_tokens):
         least = automaton.min_tokens(automaton.start)
@@ -140,12 +143,12 @@ def automata_for(
     at_text_start: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[TokenAutomaton]:
-    """Return the automaton of each prompt, for loops that keep states on the host; waits for those being compiled.
+    """Return the automaton of each prompt, for loops that keep states on the host; waits for running compilations.
 
     Raises:
         ValueError: a prompt has no constraint, or there are more or fewer constraints than prompts.
         IncompleteOutput: the shortest text of a prompt takes more than `max_new_tokens` tokens.
-        Exception: as `constrained`.
+        Exception: as for `constrained`.
     """
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
     check_count(len(each), prompts)

@@ -1,4 +1,4 @@
-"""Numbers of tokens as they are given to a call."""
+"""Numbers of tokens as arguments of a call."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MOST: Final = 1 << 62
 
 
 def token_count(name: str, value: SupportsIndex) -> int:
-    """Return a number of tokens as an integer; one of more than 62 bits is as good as no limit, and so is the result.
+    """Return a number of tokens as an integer; one of more than 62 bits means no limit, and so does the result.
 
     Args:
         name: the name of the argument, for the message.
-        value: the number, of any type of integers.
+        value: the number, of any integer type.
 
     Raises:
-        TypeError: it is not an integer.
+        TypeError: `value` is not an integer.
     """
     try:
         return min(index(value), _MOST)

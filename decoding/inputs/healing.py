@@ -1,18 +1,19 @@
 """Token healing: remove the last tokens of a prompt, and let the text begin with their bytes.
 
-A prompt that ends in `"name": "Jo` may end in a token `Jo` after which the model, which has read `John` as one token,
-does not expect `hn`. So the token is taken off the prompt, and what is written is constrained to begin with `Jo`: with
-this token, with shorter ones, or with one that goes beyond it into the constraint's language (Lundberg 2023, "The Art
-of Prompt Design: Prompt Boundaries and Token Healing").
+A prompt that ends in `"name": "Jo` may end in a token `Jo`. A model that was trained on `John` as one token does not
+expect `hn` after it. So the token is removed from the prompt, and the text is constrained to begin with `Jo`: with this
+token, with shorter ones, or with one that extends beyond it into the constraint's language (Lundberg 2023, "The Art of
+Prompt Design: Prompt Boundaries and Token Healing").
 
     Healed         any automaton over tokens, with bytes before its texts; nothing is compiled again
     Unspelled      the state after a part of these bytes
-    heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
+    heal(...)      a prompt and an automaton -> the rest of the prompt, and a `Healed` automaton
 
-The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
-language is that after any tokens with these bytes. States beyond the prefix are the automaton's own.
+A token may begin within the prefix and end in the automaton's language. The automaton accepts every tokenization of its
+texts, so its state after such a token is the one after any tokens that write the same bytes of its language. States
+after the prefix are the automaton's own.
 
-Rejected: an automaton of prefix and language (compiled again for each prompt); a walk over bytes (the automata at hand
+Rejected: an automaton of prefix and language (compiled again for each prompt); a walk over bytes (the given automata
 are over tokens).
 """
 
@@ -32,6 +33,7 @@ from automata.errors import EmptyLanguage, VocabularyError
 from automata.texts import text_bytes
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.misuse import check_automaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
@@ -51,12 +53,12 @@ class Unspelled:
 class Healed(TokenAutomaton):
     """All tokenizations of a prefix followed by a text of an automaton.
 
-    Its states are `Unspelled`, and after the prefix those of the automaton. Where the automaton knows tokens by name
-    (`tokenfst.finite.terminals`), a token that reaches from the prefix into the language counts as its bytes.
+    Its states are `Unspelled`, and after the prefix those of the automaton. If the automaton has names of tokens
+    (`tokenfst.finite.terminals`), a token that extends from the prefix into the language is read as its bytes.
 
     Attributes:
         inner: the automaton.
-        prefix: the bytes that come first; not a part of what `text` gives.
+        prefix: the bytes that come first; `text` does not return them.
     """
 
     def __init__(self, inner: TokenAutomaton, prefix: bytes) -> None:
@@ -65,7 +67,7 @@ class Healed(TokenAutomaton):
         Raises:
             EmptyLanguage: no tokens spell the prefix and a text.
             VocabularyError: a token that begins within the prefix continues with bytes that no tokens spell, so that
-                nothing is known of what comes after them; never where every byte is a token by itself.
+                the state after it is unknown; this never happens if every byte is a token by itself.
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
                 depend on those before them; or the detokenizer is a transducer, whose state the prefix decides; or
                 weights are of tokens and not of bytes.
@@ -98,7 +100,7 @@ class Healed(TokenAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """Memory of the inner automaton in bytes."""
+        """The memory of the inner automaton in bytes."""
         return self.inner.nbytes
 
     @property
@@ -108,11 +110,11 @@ class Healed(TokenAutomaton):
 
     @property
     def initial_cost(self) -> float:
-        """What every text costs before its first token."""
+        """The cost of every text before its first token."""
         return self.inner.initial_cost
 
     def token_costs(self, state: Any) -> tuple[IntArray, npt.NDArray[np.float32]]:
-        """Return the tokens that do not cost 0 in a state; see `TokenAutomaton.token_costs`. The prefix is free."""
+        """Return the tokens whose cost in a state is not 0; see `TokenAutomaton.token_costs`. The prefix is free."""
         if not isinstance(state, Unspelled):
             return self.inner.token_costs(state)
         if not isinstance(self.inner, WeightedTokenAutomaton):
@@ -131,7 +133,7 @@ class Healed(TokenAutomaton):
         return self.inner.weight(text[len(self.prefix) :])
 
     def is_final(self, state: Any) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end in a state."""
         return not isinstance(state, Unspelled) and self.inner.is_final(state)
 
     def advance(self, state: Any, token: int) -> Any:
@@ -148,11 +150,11 @@ class Healed(TokenAutomaton):
         return reached
 
     def key(self, state: Any) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return a key for a state; see `TokenAutomaton.key`."""
         return (-1, state.written) if isinstance(state, Unspelled) else self.inner.key(state)
 
     def min_tokens(self, state: Any) -> int:
-        """Return the least number of tokens from a state to the end of the text, the end token counted."""
+        """Return the least number of tokens from a state to the end of the text, including the end token."""
         return self._least[state.written] if isinstance(state, Unspelled) else self.inner.min_tokens(state)
 
     def text(self, token_ids: Any) -> bytes:
@@ -249,21 +251,25 @@ class Healed(TokenAutomaton):
 def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 4) -> tuple[list[int], Healed]:
     """Remove the last tokens of a prompt, and put their bytes before the texts of an automaton.
 
-    The tokens removed are the longest suffix of the prompt, of at most `max_tokens` tokens that write text, such that
-    some longer token begins with its bytes.
+    The removed tokens are the longest suffix of the prompt, of at most `max_tokens` tokens that write text, such that
+    some longer token begins with the bytes of the suffix.
 
     Args:
         prompt: token ids; the first is never removed, because a model has to read something.
-        automaton: what is to be written after the prompt, as a continuation.
-        max_tokens: the most tokens that are removed.
+        automaton: the constraint on the text after the prompt, as a continuation of it.
+        max_tokens: the maximum number of tokens to remove.
 
     Returns:
-        The rest of the prompt, and the automaton whose texts begin with the bytes of the removed tokens. If none are
-        removed, it has the texts of the given one.
+        The rest of the prompt, and an automaton whose texts begin with the bytes of the removed tokens. If no tokens
+        are removed, it has the texts of the given automaton.
 
     Raises:
-        EmptyLanguage, ValueError: as `Healed`.
+        EmptyLanguage, ValueError: as for `Healed`.
+        TypeError: the prompt is a text, or the automaton is not a token automaton.
     """
+    if isinstance(prompt, str):
+        raise TypeError('the prompt is token ids, tokenizer(prompt)["input_ids"], and not a text')
+    check_automaton(automaton)
     vocabulary = automaton.vocabulary
     known, kept, tail = tokens_by_bytes(vocabulary), len(prompt), b""
     prefix = b""

@@ -1,6 +1,6 @@
 """Prompts as the model reads them.
 
-A prompt is a text, which the tokenizer encodes, or a list of token ids, which is taken as it is. A flat list of token
+A prompt is a text, which the tokenizer encodes, or a list of token ids, which is used unchanged. A flat list of token
 ids is one prompt.
 """
 
@@ -35,7 +35,8 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts) -> list[list[int]]:
             'its token ids, encoded["input_ids"].tolist()'
         )
     if isinstance(prompts, bytes | Tensor) or not isinstance(prompts, Sequence):
-        raise TypeError(f"prompts are texts or lists of token ids, not {type(prompts).__name__}")
+        hint = ": ids.tolist() makes lists of them" if isinstance(prompts, Tensor) else ""
+        raise TypeError(f"prompts are texts or lists of token ids, not {type(prompts).__name__}{hint}")
     is_one = isinstance(prompts, str) or (len(prompts) > 0 and all(isinstance(token, int) for token in prompts))
     several: Any = [prompts] if is_one else prompts
     return [_tokens(tokenizer, prompt, number) for number, prompt in enumerate(several)]
@@ -48,14 +49,25 @@ def _tokens(tokenizer: Any, prompt: Any, number: int) -> list[int]:
         encoded: list[int] = tokenizer(prompt)["input_ids"]
         return encoded or [first_token(tokenizer)]
     if isinstance(prompt, bytes) or not isinstance(prompt, Sequence) or not all(isinstance(one, int) for one in prompt):
-        raise TypeError(f"prompt {number} is a text or a list of token ids, not {type(prompt).__name__}")
+        raise TypeError(f"prompt {number} is a text or a list of token ids, not {type(prompt).__name__}{_hint(prompt)}")
     if not prompt:
         raise ValueError(f"prompt {number} has no tokens: begin with the model's first special token")
     return list(prompt)
 
 
+def _hint(prompt: Any) -> str:
+    """Return what was probably meant by a value that is no prompt, for an error message."""
+    message = prompt[0] if isinstance(prompt, list) and prompt else prompt
+    if isinstance(message, Mapping) and "content" in message:
+        return (
+            ": a conversation is made token ids by "
+            "tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)"
+        )
+    return ": prompt.tolist() makes a list of them" if isinstance(prompt, Tensor) else ""
+
+
 def first_token(tokenizer: Any) -> int:
-    """Return the token that an empty prompt begins with.
+    """Return the token that stands for an empty prompt.
 
     Raises:
         ValueError: the tokenizer has neither a first nor a last special token.

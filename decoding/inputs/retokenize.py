@@ -1,15 +1,15 @@
 """Model-preferred tokenization: the tokens with which a model itself would have written a text.
 
-DOMINO's Algorithm 3 (Beurer-Kellner, Fischer & Vechev 2024, appendix B): at each place, of the tokens that the rest of
-the text begins with, the one that the model finds likeliest. That is greedy decoding of a constraint that holds one
-text, and takes a forward pass for each token.
+DOMINO's Algorithm 3 (Beurer-Kellner, Fischer & Vechev 2024, appendix B) takes, at each position, the token that the
+model finds likeliest among those with which the rest of the text begins. This is greedy decoding with a constraint that
+allows only this text, and takes a forward pass for each token.
 
-Here it takes a few for the whole text: tokens for all of the rest are proposed, the longest at each place, and one pass
-tells at every place of them what the model prefers. Where it prefers another token, that one is taken, and the rest is
-proposed again. The result is that of the algorithm, but for the last bits of logits.
+Here a few passes are enough for the whole text: tokens for all of the rest are proposed, the longest at each position,
+and one pass shows the model's choice at every position. At the first position where it prefers another token, that
+token is taken, and the rest is proposed again. The result is that of the algorithm, except for the last bits of logits.
 
-Where some bytes are not tokens by themselves, a token with which the text could not be finished is not a choice; the
-algorithm as printed would stop there.
+If some bytes are not tokens by themselves, a token after which the text could not be finished is not a choice; the
+published algorithm would get stuck there.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Retokenized:
 
     Attributes:
         tokens: the token ids.
-        log_probability: the logarithm of the probability that the model gives them, one after the other, after the
-            prompt; of all tokens, and not only of those that spell the text.
-        forwards: how many forward passes it took.
+        log_probability: the natural logarithm of the probability of these tokens after the prompt, by the model's
+            distribution over all tokens and not only over those that spell the text.
+        forwards: the number of forward passes.
     """
 
     tokens: tuple[int, ...]
@@ -49,9 +49,9 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
 
     Args:
         model: a causal language model of `transformers`, or a `Reader` for one text.
-        vocabulary: its tokens.
-        prompt: token ids, one at least, of what comes before.
-        text: what is to be written, as the continuation of the prompt.
+        vocabulary: the model's tokens.
+        prompt: the token ids before the text, at least one.
+        text: the text, as a continuation of the prompt.
 
     Raises:
         EmptyLanguage: no tokens spell the text.

@@ -1,4 +1,4 @@
-"""TokensByBytes: the tokens of a vocabulary by what they write."""
+"""TokensByBytes: the tokens of a vocabulary by the bytes that they write."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class TokensByBytes:
     """The tokens that write something, in the order of their bytes.
 
     Attributes:
-        longest: how many bytes the longest token writes.
-        first: by what they write, one token of those that write it.
+        longest: the number of bytes that the longest token writes.
+        first: by bytes, one of the tokens that write them.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

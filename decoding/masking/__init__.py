@@ -1,6 +1,6 @@
 """From the rows of a `transformers` call to masked logits.
 
-batch_tracker  BatchTracker: the state of each row, found from its tokens; writes masks into logits
-costs          less_costs: what tokens cost, for automata on the host
-processor      ConstraintLogitsProcessor: what `model.generate` calls
+batch_tracker  BatchTracker: finds the state of each row from its tokens, and masks logits
+costs          less_costs: subtracts the costs of tokens, for automata on the host
+processor      ConstraintLogitsProcessor: the logits processor for `model.generate`
 """

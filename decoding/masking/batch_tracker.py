@@ -1,19 +1,20 @@
-"""BatchTracker: the state of each row of a batch, found from the tokens of the rows alone, and the masks of the states.
+"""BatchTracker: finds the state of each row of a batch from the tokens of the rows alone, and masks logits.
 
-Whoever calls a logits processor hands over tokens and does not say what became of the earlier ones: beams change
-places, draft tokens are taken back, the same place is asked about twice. So the tracker keeps the rows and states of
-the last lengths, and a row that continues one of those rows starts from its state.
+The caller of a logits processor passes tokens and does not say how they relate to earlier ones: beams change places,
+draft tokens are taken back, the same position is passed twice. So the tracker keeps the rows and states of the last
+lengths, and a row that continues one of those rows starts from its state.
 
-    rows         each has its automaton, or none; the rows of one prompt are neighbors and take each other's places only
+    rows         each has its automaton, or none; the rows of one prompt are adjacent and change places only among
+                 themselves
     on a device  automata that the arena holds (`decoding.arena`), side by side
     on the host  the others (`decoding.masking.host_masks`): canonical automata, and automata whose tables would take
                  longer than `MAX_COMPLETING` to make
 
-A row is found among the earlier ones by a hash of its tokens, and then compared with it, so a collision cannot go
-unnoticed. On an accelerator nothing waits for the outcome in the usual case, a call whose rows are one token longer
-than those of the call before: everything is computed there, and what may be wrong is noted on the device and read
-every `CHECKED_EVERY` calls and by `check`. Until then, a row that continues no earlier row may write only an end
-token. On the CPU, and in any other case, the host looks at once.
+A row is looked up among the earlier ones by a hash of its tokens, and then compared, so a collision does not go
+unnoticed. In the usual case, the rows of a call are one token longer than those of the previous call. Then, on an
+accelerator, everything is computed there and nothing waits for it: errors are recorded on the device and read every
+`CHECKED_EVERY` calls and by `check`. Until then, a row that continues no earlier row may write only an end token. On
+the CPU, and in all other cases, the host checks at once.
 
 Rejected: states in a table by the tokens of the row (the tokens would have to be read from the device at each step).
 """
@@ -51,8 +52,8 @@ class BatchStates(NamedTuple):
 
     Attributes:
         tokens: `[B, T]`, the rows.
-        device: the states of the rows on the device; other rows stand in the slot that allows everything. None if no
-            row is on the device.
+        device: the states of the rows on the device; other rows are in the slot that allows everything. None if no row
+            is on the device.
         host: by row, the state of a row on the host, None for the others.
         lost: `[B]` bool, the rows that continue no earlier row; None if every row is known to continue one.
     """
@@ -67,9 +68,9 @@ class BatchTracker:
     """Tracks the rows of one call of `model.generate`.
 
     Attributes:
-        automata: one for each prompt, None where anything may be written; or one for all.
-        device, width: those of the logits.
-        prompt_length: the tokens of each row that are the prompt.
+        automata: one for each prompt, None if anything may be written; or one for all.
+        device, width: the device and the width of the logits.
+        prompt_length: the number of tokens of each row that belong to the prompt.
     """
 
     def __init__(
@@ -83,15 +84,16 @@ class BatchTracker:
         """Copy the automata that the arena can hold to the device.
 
         Args:
-            automata: one for each prompt, None where anything may be written; or one for all.
+            automata: one for each prompt, None if anything may be written; or one for all.
             prompts: `[B, T]`, the rows before anything is written; B is a multiple of the number of automata.
-            device: where the logits are.
-            width: V, their width.
-            max_depth: the most symbols on the stack of a grammar's automaton; None for the arena's default.
+            device: the device of the logits.
+            width: V, the width of the logits.
+            max_depth: the maximum number of symbols on the stack of a grammar's automaton; None for the arena's
+                default.
 
         Raises:
-            ValueError: `width` is less than the vocabulary's, or B does not fit.
-            VocabularyError: the automata are over different vocabularies, or `width` is far more than theirs.
+            ValueError: `width` is less than the size of the vocabulary, or B does not match the number of automata.
+            VocabularyError: the automata are over different vocabularies, or `width` is far more than their size.
         """
         self._end_ids = torch.tensor(_end_ids(automata, width), dtype=torch.int64, device=device)
         times, rest = divmod(len(prompts), len(automata))
@@ -121,13 +123,13 @@ class BatchTracker:
     # Where rows stand
 
     def states(self, tokens: Tensor) -> BatchStates:
-        """Return where rows stand.
+        """Return the states of the rows.
 
         Args:
-            tokens: `[B, T]`, the prompts and what has been written.
+            tokens: `[B, T]`, the prompts and the tokens written so far.
 
         Raises:
-            ValueError: the prompts are others than before, or there are more or fewer rows.
+            ValueError: the prompts differ from those before, or there are more or fewer rows.
         """
         if self._defers:
             if tokens is self._prompts:
@@ -202,20 +204,20 @@ class BatchTracker:
     # Masks
 
     def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
-        """Write minus infinity over the scores of forbidden tokens and subtract what others cost, in place.
+        """Set the scores of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
-        A row that has gone astray (a beam of probability zero) has nothing allowed but the end token.
+        A row that has gone astray (a beam of probability zero) allows only the end token.
 
         Args:
             scores: `[B, V]`, logits or log-probabilities.
-            states: where the rows stand.
-            remaining: the number of tokens that may still be written, the next one and the end token included; then a
-                token is allowed only if the text can still be completed after it. None for any number.
-            price: what is taken off a score for each token by which the text becomes longer than it has to be.
+            states: the states of the rows.
+            remaining: the number of tokens that may still be written, including the next one and the end token; a token
+                is then allowed only if the text can still be completed after it. None for any number.
+            price: the amount subtracted from a score for each token by which the text becomes longer than necessary.
 
         Raises:
-            TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as `check`; at once on the CPU, later
-                on an accelerator.
+            TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as for `check`; at once on the CPU,
+                later on an accelerator.
         """
         if self._arena is None and not self._has_host:
             return scores
@@ -250,14 +252,14 @@ class BatchTracker:
     # What may be wrong with rows
 
     def check(self) -> None:
-        """Read what was noted on the device since the last look, and raise if something is wrong.
+        """Read the errors that were recorded on the device since the last check, and raise if there are any.
 
         Raises:
-            TokenNotAllowed: every row holds a token that the constraint forbids.
-            IncompleteOutput: a row can be completed within the tokens that are left, but only with a stack higher than
+            TokenNotAllowed: every row has a token that the constraint forbids.
+            IncompleteOutput: a row can be completed within the remaining tokens, but only with a stack higher than
                 `max_depth`.
-            TooManyConfigurations: a row has more derivations side by side than the automaton carries.
-            ValueError: a row continues none of the rows of the call before.
+            TooManyConfigurations: a row has more derivations side by side than the automaton may carry.
+            ValueError: a row continues none of the rows of the previous call.
         """
         noted, unchecked = self._noted, self._unchecked
         self._noted, self._unchecked = None, []
@@ -313,7 +315,10 @@ class BatchTracker:
         if not bool(astray.any()):
             return None
         if bool(astray.all()):
-            raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
+            raise TokenNotAllowed(
+                "every sequence holds a token that the constraint forbids; "
+                "if the prompt has grown, make a processor for each call of generate"
+            )
         return astray
 
     def _stuck(self, arena: Arena, states: BatchStates, at: Sequences, astray: Tensor, remaining: int | None) -> Tensor:

@@ -1,11 +1,11 @@
-"""A logits processor for `transformers`: every token that the constraint forbids gets minus infinity.
+"""A logits processor for `transformers`, which sets the scores of forbidden tokens to minus infinity.
 
-It knows a row by its tokens (`decoding.masking.batch_tracker`), so it serves every mode of `model.generate`: greedy
-search, sampling, beams, assisted generation, which asks about draft tokens and takes them back, and any cache. The
-tokens of the first call are the prompt, padding included, and are not constrained.
+It recognizes a row by its tokens (`decoding.masking.batch_tracker`), so it works in every mode of `model.generate`:
+greedy search, sampling, beams, assisted generation (which tries draft tokens and takes them back), and any cache. The
+tokens of the first call are the prompt, including padding, and are not constrained.
 
-Constraints that are still being compiled are waited for at the first call, when the prompt has been read: compiling and
-reading the prompt run side by side (`decoding.compiling`).
+If constraints are still being compiled, the first call waits for them, after the model has read the prompt: compiling
+and reading the prompt run in parallel (`decoding.compiling`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         vocabulary: the tokens.
         max_new_tokens: the limit of the call, or None.
         wrap_up_after: the number of tokens after which texts are urged to end, or None.
-        max_depth: the most symbols on the stack of a grammar's automaton, or None.
+        max_depth: the maximum number of symbols on the stack of a grammar's automaton, or None.
     """
 
     supports_continuous_batching: Any = _WholeRowsOnly()
@@ -63,23 +63,23 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Args:
             constraint: what each text must match: anything that `tokenfst.compile` takes, an automaton, or a future of
-                one, which is waited for at the first call. Or a list with one for each prompt, None where anything may
+                one, for which the first call waits. Or a list with one constraint for each prompt, None if anything may
                 be written.
             tokenizer: the model's fast tokenizer, or its `Vocabulary`.
-            max_new_tokens: the `max_new_tokens` of the call of `model.generate`, the end token counted. A token is then
-                allowed only if the text can still be completed after it, so every text is complete. With None the
+            max_new_tokens: the `max_new_tokens` of the call of `model.generate`, including the end token. A token is
+                then allowed only if the text can still be completed after it, so every text is complete. With None, the
                 processor does not know the limit, and a text is cut off where `model.generate` stops.
-            wrap_up_after: once this many tokens are written, each token is charged for those by which it makes the text
-                longer than the shortest. A token more costs 1 in the logits at first, and 1 more with every token
-                written. None: never.
+            wrap_up_after: once this many tokens are written, a price is subtracted from the score of a token for each
+                token by which it makes the text longer than the shortest text. The price is 1 at first, and rises by 1
+                with every token written. None: never.
             at_text_start, limits: as for `tokenfst.compile`.
-            max_depth: the most symbols on the stack of a grammar's automaton; see `Arena`.
+            max_depth: the maximum number of symbols on the stack of a grammar's automaton; see `Arena`.
 
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
             VocabularyError: an automaton is over another vocabulary, or the vocabulary has no end token.
-            TypeError, ValueError: an argument is not what it should be.
-            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+            TypeError, ValueError: an argument has the wrong type or value.
+            PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         """
         self.max_new_tokens = None if max_new_tokens is None else token_count("max_new_tokens", max_new_tokens)
         self.wrap_up_after = None if wrap_up_after is None else token_count("wrap_up_after", wrap_up_after)
@@ -95,12 +95,12 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         self._prompt: Tensor | None = None
 
     def automata(self) -> list[TokenAutomaton | None]:
-        """Return the automata, one or as many as there are prompts; waits for those that are being compiled.
+        """Return the automata, one for all prompts or one for each; waits for running compilations.
 
         Raises:
-            IncompleteOutput: the shortest text of one takes more tokens than `max_new_tokens`.
-            VocabularyError: one is over another vocabulary.
-            Exception: what compiling one raised.
+            IncompleteOutput: the shortest text of an automaton takes more tokens than `max_new_tokens`.
+            VocabularyError: an automaton is over another vocabulary.
+            Exception: the error of a compilation.
         """
         automata = [self._resolved(one) for one in self._constraints]
         self._constraints = [*automata]
@@ -110,7 +110,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         return resolved(one, self.vocabulary, self.max_new_tokens)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """Return the scores of the next token, masked; `scores` stay as they are.
+        """Return the masked scores of the next token; `scores` are unchanged.
 
         Arguments and errors are those of `apply_`.
         """
@@ -119,25 +119,26 @@ class ConstraintLogitsProcessor(LogitsProcessor):
     def apply_(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Mask the scores of the next token in place.
 
-        On an accelerator nothing is read by the host while each row is one token longer than at the call before. What
-        a row may have done wrong is then found every 32 calls, and by `check`.
+        On an accelerator, the host reads nothing as long as each row is one token longer than in the previous call.
+        Errors in a row are then found every 32 calls, and by `check`.
 
         Args:
-            input_ids: `[B, T]`, the prompt and what has been generated. With several constraints B is a multiple of
-                their number, and the rows of each prompt are neighbors.
+            input_ids: `[B, T]`, the prompts and the generated tokens. With several constraints, B is a multiple of
+                their number, and the rows of each prompt are adjacent.
             scores: `[B, V]`, logits or log-probabilities, of any width that covers the vocabulary.
 
         Returns:
-            `scores`: minus infinity where a token is forbidden, less what is charged for length after `wrap_up_after`
-            tokens. A row that has gone astray (a beam of probability zero) has nothing allowed but the end token.
+            `scores`: minus infinity for forbidden tokens, and less the price of length after `wrap_up_after` tokens. A
+            row that has gone astray (a beam of probability zero) allows only the end token.
 
         Raises:
-            TokenNotAllowed: every row holds a token that the constraint forbids.
-            IncompleteOutput: a row can be completed within the tokens that are left, but only with a stack higher than
-                `max_depth`; or the shortest text of a constraint that was waited for takes more than `max_new_tokens`.
-            TooManyConfigurations: a row has more derivations side by side than the automaton carries.
-            ValueError: the prompts are others than at the first call, or the scores do not cover the vocabulary.
-            VocabularyError: the scores are more than twice as wide as the vocabulary, so they are another model's.
+            TokenNotAllowed: every row has a token that the constraint forbids.
+            IncompleteOutput: a row can be completed within the remaining tokens, but only with a stack higher than
+                `max_depth`; or the shortest text of a constraint that was still being compiled takes more than
+                `max_new_tokens`.
+            TooManyConfigurations: a row has more derivations side by side than the automaton may carry.
+            ValueError: the prompts differ from those of the first call, or the scores do not cover the vocabulary.
+            VocabularyError: the scores are more than twice as wide as the vocabulary, so they belong to another model.
         """
         if self._prompt is None:
             self._prompt = input_ids
@@ -151,17 +152,17 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         return tracker.apply_(scores, tracker.states(input_ids), remaining, price)
 
     def check(self) -> None:
-        """Raise what `apply_` has left to be found later on an accelerator; waits for it.
+        """Raise any error that `apply_` has not yet reported on an accelerator; waits for the device.
 
         Raises:
-            TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as `apply_`.
+            TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as for `apply_`.
         """
         for tracker in self._trackers.values():
             tracker.check()
 
 
 class InPlace(LogitsProcessor):
-    """A processor that writes into the scores it is given, for callers that do not use them any more."""
+    """A processor that masks the given scores in place, for callers that do not need the original scores."""
 
     supports_continuous_batching: Any = _WholeRowsOnly()
 

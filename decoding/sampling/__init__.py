@@ -1,29 +1,29 @@
-"""From logits and a mask to a token: the distribution that is sampled from, and the draw.
+"""From logits and a mask to a token: the distribution to sample from, and the draw.
 
     Sampling            the settings of one sequence                     parameters
     Samplings           the settings of a batch as tensors               parameters
-    History             what penalties on repetition look back on        penalties
+    History             the earlier tokens, for repetition penalties     penalties
     probabilities(...)  logits, mask and settings to `[B, V]`            distribution
     Noise               each sequence's own random numbers               noise
-    choose(...)         probabilities and noise to a token each          noise
+    choose(...)         probabilities and noise to a token for each row  noise
 
-On a GPU, kernels make the draw, and the distribution but for typical sampling (`on_gpu`, `cuts`).
+On a GPU, kernels compute the draw and, except with typical sampling, the distribution (`on_gpu`, `cuts`).
 
     logits -> penalties -> mask -> temperature -> top-k -> top-p -> min-p -> typical -> choose
 
-The order is what keeps a constraint exact. The mask comes before everything that truncates (handbook, "Combining Top-k
-with Constraints": constraints first, then the top k among valid tokens), so truncation never removes the last token
-that is allowed. Penalties see the logits as the model gave them, because dividing a logit depends on where its zero is.
-The temperature scales each logit by itself, so it gives the same whether it comes before the mask, as in the handbook's
-"Temperature and Constraints", or after it; here it comes after, where a shift by the likeliest allowed token keeps even
-the lowest temperature within the range of float32.
+This order keeps a constraint exact. The mask comes before all truncation (handbook, "Combining Top-k with Constraints":
+constraints first, then the top k among valid tokens), so truncation never removes the last allowed token. Penalties
+apply to the model's original logits, because dividing a logit depends on where its zero is. The temperature scales each
+logit separately, so the result is the same whether it comes before the mask, as in the handbook's "Temperature and
+Constraints", or after it. Here it comes after the mask, because then the logits can be shifted by that of the likeliest
+allowed token, which keeps even the lowest temperature within the range of float32.
 
-Shapes depend on the batch alone and nothing is read on the host, so all of it can stand inside `torch.compile` and a
-CUDA graph, together with the mask.
+Shapes depend only on the batch, and the host reads nothing, so all of this can run inside `torch.compile` and a CUDA
+graph, together with the mask.
 
-Rejected: truncation before the mask (it may leave nothing that is allowed, and the text gets stuck); one generator for
-the batch (what a sequence draws would depend on its neighbors); `torch.multinomial` (the same, and it refuses rows
-whose sum is zero only after a look from the host).
+Rejected: truncation before the mask (it may leave no allowed token, and the text gets stuck); one generator for the
+batch (the draws of a sequence would depend on its neighbors); `torch.multinomial` (the same, and the host must read its
+result to find rows whose sum is zero).
 """
 
 from decoding.sampling.distribution import probabilities

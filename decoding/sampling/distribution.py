@@ -1,4 +1,4 @@
-"""The exact distribution that a token is drawn from."""
+"""The exact distribution from which a token is drawn."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def probabilities(
     """Penalize, mask, scale and truncate, in this order (handbook, "Constrained Sampling Strategies").
 
     Args:
-        logits: `[B, V]` float32, float16 or bfloat16, from the model. Minus infinity is a probability of zero, and so
-            is what is not a number; plus infinity is a very large logit.
-        mask: `[B, V]` bool, the tokens that are allowed; None for all whose logit is not minus infinity.
+        logits: `[B, V]` float32, float16 or bfloat16, from the model. Minus infinity and NaN mean a probability of
+            zero; plus infinity counts as a very large logit.
+        mask: `[B, V]` bool, the allowed tokens; None allows all tokens whose logit is not minus infinity.
         sampling: the settings of all sequences, or of each.
-        history: what penalties on repetition look back on; without it there are none.
-        end_token: what a row is given that allows nothing.
+        history: the earlier tokens, for repetition penalties; without it there are no such penalties.
+        end_token: the token that a row gets if it allows nothing.
 
     Returns:
         `[B, V]` float32. Each row sums to 1 and is zero wherever the mask is false. At temperature 0 it is 1 for the
-        likeliest allowed token, the one with the lowest id among equals. Where the model gives all allowed tokens a
-        probability of zero, they are equally likely. A row that allows nothing is 1 for the end token, and zero
-        everywhere if there is none; `choose` then says `NOTHING`. No value is ever not a number.
+        likeliest allowed token, with the lowest id among equals. If the model gives all allowed tokens a probability of
+        zero, they are equally likely. A row that allows nothing is 1 for the end token, and zero everywhere if there is
+        none; `choose` then returns `NOTHING`. No value is ever NaN.
 
     Raises:
-        ValueError: the mask has another shape than the logits.
+        ValueError: the shapes of mask and logits differ.
     """
     if mask is not None and mask.shape != logits.shape:
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the logits have {tuple(logits.shape)}")

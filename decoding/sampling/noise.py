@@ -1,22 +1,22 @@
-"""Random numbers that belong to a sequence, and the draw they decide.
+"""Random numbers that belong to a sequence, and the draw that uses them.
 
     key    = hash(seed, stream, step)                one number for each sequence
     word_i = mix(key + (i + 1) gamma)                SplitMix64 (Steele, Lea & Flood 2014, figure 17)
     token  = argmax p_v / E_v                        E_v exponential, from word v / 2: an exponential race (Gumbel-max)
 
-A number is a function of seed, stream, step and token, and a draw changes no state. So a sequence draws the same alone
-or in any batch, on any device, and a step that is taken back draws the same again. The race needs a number for each
-token, where a search in the cumulative sums needs one for each sequence; in return its outcome does not depend on how a
-device rounds sums, and it couples draws: if the token that wins among all tokens is one that a mask allows, it wins
-among the allowed ones too. Exact constraining then changes nothing where the model was valid, token by token.
+A number is a function of seed, stream, step and token, and a draw changes no state. So a sequence has the same draws
+alone or in any batch, on any device, and a step that is taken back draws the same again. The race needs a number for
+each token, whereas a search in the cumulative sums needs one for each sequence. In return, its outcome does not depend
+on how a device rounds sums, and it couples draws: if a mask allows the token that wins among all tokens, this token
+also wins among the allowed ones. So a constraint changes no token that was valid and drawn without it.
 
-The model is not part of this promise: its logits may differ in the last bits with the batch around a sequence.
+This does not cover the model: its logits may differ in the last bits, depending on the batch around a sequence.
 
-Uniform numbers have 31 bits and keep them near 0, where races are decided: with 24 bits, as usual for float32, the
-fastest of 100,000 tokens would often be as fast as another.
+Uniform numbers have 31 bits and keep them near 0, where races are decided. With 24 bits, as usual for float32, the
+fastest of 100,000 tokens would often be tied with another.
 
-Rejected: noise that holds its step (a loop that does not advance it draws the same again, in silence); draws that
-advance it (a step could be neither repeated nor taken back).
+Rejected: noise that stores its step (a loop that does not advance it would silently repeat draws); draws that advance
+the step (a step could be neither repeated nor taken back).
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ _WORD: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Noise:
-    """The random numbers of B sequences. Every draw names its step, so two steps cannot share their numbers unnoticed.
+    """The random numbers of B sequences. Every draw names its step, so no two steps share numbers by accident.
 
     Attributes:
-        seeds: `[B]` int64, each sequence's own.
+        seeds: `[B]` int64, the seed of each sequence.
     """
 
     seeds: Tensor
 
     @staticmethod
     def of(seeds: Sequence[int | None], device: torch.device | str = "cpu") -> Noise:
-        """Return the noise of sequences with these seeds; None takes one from torch's generator."""
+        """Return the noise of sequences with the given seeds; for None, torch's generator draws a seed."""
         chosen = [_drawn_seed() if seed is None else _signed(seed) for seed in seeds]
         return Noise(torch.tensor(chosen, dtype=torch.int64).to(device))
 
     def select(self, rows: Tensor) -> Noise:
-        """Return the noise of some of the sequences, `[R]` int64."""
+        """Return the noise of the sequences with the given indices, `[R]` int64."""
         return Noise(self.seeds.index_select(0, rows))
 
     def uniform(self, step: Tensor | int, stream: int = 0) -> Tensor:
@@ -91,9 +91,9 @@ def choose(probabilities: Tensor, noise: Noise, step: Tensor | int, stream: int 
     Args:
         probabilities: `[B, V]` float32; rows need not be normalized.
         noise: the rows' random numbers.
-        step: the number of tokens drawn before, `[B]` int64 or one number for all. The same step draws the same again.
-            In a program that is compiled or captured it is a tensor; a number would be part of the program.
-        stream: which of the noise's streams decides.
+        step: the number of tokens drawn before, `[B]` int64 or one number for all. The same step repeats the draw. In a
+            compiled or captured program it must be a tensor, because a number would become a constant of the program.
+        stream: the stream of the noise to use.
 
     Returns:
         A token whose probability is above 0, or `NOTHING` (-1) for a row of zeros.
@@ -106,7 +106,7 @@ def choose(probabilities: Tensor, noise: Noise, step: Tensor | int, stream: int 
 
 
 def derived_seed(seed: int, number: int) -> int:
-    """Return the seed of one of several sequences that share a seed, told apart by `number`: 0, 1, ..."""
+    """Return the seed for sequence `number` (0, 1, ...) of several sequences that share a seed."""
     mixed = _mixed(torch.tensor(_signed(seed)) + _GAMMA)
     return int(_mixed(mixed + _signed(_GAMMA * (number + 1))))
 

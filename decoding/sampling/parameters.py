@@ -1,9 +1,9 @@
 """The settings of a sequence, and those of a batch as tensors.
 
-    Sampling    numbers, checked, hashable: what a user writes
-    Samplings   one column `[B, 1]` for each setting, or None where no sequence of the batch uses it
+    Sampling    the settings that a user gives: checked numbers, hashable
+    Samplings   one column `[B, 1]` for each setting, or None if no sequence of the batch uses it
 
-What no sequence uses costs nothing: a column that is None is a step that the program does not have. A captured program
+A setting that no sequence uses costs nothing: if its column is None, the program omits the step. A captured program
 that serves changing batches is made with `every=True`, which keeps all columns, and its columns are written in place.
 """
 
@@ -27,7 +27,7 @@ _HUGE: Final = 1e30
 
 
 class SamplingOptions(TypedDict, total=False):
-    """The settings of `Sampling` beside the temperature and the seed, as keyword arguments."""
+    """The settings of `Sampling` except the temperature and the seed, as keyword arguments."""
 
     top_k: int | None
     top_p: float
@@ -40,21 +40,22 @@ class SamplingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How one sequence is sampled. The defaults leave the model's distribution as it is.
+    """How one sequence is sampled. The defaults leave the model's distribution unchanged.
 
     Attributes:
-        temperature: logits are divided by it; 0 takes the likeliest token that is allowed, whatever the settings for
+        temperature: the divisor of the logits; 0 takes the likeliest allowed token, whatever the settings for
             truncation are.
-        top_k: only the k likeliest tokens; None for all (Fan, Lewis & Dauphin 2018).
-        top_p: only the likeliest tokens that together have at least this probability (nucleus: Holtzman et al. 2020).
-        min_p: only tokens with at least this share of the likeliest token's probability (Nguyen et al. 2024).
-        typical_p: only the tokens whose surprisal is nearest to the entropy and that together have at least this
+        top_k: keep only the k likeliest tokens; None for all (Fan, Lewis & Dauphin 2018).
+        top_p: keep only the likeliest tokens that together have at least this probability (nucleus sampling: Holtzman
+            et al. 2020).
+        min_p: keep only tokens with at least this share of the likeliest token's probability (Nguyen et al. 2024).
+        typical_p: keep only the tokens whose surprisal is nearest to the entropy and that together have at least this
             probability (Meister et al. 2023).
-        repetition_penalty: logits of tokens that occurred in the prompt or the text are divided by it where they are
-            positive and multiplied where they are negative (Keskar et al. 2019, section 4.1).
+        repetition_penalty: the logits of tokens that occurred in the prompt or the text are divided by this number if
+            they are positive, and multiplied by it if they are negative (Keskar et al. 2019, section 4.1).
         presence_penalty: subtracted from the logits of tokens that occurred in the text.
-        frequency_penalty: subtracted from the logits once for each time that the token occurred in the text.
-        seed: the sequence's own (`Noise`); None for one drawn from torch's generator.
+        frequency_penalty: subtracted from the logits once for each occurrence of the token in the text.
+        seed: the seed of the sequence (`Noise`); None for one drawn from torch's generator.
     """
 
     temperature: float = 1.0
@@ -71,7 +72,7 @@ class Sampling:
         """Check the numbers.
 
         Raises:
-            ValueError: one is out of its range; the message names it and the range.
+            ValueError: a number is out of its range; the message names the setting and the range.
             TypeError: `top_k` is not an integer.
         """
         _require(self.temperature >= 0, "temperature", self.temperature, "0 or more")
@@ -93,7 +94,7 @@ class Sampling:
         return replace(self, seed=seed)
 
     def on(self, device: torch.device | str) -> Samplings:
-        """Return the settings as columns `[1, 1]`, which hold for a batch of any size."""
+        """Return the settings as columns `[1, 1]`, for a batch of any size."""
         return Samplings.of([self], device)
 
 
@@ -112,7 +113,7 @@ class Samplings:
     """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where no sequence uses the setting.
 
     Attributes:
-        widest: the largest k, if every sequence that samples has a top-k: then k columns are sorted instead of V.
+        widest: the largest `top_k`, if every sequence that samples has one: then this many columns are sorted, not V.
     """
 
     temperature: Tensor | None = None
@@ -130,9 +131,9 @@ class Samplings:
         """Return the columns of a batch.
 
         Args:
-            samplings: the settings of each sequence; one alone holds for a batch of any size.
-            device: where the columns live.
-            every: keep the columns that no sequence uses, for a program that is captured once.
+            samplings: the settings of each sequence; a single one is for a batch of any size.
+            device: the device of the columns.
+            every: whether to keep the columns that no sequence uses, for a program that is captured once.
         """
 
         def column(value: Callable[[Sampling], float], neutral: float, dtype: torch.dtype) -> Tensor | None:

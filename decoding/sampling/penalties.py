@@ -1,9 +1,9 @@
-"""Penalties on repetition, on the logits as the model gave them.
+"""Repetition penalties, on the model's original logits.
 
-What occurred is kept as token ids and counted at each step: a table of counts `[B, V]` would have to be copied to be
-rewound, and ids are rewound by forgetting the last of them. The penalties come before the mask and know nothing of it:
-a token that the constraint forces is written whatever its penalty, and one that a format needs often, such as a
-quotation mark, is held back like any other wherever there is a choice.
+Earlier tokens are kept as token ids and counted at each step: a table of counts `[B, V]` would have to be copied before
+it can be rewound, whereas ids are rewound by dropping the last ones. The penalties come before the mask and do not
+depend on it: a token that the constraint forces is written whatever its penalty, and one that a format needs often,
+such as a quotation mark, is penalized like any other if there is a choice.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from decoding.sampling.parameters import Samplings
 
 @dataclass(frozen=True)
 class History:
-    """What B sequences hold so far; -1 where nothing is: padding, or places not written yet.
+    """The tokens of B sequences so far; -1 is padding, or a place that is not written yet.
 
     Attributes:
-        written: `[B, T]` int64, the text; T may be the limit from the beginning, so that shapes stay.
-        prompt: `[B, P]` int64, what came before it, or None.
+        written: `[B, T]` int64, the text; T may be the limit from the beginning, so that shapes do not change.
+        prompt: `[B, P]` int64, the prompt, or None.
     """
 
     written: Tensor
@@ -32,16 +32,16 @@ class History:
 
     @staticmethod
     def blank(batch: int, max_new_tokens: int, prompt: Tensor | None = None, device: str = "cpu") -> History:
-        """Return a history of `max_new_tokens` places that are still empty."""
+        """Return a history of `max_new_tokens` empty places."""
         return History(torch.full((batch, max_new_tokens), -1, device=device), prompt)
 
     @staticmethod
     def of(written: Sequence[Sequence[int]], prompts: Sequence[Sequence[int]], device: torch.device | str) -> History:
-        """Return the history of texts that are given as lists of tokens."""
+        """Return the history of texts given as lists of tokens."""
         return History(_padded(written, device), _padded(prompts, device))
 
     def put(self, step: int | Tensor, tokens: Tensor) -> None:
-        """Write tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
+        """Write tokens `[B]` at position `step` of each text, in place; -1 removes a token."""
         # A fill does not wait for a device, a copy does.
         first = step if isinstance(step, Tensor) else torch.full((), step, device=tokens.device)
         places = first.expand(len(tokens))
@@ -54,7 +54,7 @@ def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
     Args:
         logits: `[B, V]` float32.
         samplings: the settings.
-        history: what has occurred.
+        history: the earlier tokens.
     """
     counts = None
     if samplings.presence_penalty is not None or samplings.frequency_penalty is not None:

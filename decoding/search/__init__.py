@@ -1,17 +1,18 @@
-"""Searches for a text among those that a constraint allows.
+"""Searches for the best texts among those that a constraint allows.
 
-    beam_search(...)    the likeliest texts; in groups, likely ones that differ         beams
-    best_of_n(...)      the best of n texts that were sampled                           samples
+    beam_search(...)    the likeliest texts; with groups, likely and diverse texts      beams
+    best_of_n(...)      the best of n sampled texts                                     samples
     Hypothesis          a complete text, its tokens and its score                       hypothesis
-    Scorer              what is searched: a model's next tokens, text by text           scorers
+    Scorer              returns the model's logits after each text                      scorers
 
-All take any automaton over tokens (`tokenfst.TokenAutomaton`), one for each prompt or one for all. Its states are
-immutable, so each beam carries its own and a beam that splits shares it. Masks count what is left of
-`max_new_tokens`, so every beam can be completed at every step, and every text that comes back is complete.
+All of them take any token automaton (`tokenfst.TokenAutomaton`), one for each prompt or one for all. Its states are
+immutable, so each beam has its own, and a beam that splits shares it. Masks take the rest of `max_new_tokens` into
+account, so every beam can be completed at every step, and every text that is returned is complete.
 
-Scores are the model's own: the sum of its log-probabilities over the tokens of the text, not renormalized to those that
-are allowed. So they rank texts as the model does given that the text is in the language, which only divides all of them
-by the same number; step-wise renormalized scores would favor texts that the constraint forces.
+Scores are the model's own: the sum of its log-probabilities over the tokens of the text, not renormalized to the
+allowed tokens. So texts are ranked by the model's distribution conditioned on the language, because conditioning only
+divides all probabilities by the same number. Scores that are renormalized at each step would favor texts that the
+constraint forces.
 """
 
 from decoding.search.beams import beam_search

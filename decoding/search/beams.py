@@ -1,18 +1,19 @@
 """Beam search over the texts of a language, and diverse beam search.
 
     at each step, for each prompt and group:
-        ends        every live beam that may end is a finished text; the best `width` are kept
-        tokens      of all live beams with one token more, the best `width` live on
+        ends        every live beam that may end becomes a finished text; the best `width` are kept
+        tokens      every live beam is extended by one token; the best `width` extensions stay live
 
-First the mask, then the best among what is left (handbook, "Constrained Beam Search"). An end takes no beam's place, so
-short texts do not crowd out long ones. A group is through when it has `width` finished texts and no live beam can still
-beat the worst of them: log-probabilities only fall, so what a beam may reach at best is known. Where weights reward
-what may come later (hot words in free text), it is not, and the search goes on up to the limit.
+The mask is applied first, and the best remaining tokens are taken (handbook, "Constrained Beam Search"). A finished
+text does not take the place of a beam, so short texts do not crowd out long ones. A group is finished when it has
+`width` finished texts and no live beam can still beat the worst of them: log-probabilities only fall, so there is a
+bound on what a beam may reach. If weights reward later tokens (such as hot words in free text), there is no such bound,
+and the search continues up to the limit.
 
-Diverse beam search (Vijayakumar et al. 2018, algorithm 1) lets groups choose one after another, and takes `diversity`
-off a token's log-probability for each beam of an earlier group of the same prompt that chose it at the same step
-(Hamming diversity). It decides only which beams live on: scores stay the model's. A text that an earlier group finished
-with is not taken again, so the groups' texts all differ.
+In diverse beam search (Vijayakumar et al. 2018, algorithm 1), groups choose one after another, and `diversity` is
+subtracted from a token's log-probability for each beam of an earlier group of the same prompt that chose this token at
+the same step (Hamming diversity). This affects only which beams stay live; scores remain the model's. A text that an
+earlier group finished is not taken again, so the texts of all groups differ.
 """
 
 from __future__ import annotations
@@ -54,25 +55,26 @@ def beam_search(
 
     Args:
         model: a causal language model of `transformers`, or a function from token sequences to logits `[R, V]`.
-        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
-        prompts, constraint: as for `generate`; each prompt has a constraint. States are kept on the host, so a
-            grammar's stack may have any height.
-        max_new_tokens: the limit of each text, the end token counted.
-        beams: how many texts are carried along for each prompt, in all groups together.
-        groups: how many groups they are divided into.
-        diversity: what a token loses for each beam of an earlier group that chose it at the same step, in nats.
-        length_penalty: texts are ranked by log-probability / length ** penalty; 0 is the likeliest text.
+        tokenizer: the model's fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        prompts, constraint: as for `generate`, but each prompt must have a constraint. States are kept on the host, so
+            a grammar's stack may have any height.
+        max_new_tokens: the limit of each text, including the end token.
+        beams: the number of beams for each prompt, in all groups together.
+        groups: the number of groups into which the beams are divided.
+        diversity: the amount subtracted from the log-probability of a token for each beam of an earlier group that
+            chose it at the same step, in nats.
+        length_penalty: texts are ranked by log-probability / length ** penalty; 0 ranks by log-probability alone.
         at_text_start, limits: as for `generate`.
 
     Returns:
-        For each prompt up to `beams` texts with their scores, best first; fewer where there are no more. All are
-        complete and different as sequences of tokens.
+        For each prompt, up to `beams` texts with their scores, best first; fewer if there are no more. All are
+        complete, and differ as sequences of tokens.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: `beams` is not a multiple of `groups`, or not positive; there are more or fewer constraints than
-            prompts; the logits are narrower than the vocabulary.
-        Exception: as `generate`.
+        ValueError: `beams` is not positive, or not a multiple of `groups`; there are more or fewer constraints than
+            prompts; or the logits are narrower than the vocabulary.
+        Exception: as for `generate`.
     """
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")

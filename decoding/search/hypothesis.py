@@ -1,4 +1,4 @@
-"""A complete text, and how texts of different length compare."""
+"""A complete text, and the comparison of texts of different lengths."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Hypothesis:
     """A complete text.
 
     Attributes:
-        text: the text; `str(hypothesis)` gives it too.
+        text: the text; also `str(hypothesis)`.
         tokens: its tokens, with the end token.
-        log_probability: of the tokens given the prompt, in nats, by the model and not by the sampler; the end counts as
-            what all end tokens have together.
-        score: what it is ranked by.
-        group: the group of beams that found it.
+        log_probability: the model's (not the sampler's) log-probability of the tokens given the prompt, in nats; for
+            the end, it uses the total probability of all end tokens.
+        score: the number by which texts are ranked.
+        group: the group of beams that found the text.
     """
 
     text: str
@@ -29,5 +29,5 @@ class Hypothesis:
 
 
 def normalized(log_probability: float, length: int, penalty: float) -> float:
-    """Return the log-probability divided by `length ** penalty`: 0 is the plain one, 1 the mean over tokens."""
+    """Return the log-probability divided by `length ** penalty`; for penalty 1 this is the mean over tokens."""
     return log_probability / float(length**penalty)

@@ -1,4 +1,4 @@
-"""The best of several texts that are sampled, all at once."""
+"""The best of several texts, which are sampled together."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ def best_of_n(
 
     Args:
         model: a causal language model of `transformers`, or a function from token sequences to logits `[R, V]`.
-        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
-        prompts, constraint: as for `generate`; each prompt has a constraint. States are kept on the host, so a
-            grammar's stack may have any height.
-        max_new_tokens: the limit of each text, the end token counted.
-        n: how many texts are sampled.
+        tokenizer: the model's fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        prompts, constraint: as for `generate`, but each prompt must have a constraint. States are kept on the host, so
+            a grammar's stack may have any height.
+        max_new_tokens: the limit of each text, including the end token.
+        n: the number of texts to sample for each prompt.
         temperature: as for `generate`; 1 is the model's own distribution.
         seed: makes sampling repeatable. Each of the n texts has a seed derived from it, so the texts of a prompt do not
-            depend on the prompts beside it.
+            depend on the other prompts.
         length_penalty: texts are ranked by log-probability / length ** penalty.
-        judge: ranks texts by what it returns, instead.
-        difficulty: is given every step; text i of prompt p has the number p * n + i, in the order of sampling.
+        judge: a function whose result is used for ranking instead.
+        difficulty: collects every step; text i of prompt p has the number p * n + i, in the order of sampling.
         at_text_start, limits: as for `generate`.
         **options: further settings of `Sampling`, such as `top_k`.
 
     Returns:
-        For each prompt all n texts with their scores, best first, the same text as often as it was sampled. All are
+        For each prompt, all n texts with their scores, best first; a text appears as often as it was sampled. All are
         complete.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: n is not positive; there are more or fewer constraints than prompts; the logits are narrower than
+        ValueError: n is not positive; there are more or fewer constraints than prompts; or the logits are narrower than
             the vocabulary.
-        Exception: as `generate`.
+        Exception: as for `generate`.
     """
     if n < 1:
         raise ValueError(f"{n} texts cannot be sampled")

@@ -1,10 +1,10 @@
-"""Scorers: the logits of what comes next in each of the texts that a search extends.
+"""Scorers: the logits of the next token after each of the texts that a search extends.
 
     Scorer            the protocol
     ModelScorer       a causal model of `transformers`; its cache follows the texts
     FunctionScorer    a function from tokens to logits
 
-A search asks for the prompts' logits once. At each step after that it names, for each new text, the old one that it
+A search first asks for the logits of the prompts. At each later step it names, for each new text, the old text that it
 continues.
 """
 
@@ -27,10 +27,10 @@ class Scorer(Protocol):
     """Scores texts that grow by one token at a time; row i of the logits is text i."""
 
     def start(self, prompts: Sequence[Sequence[int]]) -> Tensor:
-        """Begin with one text for each prompt; return their logits, `[R, V]`."""
+        """Begin with one text for each prompt, and return their logits, `[R, V]`."""
 
     def step(self, parents: list[int], tokens: list[int]) -> Tensor:
-        """Replace the texts: text i is the old text `parents[i]` and `tokens[i]`; return their logits, `[R, V]`."""
+        """Replace text i by the old text `parents[i]` followed by `tokens[i]`, and return the logits, `[R, V]`."""
 
 
 def scorer_of(model: PreTrainedModel | Logits) -> Scorer:
@@ -39,7 +39,7 @@ def scorer_of(model: PreTrainedModel | Logits) -> Scorer:
 
 
 class FunctionScorer:
-    """Scores by a function of all tokens of each text."""
+    """Scores texts by a function of all their tokens."""
 
     def __init__(self, logits: Logits) -> None:
         self._logits = logits
@@ -55,7 +55,7 @@ class FunctionScorer:
 
 
 class ModelScorer:
-    """Scores by a causal model, whose cache of keys and values is reordered with the texts.
+    """Scores texts by a causal model, whose cache of keys and values is reordered with the texts.
 
     Prompts are padded on the left. The number of texts may change from step to step.
     """
@@ -80,7 +80,7 @@ class ModelScorer:
 
     @torch.no_grad()
     def step(self, parents: list[int], tokens: list[int]) -> Tensor:
-        """Replace the texts, each by an old one with one token more."""
+        """Replace each text by an old one followed by one more token."""
         device = self._model.device
         rows, written = torch.tensor(parents, device=device), torch.tensor(tokens, device=device)[:, None]
         self._cache.reorder_cache(rows)

@@ -1,16 +1,16 @@
-"""Fewer forward passes: one verification, many proposers.
+"""Speculative decoding: fewer forward passes, by one verification with many proposers.
 
-A proposer offers tokens after the text, as a chain or a tree; one forward pass of the model says how likely the next
-token is after each of them; automaton states along the tree give all masks; and tokens are accepted by the rule of
-speculative sampling, so that texts are distributed as plain constrained sampling writes them.
+A proposer proposes tokens after the text, as a chain or a tree. One forward pass of the model computes the probability
+of the next token after each of them, and the automaton's states along the tree give all masks. Tokens are accepted by
+the rule of speculative sampling, so texts have the same distribution as with plain constrained sampling.
 
     Speculation             the option of `generate`                    options
     decode_speculatively    prompts, automata and proposers to texts    rounds
-    ForcedTokens            tokens that are the only ones allowed       forced
-    ForcedText              text that must come                         forced
-    CountModel              what came next in this state so far         counts
-    DraftModel              what a smaller model would write            draft
-    Proposer, InTurn        what they have in common                    proposer
+    ForcedTokens            proposes tokens if nothing else is allowed  forced
+    ForcedText              proposes text that must follow              forced
+    CountModel              proposes what followed this state so far    counts
+    DraftModel              proposes what a smaller model would write   draft
+    Proposer, InTurn        the protocol; several proposers in turn     proposer
     Tree, tree_masks(...)   proposed tokens, their states and masks     tree
     Verification            draws, and which proposals they accept      verify
     Reader, CachedModel     models that read trees                      reader

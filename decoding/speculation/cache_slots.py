@@ -1,9 +1,9 @@
-"""Which slot of a cache holds which token of a text, or of a tree after it.
+"""Which slot of a cache holds which token of a text, or of a tree after the text.
 
-    CachedText    what the cache holds of one text
-    NewTokens    what is to be read for it next: the rest of the text, and then nodes
+    CachedText    the cached tokens of one text
+    NewTokens     the tokens to read next for this text: the rest of the text, and then nodes of the tree
 
-Slots are numbers from 0; a row's may have holes, and those of several rows are the columns of one cache.
+Slots are numbered from 0. The slots of a row need not be contiguous, and all rows use the columns of one cache.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from decoding.speculation.tree import ROOT
 
 
 class CachedText:
-    """What a cache holds of one text: its tokens up to some place, and nodes of a tree after it.
+    """The cached part of one text: its tokens up to some position, and nodes of a tree after it.
 
     Attributes:
-        text: the tokens of the text as it was last asked about.
-        slots: of the first of them, the slots.
-        nodes: the slots of nodes that have been read, parents first.
-        tokens, parents: the tree as it was last asked about.
+        text: the tokens of the text in the last request.
+        slots: the slots of the first of these tokens.
+        nodes: the slots of the nodes that have been read, parents first.
+        tokens, parents: the tree in the last request.
     """
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class CachedText:
         self.parents: list[int] = []
 
     def follow(self, text: Sequence[int], tokens: Sequence[int], parents: Sequence[int], places: Sequence[int]) -> None:
-        """Take another text or tree: keep what it shares with the last, and forget the rest.
+        """Change to another text or tree: keep the part that it shares with the last one, and drop the rest.
 
-        What is asked about (`places`) is forgotten too, for its logits have not been kept.
+        The requested `places` are dropped too, because their logits have not been kept.
         """
         text, tokens, parents = list(text), list(tokens), list(parents)
         known = len(self.tokens)
@@ -70,7 +70,7 @@ class CachedText:
         return [*self.slots, *self.nodes.values()]
 
     def num_slots(self) -> int:
-        """Return one more than the last slot."""
+        """Return the number of the last slot plus 1."""
         return max(self.used(), default=-1) + 1
 
     def move_to_front(self) -> None:
@@ -84,16 +84,16 @@ class NewTokens:
 
     Attributes:
         tokens: the tokens.
-        positions: of each its place in the text.
-        num_wanted: how many of the last ones hold all that are asked about.
+        positions: the position of each token in the text.
+        num_wanted: the number of last tokens that include all tokens whose logits are requested.
     """
 
     def __init__(self, row: CachedText, places: Sequence[int]) -> None:
         """Find the tokens that the cache lacks.
 
         Args:
-            row: what the cache holds, after `follow`.
-            places: what is asked about; only that is read, and what lies above it.
+            row: the cached part of the text, after `follow`.
+            places: the requested places; only these and their ancestors are read.
         """
         self._row = row
         rest = row.text[len(row.slots) :]
@@ -115,7 +115,7 @@ class NewTokens:
         self.num_wanted = len(self) - min(self._index[place] for place in places)
 
     def __len__(self) -> int:
-        """N."""
+        """Return N, the number of tokens."""
         return len(self.tokens)
 
     def from_end(self, places: Sequence[int]) -> list[int]:
@@ -123,17 +123,17 @@ class NewTokens:
         return [self._index[place] - len(self) for place in places]
 
     def is_chain(self) -> bool:
-        """Whether all that was read lies in order, slot by slot, and the new tokens continue it."""
+        """Whether all cached tokens are in order, slot by slot, and the new tokens continue them."""
         row, read = self._row, [*self._row.nodes]
         nodes = read + self._nodes
         in_order = row.num_slots() == len(row.used()) and (not read or row.nodes[read[-1]] == row.num_slots() - 1)
         return in_order and [row.parents[node] for node in nodes] == [ROOT, *nodes][: len(nodes)]
 
     def show(self, mask: npt.NDArray[np.bool_]) -> None:
-        """Write which slots the new tokens see.
+        """Write into a mask which slots the new tokens attend to.
 
         Args:
-            mask: `[N, S]`, a row for each new token; their own slots are the last N.
+            mask: `[N, S]`, a row for each new token; the slots of the new tokens are the last N.
         """
         row, first = self._row, mask.shape[1] - len(self)
         text = np.zeros(mask.shape[1], np.bool_)
@@ -152,6 +152,6 @@ class NewTokens:
                 parent = row.parents[parent]
 
     def take(self, first: int) -> None:
-        """Note that the tokens have been read, into slots from `first` on."""
+        """Record that the tokens have been read, into the slots from `first` on."""
         self._row.slots += range(first, first + self._num_text)
         self._row.nodes |= {node: first + self._index[node] for node in self._nodes}

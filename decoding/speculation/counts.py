@@ -1,23 +1,26 @@
 """CountModel: how often each token came next in each state of an automaton (DOMINO, section 3.6).
 
-    P(token | state) = how often the token was written in the state / how often anything was
+    P(token | state) = how often this token was written in the state / how often any token was
 
-Structured texts continue alike from equal states, so a few texts are enough to predict most of what is not free. The
-paper counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as
-much or more. With a stack the key is the state of the tables and the topmost symbol, which is where the text returns.
+Structured texts continue in similar ways from equal states, so a few texts are enough to predict most of the text that
+is not free. The paper counts by the current terminal and the rule of the parser; the state of the token automaton has
+at least this information. With a stack, the key is the state of the tables and the topmost symbol, which says where the
+text returns.
 
-Inside free text a state says little, and the token before says more. So what came after that token in the state is
-counted too, and the share of the state counts as one more observation:
+In free text, the state predicts little, and the previous token predicts more. So the tokens that followed this token in
+the state are counted too, and the share by the state counts as one more observation:
 
     P(token | state, before) = (N(state, before, token) + P(token | state)) / (N(state, before) + 1)
 
-At each leaf of a tree the likeliest tokens are added while the whole path to them is at least as likely as a threshold:
-above 0.5 the result is a chain, below it may branch. Every token that is written is counted, unless `learning` is off.
+At each leaf of a tree, the likeliest tokens are added as long as the probability of the whole path to them is at least
+a threshold: above 0.5 the result is a chain, below it may branch. Every token that is written is counted, unless
+`learning` is off.
 
-Counts are kept by the key of a state in the automaton's tables (`TokenAutomaton.key`), so they belong to one constraint
-and one vocabulary, and a file names these by a fingerprint of the tables.
+Counts are stored by the key of a state in the automaton's tables (`TokenAutomaton.key`), so they belong to one
+constraint and one vocabulary, which a file identifies by a fingerprint of the tables.
 
-Rejected: a threshold for each token, as in the paper (ten tokens of 0.9 each are likelier refused than not).
+Rejected: a threshold for each token, as in the paper (ten tokens of probability 0.9 each are more likely to be refused
+than not).
 """
 
 from __future__ import annotations
@@ -44,27 +47,27 @@ _START: Final = -1
 
 
 class CountModel:
-    """Proposes what has mostly come next. Learns from each text that is written.
+    """Proposes the tokens that most often came next. Learns from each text that is written.
 
     Attributes:
-        automaton: whose states are counted; trees of other automata are left as they are.
-        threshold: how likely the way to a proposed token is at least.
+        automaton: the automaton whose states are counted; trees of other automata are left unchanged.
+        threshold: the least probability of the path to a proposed token.
         learning: whether tokens that are written are counted.
-        forwards: 0.
+        forwards: 0, because no model is used.
     """
 
     forwards = 0
 
     def __init__(self, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True) -> None:
-        """Make a model that has counted nothing.
+        """Make a model without counts.
 
         Args:
-            automaton: whose states are counted.
-            threshold: how likely the way to a proposed token is at least, in (0, 1].
+            automaton: the automaton whose states are counted.
+            threshold: the least probability of the path to a proposed token, in (0, 1].
             learning: whether tokens that are written are counted.
 
         Raises:
-            ValueError: a threshold outside of that.
+            ValueError: the threshold is outside (0, 1].
         """
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold {threshold} is not in (0, 1]")
@@ -79,7 +82,7 @@ class CountModel:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Count a token that was written in a state, after another one or first of all."""
+        """Count a token that was written in a state, after another token or as the first one."""
         if self.learning and automaton is self.automaton:
             self._count(automaton.key(state), _START if before is None else before, token, 1)
 
@@ -88,10 +91,10 @@ class CountModel:
             counts[token] = counts.get(token, 0) + times
 
     def learn(self, texts: Iterable[Sequence[int]]) -> None:
-        """Count whole texts.
+        """Count the tokens of whole texts.
 
         Args:
-            texts: token ids of each, with or without an end token.
+            texts: the token ids of each text, with or without an end token.
 
         Raises:
             TokenNotAllowed: the automaton forbids one of a text's tokens; the text is not counted.
@@ -105,14 +108,14 @@ class CountModel:
                 self.observe(self.automaton, *each)
 
     def shares(self, state: Any, before: int | None) -> dict[int, float]:
-        """Return the probability of each token that has been written in a state, after another one or first of all."""
+        """Return the probability of each token that has been written in a state, after a token or as the first one."""
         key = self.automaton.key(state)
         counts, after = self._counts.get(key, {}), self._after.get((key, _START if before is None else before), {})
         every, total = sum(counts.values()), sum(after.values()) + 1
         return {token: (after.get(token, 0) + count / every) / total for token, count in counts.items()}
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Add what is likely, the likeliest first."""
+        """Add the likely tokens, the likeliest first."""
         for tree in trees:
             if tree.automaton is self.automaton:
                 leaves = tree.leaves()
@@ -152,8 +155,8 @@ class CountModel:
         """Read counts that were saved for the same automaton.
 
         Raises:
-            AutomatonFileError: a damaged file, another format version, another vocabulary or automaton.
-            ValueError: a threshold outside (0, 1].
+            AutomatonFileError: the file is damaged, or has another format version, vocabulary or automaton.
+            ValueError: the threshold is outside (0, 1].
         """
         model = CountModel(automaton, threshold=threshold, learning=learning)
         try:

@@ -1,15 +1,15 @@
 """DraftModel: a smaller model that proposes what it would write itself (Koo, Liu & He 2024, section 5.3).
 
-It is constrained by the same masks as the target: the tree makes the mask of each place once, for both. Proposals are
-drawn from its constrained distribution, which nodes keep for the rule of acceptance; at temperature 0 the likeliest
-tokens are proposed, and nothing is drawn.
+It is constrained by the same masks as the target model: the tree makes the mask of each place once, for both. Proposals
+are drawn from the draft model's constrained distribution, which nodes store for the acceptance rule. At temperature 0
+the likeliest tokens are proposed, and nothing is drawn.
 
-    widths    how many tokens are proposed after each place, level by level: (1, 1, 1, 1) is a chain of four, (3, 1, 1)
-              three chains of three. Several are drawn without repetition, by one race: the first is drawn from q, the
-              next from q without it, and so on (Kool, van Hoof & Welling 2019).
+    widths    the number of tokens proposed after each place, level by level: (1, 1, 1, 1) is a chain of four tokens,
+              (3, 1, 1) three chains of three. Several tokens are drawn without replacement, by one race: the first is
+              drawn from q, the next from q without the first, and so on (Kool, van Hoof & Welling 2019).
 
-Each level takes one forward pass for all texts together, which also reads the tokens that other proposers add in
-between, such as forced ones.
+Each level takes one forward pass for all texts together. This pass also reads the tokens that other proposers have
+added in the meantime, such as forced ones.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 class DraftModel:
-    """Proposes what a smaller model draws.
+    """Proposes the tokens that a smaller model draws.
 
     Attributes:
-        reader: the model with its cache, for as many texts as are written together.
-        widths: how many tokens are proposed after each place, level by level.
+        reader: the model with its cache, for all texts that are written together.
+        widths: the number of tokens proposed after each place, level by level.
     """
 
     def __init__(self, reader: Reader, widths: Sequence[int] = (1, 1, 1, 1)) -> None:
         """Make a proposer.
 
         Args:
-            reader: the model, over the target's vocabulary; its logits may be of another width.
-            widths: how many tokens are proposed after each place, level by level.
+            reader: the model, over the target's vocabulary; its logits may have another width.
+            widths: the number of tokens proposed after each place, level by level.
 
         Raises:
-            ValueError: no levels, or one without tokens.
+            ValueError: there are no levels, or a level has no tokens.
         """
         if not widths or min(widths) < 1:
             raise ValueError(f"widths are one at least, and each is 1 or more, not {tuple(widths)}")
@@ -57,11 +57,11 @@ class DraftModel:
 
     @property
     def forwards(self) -> int:
-        """Forward passes of the model so far."""
+        """The number of forward passes of the model so far."""
         return self.reader.forwards
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Add one level of tokens after each leaf that has not all levels above it."""
+        """Add one level of tokens after each leaf that has fewer than all levels above it."""
         asked = [(tree, self._unfinished(tree)) for tree in trees]
         asked = [(tree, leaves) for tree, leaves in asked if leaves]
         if not asked:
@@ -73,7 +73,7 @@ class DraftModel:
             self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Learn nothing."""
+        """Do nothing: this proposer does not learn."""
 
     def _unfinished(self, tree: Tree[Any]) -> list[int]:
         return [leaf for leaf in tree.leaves() if self._level(tree, leaf) < len(self.widths)]

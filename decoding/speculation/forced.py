@@ -1,10 +1,10 @@
 """Proposers of forced tokens and forced text (`decoding.speculation.jump_forward`).
 
-ForcedTokens    tokens that are the only ones in their mask. They are certain: no verification, and where they come
-                first or last in a text no forward pass of their own
-ForcedText      text that must come, in the encoder's tokens. The model may prefer others, so they are verified; or
-                they are not, by choice: then nothing is asked, and what is written is no longer distributed as the
-                model would write it
+ForcedTokens    proposes tokens that are the only ones in their mask. They are certain: they need no verification and,
+                at the beginning or end of a text, no forward pass of their own
+ForcedText      proposes text that must follow, in the encoder's tokens. The model may prefer other tokens, so these are
+                verified by default. Without verification, the model is not asked, and the distribution of texts differs
+                from the model's
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MAX_CACHED = 4096
 
 
 class ForcedTokens:
-    """Proposes the token of each mask that holds a single one."""
+    """Proposes the allowed token wherever a mask allows only one."""
 
     forwards = 0
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Add forced tokens, each after the other."""
+        """Add forced tokens, one after another."""
         for tree in trees:
             for leaf in tree.leaves():
                 place: int | None = leaf
@@ -40,7 +40,7 @@ class ForcedTokens:
 
 
 class ForcedText:
-    """Proposes text that must come."""
+    """Proposes text that must follow."""
 
     forwards = 0
 
@@ -48,8 +48,9 @@ class ForcedText:
         """Make a proposer.
 
         Args:
-            encode: from a text to token ids as the model has seen them, without special tokens.
-            verified: whether the model is asked. If not, forced text is written as it is, but for its last piece.
+            encode: encodes a text to token ids as the model has seen them, without special tokens.
+            verified: whether the model verifies the tokens. If not, forced text is written without asking the model,
+                except for its last piece.
         """
         self.encode = encode
         self.verified = verified

@@ -1,14 +1,15 @@
 """Jump-forward: write what the constraint forces without asking the model.
 
-    forced_tokens    the tokens that follow while every mask holds a single one. Plain sampling writes the same.
-    forced_text      the bytes that follow while all that is allowed begins with the same byte. That is more than the
-                     tokens say: where `"name": ` must come, the masks still allow every way to cut it into tokens.
-    retokenized      those bytes as the vocabulary's encoder cuts them, which is as the model has seen them in training
+    forced_tokens    the tokens that follow as long as every mask allows only one. Plain sampling writes the same.
+    forced_text      the bytes that follow as long as all allowed tokens begin with the same byte. This finds more than
+                     `forced_tokens`: if `"name": ` must follow, masks still allow every tokenization of it.
+    retokenized      these bytes in the tokens of the vocabulary's encoder, as the model has seen them in training
 
-Forced text may be put to the model as a proposal, and then the texts are distributed as without it; or be written
-without asking, as SGLang does, and then the model has no say in how it is cut (`decoding.speculation.ForcedText` does
-either). Without asking, the last piece is left open: a token is written only if no token that is allowed in its place
-could reach beyond the forced text, so that a word may still begin in one token with what is forced before it.
+Forced text may be proposed to the model, and then the distribution of texts does not change. Or it may be written
+without asking the model, as in SGLang, and then the model has no influence on its tokenization
+(`decoding.speculation.ForcedText` does either). In the latter case, the last piece is left open: a token is written
+only if no other allowed token could extend beyond the forced text. So a token may still contain the end of the forced
+text and the beginning of a word after it.
 
 Rejected: writing forced text byte by byte, or in the longest tokens that fit, which models have rarely seen.
 """
@@ -34,7 +35,7 @@ ENCODER_CONTEXT = 8
 
 
 def only_token(words: IntArray) -> int | None:
-    """Return the token of a mask that holds a single one, None for other masks.
+    """Return the only token of a mask, None if the mask has several tokens or none.
 
     Args:
         words: `[W]` int32, packed.
@@ -47,7 +48,7 @@ def only_token(words: IntArray) -> int | None:
 
 
 def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) -> list[int]:
-    """Return the tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
+    """Return the tokens that must follow a state, including the end token; at most `max_tokens`."""
     words, tokens = np.empty_like(automaton.vocabulary.all_words), list[int]()
     while len(tokens) < max_tokens:
         automaton.fill_bitmask(state, words)
@@ -62,11 +63,11 @@ def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) 
 
 
 def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> bytes:
-    """Return the bytes that every text has after a state, at most `max_bytes`.
+    """Return the bytes with which every text continues after a state, at most `max_bytes`.
 
-    Found by walking over tokens of one byte: text that is forced after a byte that is not a token is not found.
-    Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
-    drop a space there, and for automata of canonical tokenization, which forbid single bytes.
+    The bytes are found by walking over tokens of one byte, so text that is forced after a byte without such a token is
+    not found. Nothing is found if a token may differ from its bytes: at the start of a text, for tokenizers that drop a
+    space there, and for automata of canonical tokenization, which forbid single bytes.
     """
     if isinstance(automaton, CanonicalTokenAutomaton):
         return b""
@@ -86,17 +87,17 @@ def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> 
 
 
 def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, encode: Encode) -> list[int]:
-    """Return a text as the encoder cuts it after other tokens.
+    """Return the tokens in which the encoder writes a text after other tokens.
 
     Args:
         vocabulary: the tokens.
-        before: the tokens before the text; the encoder is shown the last few, and where it would not cut between them
-            and the text, the text alone.
-        text: what is to be cut. Bytes at its end that are not a whole character are left out.
+        before: the tokens before the text. The encoder gets the last few of them together with the text or, if it would
+            not cut between them and the text, the text alone.
+        text: the text to encode. Bytes at its end that are not a whole character are left out.
         encode: the encoder.
 
     Returns:
-        The tokens, which write exactly the text's whole characters; none if the encoder does not write them.
+        The tokens, which write exactly the text's whole characters; none if the encoder does not write these.
     """
     text = _whole_characters(text)
     for context in ([*before[-ENCODER_CONTEXT:]], []):
@@ -118,14 +119,14 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
 
 
 def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int], remaining: int | None = None) -> list[int]:
-    """Return as many of the tokens of a forced text as no other token could reach across: the last piece is left open.
+    """Return the tokens of a forced text that no other allowed token could extend across; the last piece is left open.
 
     Args:
-        automaton: what the text is to match.
-        state: where the tokens begin.
-        tokens: the forced text in tokens; what comes after one that the automaton forbids is left out, and after one
-            with which the text can no longer be completed in time.
-        remaining: how many tokens may still be written, the end token included; None means no limit.
+        automaton: the automaton of the text.
+        state: the state before the tokens.
+        tokens: the forced text in tokens. They end before a token that the automaton forbids, or after which the text
+            can no longer be completed in time.
+        remaining: the number of tokens that may still be written, including the end token; None means no limit.
     """
     vocabulary = automaton.vocabulary
     length = _first_bytes(vocabulary).length

@@ -1,4 +1,4 @@
-"""Speculation: how `generate` spends fewer forward passes, and what came of it."""
+"""Speculation: settings with which `generate` takes fewer forward passes, and statistics."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from decoding.speculation.statistics import Statistics
 class Speculation:
     """Makes `generate` propose several tokens at once and verify them in one forward pass of the model.
 
-    Texts are distributed as without it. If nothing is drawn (no `draft_model`), they are token by token the same,
-    whatever is proposed, except for the last bits of the model's logits. `ForcedText` that is not verified is the
-    exception to both.
+    The distribution of texts is the same as without speculation. If proposals are not drawn (no `draft_model`), the
+    tokens of the texts are also the same, whatever is proposed, except for the last bits of the model's logits. Neither
+    holds for `ForcedText` that is not verified.
 
     Attributes:
-        proposers: what proposes tokens, in the order in which they are asked (`decoding.speculation`).
+        proposers: the proposers, in the order in which they are asked (`decoding.speculation`).
         draft_model: a smaller causal language model of `transformers` over the same vocabulary, asked last; or None.
-        draft_widths: how many tokens the draft model proposes after each place, level by level (`DraftModel`).
-        max_proposed: the most tokens proposed at once for a text.
-        opportunistic: make a mask only where the first draw is refused, or a proposer asks for it; not with a setting
-            that truncates the distribution.
-        statistics: what the last call of `generate` took.
+        draft_widths: the number of tokens that the draft model proposes after each place, level by level
+            (`DraftModel`).
+        max_proposed: the maximum number of tokens proposed at once for a text.
+        opportunistic: whether to make a mask only if the first draw is refused, or a proposer asks for the mask; not
+            with a setting that truncates the distribution.
+        statistics: the statistics of the last call of `generate`.
     """
 
     proposers: Sequence[Proposer] = ()
@@ -38,7 +39,7 @@ class Speculation:
     statistics: Statistics = field(default_factory=Statistics, init=False)
 
     def proposers_for(self, batch: int) -> list[Proposer]:
-        """Return all proposers for a batch of texts, the draft model's last."""
+        """Return all proposers for a batch of texts; the draft model comes last."""
         if self.draft_model is None:
             return list(self.proposers)
         return [*self.proposers, DraftModel(CachedModel(self.draft_model, batch), self.draft_widths)]

@@ -1,17 +1,17 @@
 """Readers: from texts and trees of tokens to logits, by a causal model and its cache.
 
     Reading        a text, a tree of tokens after it, and the places whose logits are wanted
-    Reader         from readings to logits; remembers what it has read, and is told nothing of what became of it
+    Reader         from readings to logits; remembers what it has read, and need not be told what was accepted
     CachedModel    a model of `transformers` for a batch of texts
 
 A reader compares a request with the contents of its cache and reads only the rest, in one forward pass for the whole
-batch. So nothing has to be undone: a text that continues differently than was proposed is just another text.
+batch. So nothing has to be undone: a text that does not continue as proposed is just another text.
 
-Each token that was read has a slot of the cache, and each text a list of its slots in order
-(`decoding.speculation.cache_slots`). Slots of refused tokens are masked out, and cut off at the end of the cache. A
-cache of which less than half is in use is compacted. With one text and only chains the slots lie in order, and the
-model is called as for any other text; otherwise the attention mask shows a token the slots of its text and of its
-ancestors in the tree. Texts that have ended leave the batch when they are half of it.
+Each token that was read has a slot in the cache, and each text has a list of its slots in order
+(`decoding.speculation.cache_slots`). The slots of refused tokens are masked out, or cut off if they are at the end of
+the cache. If less than half of the cache is in use, it is compacted. With one text and only chains, the slots are in
+order, and the model is called as for any other text; otherwise, the attention mask lets a token attend to the slots of
+its text and of its ancestors in the tree. Texts that have ended are removed from the batch when they are half of it.
 
 Rejected: a batch row for each branch of a tree (the cache would be copied for each); reading a batch one by one (a
 forward pass takes as long for one text as for several).
@@ -45,10 +45,10 @@ class Reading(NamedTuple):
     """A request for logits after one text.
 
     Attributes:
-        row: which text of the batch it is.
-        text: its tokens, one at least.
-        tokens, parents: the nodes of a tree after it (`Tree`).
-        places: whose next tokens are asked about, one at least: nodes, or -1 for the text itself.
+        row: the number of the text in the batch.
+        text: the tokens of the text, at least one.
+        tokens, parents: the nodes of a tree after the text (`Tree`).
+        places: the places whose logits are requested, at least one: nodes, or -1 for the text itself.
     """
 
     row: int
@@ -67,7 +67,7 @@ class Reader(Protocol):
     """Returns the logits of next tokens.
 
     Attributes:
-        forwards: how many forward passes it has taken so far.
+        forwards: the number of forward passes so far.
     """
 
     forwards: int
@@ -76,7 +76,7 @@ class Reader(Protocol):
         """Return the logits of what comes after places, `[P, V]` for each reading.
 
         Args:
-            readings: of different rows, one at least.
+            readings: requests for different rows, at least one.
         """
 
 
@@ -84,8 +84,8 @@ class CachedModel:
     """A causal model of `transformers` and its cache for a batch of texts.
 
     Attributes:
-        model: the model, with plain causal attention where several texts or branches are read at once.
-        forwards: how many forward passes it has taken so far.
+        model: the model; it must have plain causal attention if several texts or branches are read at once.
+        forwards: the number of forward passes so far.
     """
 
     def __init__(self, model: Any, batch: int = 1) -> None:
@@ -93,7 +93,7 @@ class CachedModel:
 
         Args:
             model: a causal language model.
-            batch: B, how many texts there are.
+            batch: B, the number of texts.
         """
         self.model = model
         self.forwards = 0
@@ -107,7 +107,7 @@ class CachedModel:
         """Return the logits of what comes after places, `[P, V]` for each reading.
 
         Raises:
-            ValueError: several texts or branches for a model whose attention cannot be masked slot by slot.
+            ValueError: there are several texts or branches, and the model's attention cannot be masked slot by slot.
         """
         if self._is_reading:
             # An exception left the layers of the cache with different lengths, or slots that nothing is known of.

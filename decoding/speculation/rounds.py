@@ -1,7 +1,7 @@
 """The loop of speculative decoding: propose, read, verify, until every text has ended.
 
-Each round takes one forward pass of the model for all texts together, however many tokens it writes: those of each
-tree that the model agrees with, and one more. A text that ends with tokens that are certain takes none at all.
+Each round takes one forward pass of the model for all texts together and writes, for each tree, the tokens that the
+model accepts, and one more. A text that ends with tokens that are certain needs no forward pass for them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tokenfst.token_automaton import TokenAutomaton
 
 @dataclass
 class Written:
-    """What was written.
+    """The texts that were written.
 
     Attributes:
-        tokens: of each text its tokens, the end token included.
-        texts: of each text what its tokens write.
-        statistics: what it took.
+        tokens: the tokens of each text, including the end token.
+        texts: the bytes that the tokens of each text write.
+        statistics: the statistics of the call.
     """
 
     tokens: list[list[int]] = field(default_factory=list)
@@ -50,29 +50,30 @@ def decode_speculatively(
 ) -> Written:
     """Write, after each prompt, a text that its automaton accepts, in fewer forward passes.
 
-    This is the loop below `generate(..., speculation=...)`, for token ids and any `Reader`. Whatever is proposed, texts
-    are distributed as plain constrained sampling writes them; and if no proposer draws (`DraftModel`), they are the
-    same token by token, except for the last bits of the model's logits. `ForcedText` that is not verified is the
-    exception to both.
+    This is the loop of `generate(..., speculation=...)`, for token ids and any `Reader`. Whatever is proposed, texts
+    have the same distribution as with plain constrained sampling. If no proposer draws (as `DraftModel` does), their
+    tokens are also the same, except for the last bits of the model's logits. Neither holds for `ForcedText` that is not
+    verified.
 
     Args:
         model: a causal language model of `transformers`, or a `Reader` for as many texts as there are prompts.
-        prompts: token ids of each prompt, one at least.
-        automata: what the texts are to match, one for all or one for each.
-        proposers: who proposes what comes next, in this order; none is plain writing.
-        sampling: how texts are sampled, one for all or one for each. With a seed for all, each text draws the same.
-        max_new_tokens: the limit for each text, the end token counted. Texts are complete whatever it is.
-        max_proposed: how many tokens are proposed at once for each text, at most.
-        opportunistic: make a mask only where the first draw is refused, or a proposer asks for it.
+        prompts: the token ids of each prompt, at least one.
+        automata: the automata of the texts, one for all or one for each.
+        proposers: the proposers, in this order; without any, writing is plain.
+        sampling: how texts are sampled, one for all or one for each. With one seed for all, all texts have the same
+            draws.
+        max_new_tokens: the limit for each text, including the end token. Texts are complete within this limit.
+        max_proposed: the maximum number of tokens proposed at once for each text.
+        opportunistic: whether to make a mask only if the first draw is refused, or a proposer asks for the mask.
 
     Returns:
         The texts, in the order of the prompts.
 
     Raises:
-        IncompleteOutput: a shortest text takes more than `max_new_tokens`.
+        IncompleteOutput: the shortest text of an automaton takes more than `max_new_tokens`.
         VocabularyError: an automaton's vocabulary has no end token, so no text could end.
-        ValueError: an empty prompt; not as many automata or settings as prompts; opportunistic masking with a
-            truncation of the distribution.
+        ValueError: a prompt is empty; there are more or fewer automata or settings than prompts; or masking is
+            opportunistic and the distribution is truncated.
     """
     clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model, len(prompts))

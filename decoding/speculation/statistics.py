@@ -1,4 +1,4 @@
-"""What writing texts took."""
+"""Statistics of speculative decoding."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass
 class Statistics:
-    """What writing took, summed over all texts.
+    """Counts and times, summed over all texts.
 
     Attributes:
-        tokens: tokens written, end tokens included; plain writing takes as many forward passes, text by text.
-        forwards: forward passes of the model; each serves all texts that are still being written.
-        draft_forwards: forward passes of proposers' models.
-        rounds: forward passes of the model, counted for each text separately.
-        certain: tokens written without being verified.
-        proposed: tokens proposed for verification.
-        accepted: proposed tokens that were accepted.
-        masks: masks made.
-        seconds: wall-clock time.
+        tokens: the tokens written, including end tokens; plain decoding takes this many forward passes, text by text.
+        forwards: the forward passes of the model; each serves all texts that are still being written.
+        draft_forwards: the forward passes of proposers' models.
+        rounds: the forward passes of the model, counted for each text separately.
+        certain: the tokens written without verification.
+        proposed: the tokens proposed for verification.
+        accepted: the proposed tokens that were accepted.
+        masks: the masks made.
+        seconds: the wall-clock time, in seconds.
     """
 
     tokens: int = 0

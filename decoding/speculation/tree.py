@@ -1,12 +1,12 @@
-"""Tree: proposed tokens, each after the text or after another of them.
+"""Tree: proposed tokens, each after the text or after another proposed token.
 
 A chain is a tree in which no place has two children. Every place (the text, which is place -1, or a node) keeps the
 state of the automaton there, so no step has to be undone: after a refused node, writing continues from the state of its
-parent (Koo, Liu & He 2024, section 5.3, the history of states). The mask of a place is made on first use, once for the
-draft model and the target.
+parent (Koo, Liu & He 2024, section 5.3, the history of states). The mask of a place is made on first use, once for both
+the draft model and the target model.
 
     Text                                             a text that is being written, as it is before the tree
-    Tree                                             what proposers add to, and the verification walks down
+    Tree                                             the tokens that proposers add and the verification walks along
     tree_masks(automaton, state, tokens, parents)    the masks of all places of a tree in one call, for other loops
 
 Rejected: one state that is rolled back (every automaton would need an inverse of its step).
@@ -35,10 +35,10 @@ class Text(NamedTuple):
     """A text that is being written.
 
     Attributes:
-        tokens: the prompt, and what has been written after it.
-        num_prompt: how many of them are the prompt.
-        sampling: how it is sampled.
-        seed: of its noise.
+        tokens: the tokens of the prompt, and those written after it.
+        num_prompt: the number of tokens of the prompt.
+        sampling: how the text is sampled.
+        seed: the seed of its noise.
         row: its number among the texts that are written together.
     """
 
@@ -50,7 +50,7 @@ class Text(NamedTuple):
 
     @property
     def step(self) -> int:
-        """How many tokens have been written."""
+        """The number of tokens written so far."""
         return len(self.tokens) - self.num_prompt
 
 
@@ -58,14 +58,14 @@ class Tree(Generic[S]):
     """Proposed tokens after one text. Nodes are numbered as they are added; -1 is the text itself.
 
     Attributes:
-        automaton: what the text is to match.
-        text: what comes before the tree.
-        tokens, parents: of each node, its token and the place that it comes after.
-        probabilities: of each node, the distribution `[V]` that it was drawn from; None where nothing was drawn.
-        shares: of each node, the probability that its proposer gives to it at its place.
-        likelihood: of each node, the product of the shares on the way to it.
-        certain: of each node, whether it is taken without being verified.
-        num_masks: how many masks have been made.
+        automaton: the automaton of the text.
+        text: the text before the tree.
+        tokens, parents: for each node, its token and the place after which it comes.
+        probabilities: for each node, the distribution `[V]` from which it was drawn; None if it was not drawn.
+        shares: for each node, the probability that its proposer gives to it at its place.
+        likelihood: for each node, the product of the shares on the path to it.
+        certain: for each node, whether it is accepted without verification.
+        num_masks: the number of masks made so far.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Tree(Generic[S]):
         """Make a tree without nodes.
 
         Args:
-            automaton: what the text is to match.
-            state: its state after the text.
-            text: what comes before, for those who look at it.
-            remaining: how many tokens may still be written, the end token included; None means no limit.
-            max_nodes: how many nodes there may be; None means no limit.
+            automaton: the automaton of the text.
+            state: the automaton's state after the text.
+            text: the text before the tree, for proposers that use it.
+            remaining: the number of tokens that may still be written, including the end token; None means no limit.
+            max_nodes: the maximum number of nodes; None means no limit.
         """
         self.automaton = automaton
         self.text = text
@@ -103,7 +103,7 @@ class Tree(Generic[S]):
         self._masks: list[IntArray | None] = [None]
 
     def __len__(self) -> int:
-        """N, the nodes."""
+        """Return N, the number of nodes."""
         return len(self.tokens)
 
     # Adding
@@ -123,12 +123,12 @@ class Tree(Generic[S]):
             parent: the place.
             token: the token.
             share: the probability that the proposer gives to the token at this place.
-            probabilities: `[V]`, the distribution that the first token of the place was drawn from, if it was drawn.
-                The next tokens are then drawn without those before them. Its value at the token is the share.
-            certain: the token is not to be verified.
+            probabilities: `[V]`, the distribution from which the first token of the place was drawn, if it was drawn.
+                Further tokens are then drawn without those before them. Its value at the token is the share.
+            certain: whether the token is accepted without verification.
 
         Returns:
-            The node; None where there is no room, or the automaton forbids the token.
+            The node; None if there is no room, or the automaton forbids the token.
         """
         if len(self) == self._max_nodes or not self.is_open(parent):
             return None
@@ -153,7 +153,7 @@ class Tree(Generic[S]):
     # Places
 
     def is_open(self, place: int) -> bool:
-        """Whether anything may come after a place: it is no end token, and tokens remain."""
+        """Return whether a token may follow a place: the place is not an end token, and tokens remain."""
         if place != ROOT and self.tokens[place] in self.automaton.vocabulary.eos_ids:
             return False
         remaining = self.remaining(place)
@@ -166,11 +166,11 @@ class Tree(Generic[S]):
         return [place for place in range(ROOT, len(self)) if not self._children[place + 1] and self.is_open(place)]
 
     def asked(self) -> list[int]:
-        """Return the open places where the model has a say, in ascending order: no certain node comes after them."""
+        """Return the open places where the model is asked, in ascending order: those without a certain node after."""
         return [place for place in range(ROOT, len(self)) if self.is_open(place) and not self.is_settled(place)]
 
     def is_settled(self, place: int) -> bool:
-        """Whether a certain node comes after a place."""
+        """Return whether a certain node comes after a place."""
         children = self._children[place + 1]
         return bool(children) and self.certain[children[0]]
 

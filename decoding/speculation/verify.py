@@ -1,30 +1,30 @@
-"""The verification: how far the model agrees with a tree, and which token it writes where it does not.
+"""The verification: which part of a tree the model accepts, and which token it writes after that part.
 
 The rule is speculative sampling (Leviathan, Kalman & Matias 2023; Chen et al. 2023) on the constrained distribution p
-of each place, from the text downwards. So every token that is written is distributed as plain constrained sampling
-writes it, whatever was proposed.
+of each place, from the text downwards. So every token that is written has the same distribution as with plain
+constrained sampling, whatever was proposed.
 
     proposed without being drawn     draw from p and write the token; if it is one of the nodes here, continue after it
     drawn from q                     accept the token with probability min(1, p/q); else p becomes the residual
-                                     max(p - q, 0), renormalized, for the next node here and at last for the draw
-    certain                          taken as it is
+                                     max(p - q, 0), renormalized, for the next node here and finally for the draw
+    certain                          accepted without verification
 
-A draw is decided by the noise of the text and the step, so proposals that are not drawn change nothing at all: the text
-is token by token the one that plain sampling with the same seed writes.
+A draw depends only on the noise of the text and the step, so proposals that are not drawn do not change the text: its
+tokens are those that plain sampling writes with the same seed.
 
-Several nodes of one place that were drawn from q come without repetition: each was drawn from q without those before
-it, and the rule for the second is that of the first, with the residual in place of p.
+Several nodes of one place that were drawn from q were drawn without replacement: each was drawn from q without those
+before it. The rule for the second node is that of the first, with the residual instead of p.
 
 Opportunistic masking (DOMINO, section 3.5) draws from the distribution u before the mask, and asks the automaton about
-the one token; only if that is refused, the mask is made. With A the allowed tokens and plain sampling,
+this one token; the mask is made only if the token is refused. With A the allowed tokens and plain sampling,
 
     P(x) = u(x) + (1 - u(A)) u(x) / u(A) = u(x) / u(A)    for x in A,
 
-which is p. The draw is a race in which each token has its own noise, so it is the very same draw: the token that wins
-among all, if it is allowed, wins among the allowed ones too. Truncation is another matter. Top-k of the allowed tokens
-is not what top-k of all tokens leaves of them (the second may be empty), and likewise top-p, min-p and typical
-sampling; there, opportunistic masking is not offered. Costs, penalties and temperature change each logit by itself, and
-pass.
+which is p. The draw is a race in which each token has its own noise, so even the drawn token is the same: if the token
+that wins among all tokens is allowed, it also wins among the allowed ones. With truncation this does not hold: the top
+k of the allowed tokens differ from the allowed tokens among the top k (of which there may be none), and likewise for
+top-p, min-p and typical sampling, so opportunistic masking is not available with these. It is available with costs,
+penalties and temperature, which change each logit separately.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ ACCEPT_STREAM: Final = 2
 
 
 class Verdict(NamedTuple):
-    """What is written.
+    """The tokens to write.
 
     Attributes:
-        nodes: the nodes that are accepted, from the text downwards.
-        token: what comes after them; None if the last of them ends the text.
+        nodes: the accepted nodes, from the text downwards.
+        token: the token after them; None if the last of them ends the text.
     """
 
     nodes: list[int]
@@ -66,17 +66,17 @@ def bool_masks(words: IntArray, width: int, device: torch.device) -> Tensor:
     Args:
         words: `[P, W]` int32, packed.
         width: V of the logits; tokens past the vocabulary are not allowed.
-        device: where the result lives.
+        device: the device of the result.
     """
     mask = unpacked(torch.from_numpy(words).to(device), width, tokens_of_byte(device))
     return torch.nn.functional.pad(mask, (0, width - mask.shape[1]))
 
 
 def check_opportunistic(sampling: Sampling) -> None:
-    """Refuse what opportunistic masking would change.
+    """Check that opportunistic masking does not change the distribution.
 
     Raises:
-        ValueError: a truncation.
+        ValueError: the distribution is truncated.
     """
     truncates = sampling.top_k is not None or sampling.top_p < 1 or sampling.min_p > 0 or sampling.typical_p < 1
     if truncates and sampling.temperature > 0:
@@ -86,16 +86,16 @@ def check_opportunistic(sampling: Sampling) -> None:
 class Verification:
     """The draws at the places of some trees where the model is asked (`Tree.asked`).
 
-    One draw for every place of all trees is made at once, whether it will be needed or not.
+    The draws for all places of all trees are made at once, even if some turn out not to be needed.
     """
 
     def __init__(self, trees: Sequence[Tree[Any]], logits: Sequence[Tensor], *, opportunistic: bool = False) -> None:
         """Draw a token at every place.
 
         Args:
-            trees: what was proposed for each text.
-            logits: `[P, V]` for each tree, from the model: P places are asked about.
-            opportunistic: whether masks are made only where the first draw is refused.
+            trees: the tree of each text.
+            logits: `[P, V]` for each tree, from the model, for its P places that are asked.
+            opportunistic: whether a mask is made only if the first draw is refused.
         """
         self._trees, self._opportunistic = trees, opportunistic
         self._places = [(number, place) for number, tree in enumerate(trees) for place in tree.asked()]
@@ -109,7 +109,7 @@ class Verification:
             self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
-        """Return how far the model agrees with one of the trees."""
+        """Return the part of one of the trees that the model accepts, and the token after it."""
         tree, place, nodes = self._trees[number], ROOT, list[int]()
         while True:
             node, token = self._step(number, place)

@@ -1,7 +1,7 @@
 """The explorer: a trace as one HTML file, with its script, its style and its data inside.
 
-`explorer.js` has two parts: functions from data and a position to what is to be seen, which know no browser and are
-tested without one, and those that put it on the page.
+`explorer.js` has two parts: functions that compute what to show from data and a position, which need no browser and are
+tested without one, and functions that show it on the page.
 
 Rejected: a framework (the page would need a build, or a network); data in attributes of elements (a long text would
 take seconds to open).

@@ -1,13 +1,13 @@
-"""Where a text stands in its constraint, found by reading what was written once more.
+"""The place of a text in its constraint, found by reading the text again.
 
-    StackReader      of a grammar: the rules that are open          from the automaton over bytes, byte by byte
-    PointerReader    of JSON: the pointer of the current value      from the text (`decoding.writing.partial_json`)
-    NotesReader      of all: what may come, and the part of the pattern, the rule or the schema that says so
+    StackReader      for a grammar: the rules that are open         from the automaton over bytes, byte by byte
+    PointerReader    for JSON: the pointer of the current value     from the text (`decoding.writing.partial_json`)
+    NotesReader      for all: what may come, and the part of the pattern, the rule or the schema that requires it
                      (`tokenfst.explanation.following`)
-    readers_of(...)  those that belong to an automaton
+    readers_of(...)  the readers for an automaton
 
-Each reads the tokens of a text in order. They know the constraint by what the automaton was compiled from
-(`TokenAutomaton.source`); one from a file has none.
+Each reads the tokens of a text in order. They find the constraint in `TokenAutomaton.source`; an automaton from a file
+has none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 class Place(NamedTuple):
-    """Where a text stands; see `decoding.tracing.traced_text.TraceStep`."""
+    """The place of a text; see `decoding.tracing.traced_text.TraceStep`."""
 
     stacks: tuple[tuple[str, ...], ...] = ()
     pointer: str | None = None
@@ -40,10 +40,10 @@ class PlaceReader(Protocol):
     """Follows one text."""
 
     def place(self, known: Place) -> Place:
-        """Return a place with what this reader knows of it."""
+        """Return the place, as far as this reader knows it."""
 
     def put(self, token: int, written: bytes) -> None:
-        """Read a token, and what it adds to the text."""
+        """Read a token, and the text that it adds."""
 
 
 class StackReader:
@@ -54,7 +54,7 @@ class StackReader:
         self._found: list[Configuration] = automaton.configurations(b"")
 
     def place(self, known: Place) -> Place:
-        """Return the rules that are open, for each way to read the text."""
+        """Return the open rules, for each way to read the text."""
         return known._replace(stacks=tuple(dict.fromkeys(map(self._stack, self._found))))
 
     def put(self, token: int, written: bytes) -> None:
@@ -84,7 +84,7 @@ class PointerReader:
 
 
 class NotesReader:
-    """Follows a text through its constraint; where that takes more than the limits, a note says so."""
+    """Follows a text through its constraint; if this exceeds the limits, a note says so."""
 
     def __init__(self, automaton: TokenAutomaton, limits: Limits) -> None:
         self._limits = limits
@@ -101,7 +101,7 @@ class NotesReader:
         self._following, self._stopped = None, f"the place is not known: {error}"
 
     def place(self, known: Place) -> Place:
-        """Return what may come, and where that is in the constraint."""
+        """Return what may come, and the place in the constraint."""
         if self._following is not None:
             try:
                 with Work(self._limits).current():
@@ -121,11 +121,11 @@ class NotesReader:
 
 
 def readers_of(automaton: TokenAutomaton | None, limits: Limits) -> tuple[PlaceReader, ...]:
-    """Return the readers for a text of an automaton; none for free text, and for one whose constraint is not known.
+    """Return the readers for a text of an automaton; none for free text, or if the constraint is not known.
 
     Args:
-        automaton: what wrote the text.
-        limits: how much compiling the constraint over bytes, and finding each place, may take.
+        automaton: the automaton that constrained the text.
+        limits: the limits of compiling the constraint over bytes, and of finding each place.
     """
     if automaton is None or automaton.source is None:
         return ()

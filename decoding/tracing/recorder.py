@@ -1,7 +1,7 @@
 """Recorder: a logits processor that masks as usual, and keeps the likeliest tokens of each step, before and after.
 
-A call sees the scores of a step, and the next call tells which tokens were chosen; so a step is closed when the next
-one opens, and the last one when `steps` reads all of them from the device.
+A call gets the scores of a step, and only the next call shows which tokens were chosen. So a step is completed when the
+next one begins, and the last one when `steps` reads all of them from the device.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TOP: Final = 10
 
 
 class RecordedStep(NamedTuple):
-    """One step of B rows, with N = 2 * TOP + 1 candidates, the chosen token last; a token may be there several times.
+    """One step of B rows, with N = 2 * TOP + 1 candidates, the chosen token last; a token may occur several times.
 
     Attributes:
         tokens: `[B, N]` int64.
         before, after: `[B, N]` float32, probabilities.
         allowed: `[B, N]` bool.
         num_allowed: `[B]` int64.
-        removed, surprise: `[B]` float32, as of `decoding.difficulty.Measures`.
+        removed, surprise: `[B]` float32, as in `decoding.difficulty.Measures`.
     """
 
     tokens: Tensor
@@ -49,7 +49,7 @@ class _Open(NamedTuple):
 
 
 class Recorder(InPlace):
-    """Masks scores, and records them; for loops that write one token a call, and whose rows keep their places."""
+    """Masks scores and records them, for loops that write one token per call and whose rows keep their places."""
 
     def __init__(self, processor: ConstraintLogitsProcessor) -> None:
         super().__init__(processor)
@@ -61,8 +61,8 @@ class Recorder(InPlace):
         """Mask the scores in place, and keep the likeliest tokens.
 
         Raises:
-            ValueError: the rows are not one token longer than at the call before.
-            Exception: as `ConstraintLogitsProcessor.apply_`.
+            ValueError: the rows are not one token longer than in the previous call.
+            Exception: as for `ConstraintLogitsProcessor.apply_`.
         """
         if self._open is not None:
             if input_ids.shape[1] != self._length + 1:
@@ -93,7 +93,7 @@ class Recorder(InPlace):
         )
 
     def steps(self, written: Sequence[Sequence[int]]) -> list[RecordedStep]:
-        """Return the steps, on the host; reads them from the device.
+        """Read the steps from the device, and return them on the host.
 
         Args:
             written: `[B, T]`, the tokens of each row after its prompt; rows that ended earlier are padded.

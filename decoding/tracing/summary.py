@@ -1,8 +1,8 @@
-"""A traced text in little room: a table for a terminal, and HTML without scripts for a notebook.
+"""A compact view of a traced text: a table for a terminal, and HTML without scripts for a notebook.
 
-In the HTML the tokens of a text stand one after the other. A dotted line is under a token that was forced, a thick line
-under one where what the model found likeliest was forbidden; the tip of each says the rest. Text has the color of the
-page that it is shown in, so it is readable in a light notebook and in a dark one.
+The HTML shows the tokens of a text in a row. A dotted underline marks a forced token, a thick underline one at which
+the model's likeliest token was forbidden; tooltips have the details. Text has the color of the surrounding page, so it
+is readable in light and dark notebooks.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _STYLE = """<style>
 
 
 def table(text: TracedText) -> str:
-    """Return a line for each token of a text: its probability before and after the mask, the number of tokens that were
-    allowed, the probability of all others, and what the model wanted where that was forbidden."""
+    """Return a line for each token of a text: its probability before and after the mask, the number of allowed tokens,
+    the probability of all others, and the token that the model wanted if it was forbidden."""
     rows = [_HEAD, *map(_row, text.steps)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     return "\n".join(_aligned(row, widths) for row in rows)

@@ -1,4 +1,4 @@
-"""Trace: all texts of a call of `generate`, with their steps; shows itself as text, in notebooks, and as a page."""
+"""Trace: all texts of a call of `generate`, with their steps; displays itself as text, in notebooks, and as a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from decoding.tracing.traced_text import TracedText
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """What happened while texts were written; made by `generate(..., trace=True)`.
+    """The steps of texts while they were written; made by `generate(..., trace=True)`.
 
     Attributes:
         texts: the texts in the order in which `generate` returns them.
@@ -28,18 +28,18 @@ class Trace:
         return f"<Trace of {len(self.texts):,} texts, {steps:,} tokens>"
 
     def __str__(self) -> str:
-        """Return a table for each text, a line for each token."""
+        """Return a table for each text, with a line for each token."""
         return "\n\n".join(map(table, self.texts))
 
     def data(self) -> dict[str, Any]:
-        """Return all of the trace as JSON data (`TracedText.data`)."""
+        """Return the whole trace as JSON data (`TracedText.data`)."""
         return {"vocabulary_size": self.vocabulary_size, "texts": [text.data() for text in self.texts]}
 
     def to_html(self, path: str | Path) -> Path:
         """Write the trace as one HTML file to step through, and return its path.
 
-        The file needs nothing else: no network, no server. Keys: left and right for steps, Home and End, N and P for
-        the next and the last step at which the constraint stepped in, up and down for texts.
+        The file needs no network and no server. Keys: left and right for steps, Home and End, N and P for the next and
+        the previous step at which the constraint intervened, up and down for texts.
         """
         path = Path(path)
         path.write_text(page(self.data()), "utf-8")

@@ -1,4 +1,4 @@
-"""One text with what happened at each of its tokens, as plain numbers and strings."""
+"""One text with its steps, as plain numbers and strings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Candidate:
     """A token that was likely before or after the mask, or was written.
 
     Attributes:
-        token: its id.
+        token: the id of the token.
         name: its text, with escapes (`tokenfst.vocabulary.names`).
-        before: its probability as the model gave it, after penalties of `transformers`.
-        after: its probability among the allowed tokens, less what it costs; 0 if it is forbidden. Temperature and
-            truncation act afterwards.
-        allowed: whether the mask allows it.
+        before: its probability by the model, after penalties of `transformers`.
+        after: its probability among the allowed tokens, with costs subtracted from the logits; 0 if it is forbidden.
+            Temperature and truncation are applied later.
+        allowed: whether the mask allows the token.
     """
 
     token: int
@@ -39,18 +39,19 @@ class TraceStep:
 
     Attributes:
         chosen: the token that was written.
-        text: what it adds to the text; "" for the end token, and while a character is not whole.
+        text: the text that it adds; "" for the end token, and as long as a character is incomplete.
         candidates: the likeliest tokens before the mask, the likeliest after it, and the one that was written, each
-            once, the likeliest before the mask first.
-        num_allowed: how many tokens the mask allows.
-        removed: the probability of all tokens that it forbids.
-        surprise: -log2 of the probability of all that it allows, in bits.
-        stacks: for grammars, the rules that are open before this token, the outermost first and the innermost last; one
-            stack for each way in which the text so far can be read. A rule that is over is left with the next byte.
-            Empty for other constraints.
-        pointer: for JSON, the pointer of the value that the text before this token is in (RFC 6901); None for others.
+            once, in descending order of their probabilities before the mask.
+        num_allowed: the number of tokens that the mask allows.
+        removed: the total probability of the forbidden tokens.
+        surprise: -log2 of the total probability of the allowed tokens, in bits.
+        stacks: for grammars, the rules that are open before this token, from the outermost to the innermost; one stack
+            for each way to read the text so far. A rule that is complete is left with the next byte. Empty for other
+            constraints.
+        pointer: for JSON, the pointer (RFC 6901) of the value that contains the end of the text before this token; None
+            for other texts.
         notes: lines on the place before this token: what may come there, and the part of the pattern, the rule or the
-            schema that says so, as `tokenfst.explain` has them.
+            schema that requires it, as in `tokenfst.explain`.
     """
 
     chosen: Candidate
@@ -65,26 +66,26 @@ class TraceStep:
 
     @property
     def wanted(self) -> Candidate:
-        """The token that the model found likeliest."""
+        """The token that the model considered the likeliest."""
         return self.candidates[0]
 
     @property
     def forced(self) -> bool:
-        """Whether nothing else was allowed."""
+        """Whether no other token was allowed."""
         return self.num_allowed == 1
 
     @property
     def intervened(self) -> bool:
-        """Whether what the model found likeliest was forbidden."""
+        """Whether the token that the model considered the likeliest was forbidden."""
         return not self.wanted.allowed
 
     @property
     def after(self) -> tuple[Candidate, ...]:
-        """The candidates that are allowed, the likeliest after the mask first."""
+        """The allowed candidates, in descending order of their probabilities after the mask."""
         return tuple(sorted((one for one in self.candidates if one.allowed), key=lambda one: (-one.after, one.token)))
 
     def draw(self, *, title: str | None = None) -> Picture:
-        """Return a picture of the candidates, before the mask and after it.
+        """Return a picture of the candidates, before and after the mask.
 
         Args:
             title: a line above the picture.
@@ -97,9 +98,9 @@ class TracedText:
     """A text and its steps.
 
     Attributes:
-        prompt: what came before it.
+        prompt: the text before it.
         text: the text, as `generate` returns it without a trace.
-        steps: one for each token, the end token included.
+        steps: one step for each token, including the end token.
     """
 
     prompt: str
@@ -108,17 +109,17 @@ class TracedText:
 
     @property
     def num_forced(self) -> int:
-        """How many tokens were the only ones allowed."""
+        """The number of tokens that were the only ones allowed."""
         return sum(step.forced for step in self.steps)
 
     @property
     def interventions(self) -> int:
-        """How often the token that the model found likeliest was forbidden."""
+        """How often the token that the model considered the likeliest was forbidden."""
         return sum(step.intervened for step in self.steps)
 
     @property
     def total_surprise(self) -> float:
-        """2 to the minus this is the probability that the model, left alone, had stayed within the constraint."""
+        """The sum of the surprises of all steps, in bits; see `decoding.difficulty`."""
         return math.fsum(step.surprise for step in self.steps)
 
     def draw(self, *, title: str | None = None) -> Picture:

@@ -1,4 +1,4 @@
-"""From recorded steps and the tokens that were written to texts with their steps."""
+"""Combine recorded steps and written tokens into texts with their steps."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Written:
     """A text that was written.
 
     Attributes:
-        prompt: the tokens before it.
-        tokens: its tokens, padded after the end token.
-        text: what they write.
-        at_text_start: whether they are a text by themselves (`tokenfst.compile`).
-        readers: follow its place; used once.
+        prompt: the tokens before the text.
+        tokens: the tokens of the text, padded after the end token.
+        text: the text that these tokens write.
+        at_text_start: whether these tokens begin a text (`tokenfst.compile`).
+        readers: the readers that follow its place; used once.
     """
 
     prompt: Sequence[int]

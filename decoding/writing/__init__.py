@@ -2,5 +2,5 @@
 
 generate      whole texts, by the loop of `transformers` or by speculation
 streaming     one text, piece by piece
-partial_json  the value of a JSON text that is not complete
+partial_json  the value of an incomplete JSON text
 """

@@ -1,8 +1,8 @@
-"""Prompts and a constraint in, complete texts out.
+"""From prompts and a constraint to complete texts.
 
 generate    by the loop of `transformers` with a logits processor; or by speculation (`decoding.speculation`)
 
-With `trace=True` the processor is one that keeps what it sees (`decoding.tracing`).
+With `trace=True`, the processor also records the steps (`decoding.tracing`).
 """
 
 from __future__ import annotations
@@ -99,46 +99,50 @@ def generate(
 
     Args:
         model: a causal language model of `transformers`.
-        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        tokenizer: the model's fast tokenizer; or its `Vocabulary` if prompts are token ids.
         prompts: one prompt or several, each a text or a list of token ids. An empty text begins with the tokenizer's
             first special token.
         constraint: anything that `tokenfst.compile` takes, an automaton, or one that is being compiled
-            (`BackgroundCompiler`), which is waited for when the prompts have been read. Or a list with one for each
-            prompt, None where anything may be written.
-        max_new_tokens: the limit for each text, the end token counted. Every text is complete within it.
-        wrap_up_after: the number of tokens after which texts are urged to end, more with every token
+            (`BackgroundCompiler`); the call waits for it after reading the prompts. Or a list with one constraint for
+            each prompt, None if anything may be written.
+        max_new_tokens: the limit for each text, including the end token. Every text is complete within this limit.
+        wrap_up_after: the number of tokens after which texts are urged to end, increasingly with every token
             (`ConstraintLogitsProcessor`); None for never.
-        temperature: 0 takes the likeliest token; anything above samples. 1 is the model's own distribution.
-        seed: makes sampling repeatable, and leaves the program's random state alone. The draws of two ways of writing,
-            with speculation and without, are different for the same seed. With speculation, also a list with one for
-            each prompt: what a text draws then depends on its own seed alone, whatever else is in the batch.
-        num_beams: more than one searches for the likeliest text; see `beam_search` for scores and diverse texts.
-        at_text_start: what the constraint is about, and what is returned. False: what is added to the prompt. True: the
-            text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
-            prompts are empty. It makes a difference for tokenizers that mark words (`tokenfst.compile`), and a compiled
-            automaton brings its own.
-        max_depth: for grammars, the most symbols on the stack; None for the default of `Arena`.
-        limits: how much compiling a constraint may take.
-        speculation: proposes several tokens at once, which leaves the distribution as it is; None for one by one.
-        trace: return what happened at each token with the texts, which are the same: candidates, stacks, places
-            (`decoding.tracing`). Takes some time and memory at each token. Not with beams, drafts or speculation.
+        temperature: 0 takes the likeliest token; a greater value samples. 1 is the model's own distribution.
+        seed: makes sampling repeatable, without affecting the program's random state. With the same seed, the draws
+            with and without speculation differ. With speculation, `seed` may be a list with one seed for each prompt:
+            the draws of a text then depend only on its own seed, whatever else is in the batch.
+        num_beams: if more than one and `temperature` is 0, search for the likeliest text; at a greater temperature,
+            `transformers` draws the tokens of each beam. See `beam_search` for scores and diverse texts.
+        at_text_start: the text to which the constraint applies, and that is returned. False: the text that is added to
+            the prompt. True: the text of the new tokens alone, as chat programs show an answer; this is required if all
+            prompts are empty. The two differ for tokenizers that mark words (`tokenfst.compile`). A compiled automaton
+            has its own value.
+        max_depth: for grammars, the maximum number of symbols on the stack; None for the default of `Arena`.
+        limits: the limits of compiling a constraint.
+        speculation: proposes several tokens at once, without changing the distribution; None for one token at a time.
+        trace: whether to return a trace of each token with the texts: candidates, stacks, places (`decoding.tracing`).
+            The texts are the same; each token takes some more time and memory. Not with beams, drafts or speculation.
         **options: further settings of `Sampling`, such as `top_k`, by their names; without speculation also options of
             `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`.
 
     Returns:
-        One text for each prompt, without the prompt; `num_return_sequences` times as many where that is among the
-        options. With `trace`, a `Trace` of them.
+        One text for each prompt, without the prompt; `num_return_sequences` times as many if this option is given. With
+        `trace`, a `Trace` of them.
 
     Raises:
-        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
-        TooManyConfigurations: a text has more derivations side by side than the automaton carries.
+        PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
+        TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or an automaton is over another vocabulary.
-        TypeError, ValueError: an argument is not what it should be; options that do not go together; more or fewer
-            constraints or seeds than prompts; `at_text_start` with an automaton that was compiled without it.
+        TypeError, ValueError: an argument has the wrong type or value; options cannot be combined; there are more or
+            fewer constraints or seeds than prompts; or `at_text_start` is true, and an automaton was compiled without
+            it.
     """
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
+    if max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
     _check_settings(temperature, options)
     if speculation is not None:
         _check_speculation(
@@ -279,10 +283,10 @@ def _speculated(
 
 
 def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: int) -> list[Sampling]:
-    """Return the settings of each text of a batch: the same, with seeds of their own.
+    """Return the settings of each text of a batch, which differ only in their seeds.
 
     Raises:
-        ValueError: `seed` is a list, and has not one for each text.
+        ValueError: `seed` is a list, and does not have one seed for each text.
     """
     if not isinstance(seed, Sequence):
         first = int(Noise.of([seed]).seeds)

@@ -4,14 +4,14 @@
     {"name": "Zoe", "a  {"name": "Zoe"}
     [1, 2.              [1, 2]
 
-The value so far is that of the longest beginning of the text that strings, arrays and objects need only be closed to
-make whole: a string grows while it is written, and so does a number, digit by digit; a name without a value is not
-there yet, nor is half of a word, of an escape or of a surrogate pair.
+The value so far is that of the longest prefix of the text that becomes complete by closing its strings, arrays and
+objects. A string grows while it is written, and so does a number, digit by digit. A name without a value is left out,
+and so is half of a literal name (such as `true`), of an escape or of a surrogate pair.
 
-Each character is read once, and containers are changed in place: what is handed out grows with the text.
+Each character is read once, and containers are changed in place: a returned value grows with the text.
 
-Rejected: completing the text and reading it again each time (quadratic); leaving numbers out until they are whole (what
-a text begins with would depend on what follows); recursion (texts may be nested without bound).
+Rejected: completing the text and reading it again each time (quadratic); leaving numbers out until they are complete
+(the value of a prefix would depend on what follows); recursion (texts may be nested without bound).
 """
 
 from __future__ import annotations
@@ -78,17 +78,17 @@ class PartialJson:
 
     @property
     def has_begun(self) -> bool:
-        """Whether there is anything of the value."""
+        """Whether there is a value yet."""
         return bool(self._outside)
 
     @property
     def value(self) -> Any:
-        """The value so far, None before there is one. Arrays and objects in it grow with the text."""
+        """The value so far; None if there is none yet. Arrays and objects in it grow with the text."""
         return self._outside[0] if self.has_begun else None
 
     @property
     def pointer(self) -> str:
-        """The JSON pointer (RFC 6901) of the innermost value that the text is in; between values, their container's."""
+        """The JSON pointer (RFC 6901) of the innermost incomplete value; between values, that of their container."""
         inside = self._next in (_COLON, _VALUE, _WORD) or (self._next == _STRING and not self._is_name)
         is_there = self._next in (_WORD, _STRING) and self._is_there
         steps = [one.place() for one in self._open[1:-1]]
@@ -103,8 +103,8 @@ class PartialJson:
             The value so far.
 
         Raises:
-            TextNotAllowed: what was read so far does not begin any JSON text; numbers and literals are looked at when
-                they are over.
+            TextNotAllowed: no JSON text begins with the text so far; numbers and literals are checked when they are
+                complete.
         """
         self._read.append(text)
         text, self._rest = self._rest + text, ""
@@ -127,7 +127,7 @@ class PartialJson:
         """Return the value of the whole text.
 
         Raises:
-            TextNotAllowed: the text is not over.
+            TextNotAllowed: the text is not complete.
         """
         if self._next == _WORD:
             self._end_word()

@@ -1,17 +1,17 @@
 """Streaming: a text as it is written, with its value so far.
 
     TextSoFar    tokens -> text, in whole characters
-    Pieces       tokens -> pieces: new text, and the value so far where the text is JSON
-    Stream       a model, a prompt and a constraint -> pieces, one after the other
-    stream(...)  the way to make one
+    Pieces       tokens -> pieces: new text and, for JSON, the value so far
+    Stream       a model, a prompt and a constraint -> an iterator of pieces
+    stream(...)  makes a stream
 
-`Pieces` is for custom loops: it takes tokens as they come, and needs no model.
+`Pieces` is for custom loops: it takes tokens as they are written, and needs no model.
 
-A stream writes a token when the next piece is requested, so a stream that is no longer read writes nothing. It draws
-from its own random numbers (`decoding.sampling.Noise`) and leaves those of the program alone.
+A stream writes tokens when the next piece is requested, so a stream that is no longer read writes nothing. It uses its
+own random numbers (`decoding.sampling.Noise`) and does not affect those of the program.
 
-Rejected: a thread that writes and a queue (it would write on when nobody reads, and share torch's random state with the
-reader).
+Rejected: a thread that writes to a queue (it would continue to write when nobody reads, and share torch's random state
+with the reader).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Piece(NamedTuple):
 
 
 class TextSoFar:
-    """Turns tokens to text as they come."""
+    """Converts tokens to text as they are written."""
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
         """Begin a text.
@@ -73,7 +73,7 @@ class TextSoFar:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def put(self, tokens: Iterable[int]) -> str:
-        """Return the whole characters that are new with some more tokens; end tokens write nothing.
+        """Read more tokens, and return the characters that they complete; end tokens write nothing.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
@@ -92,10 +92,10 @@ class TextSoFar:
 
 
 class Pieces:
-    """Turns tokens to pieces as they come.
+    """Converts tokens to pieces as they are written.
 
     Attributes:
-        text: all of the text so far.
+        text: the whole text so far.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False, is_json: bool = False) -> None:
@@ -104,18 +104,18 @@ class Pieces:
         Args:
             vocabulary: the tokens.
             at_text_start: whether the tokens are a text by themselves, and not the continuation of one.
-            is_json: whether the text is JSON, and has a value before it is whole.
+            is_json: whether the text is JSON, so that it has a value before it is complete.
         """
         self.text = ""
         self._characters = TextSoFar(vocabulary, at_text_start=at_text_start)
         self._json = PartialJson() if is_json else None
 
     def put(self, tokens: Iterable[int]) -> Piece:
-        """Return the piece that some more tokens add.
+        """Read more tokens, and return the piece that they add.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
-            TextNotAllowed: with `is_json`, it is not valid JSON.
+            TextNotAllowed: with `is_json`, the text is not valid JSON.
         """
         text = self._characters.put(tokens)
         self.text += text
@@ -126,7 +126,7 @@ class Stream(Generic[T_co]):
     """An iterator of pieces; made by `stream`.
 
     Attributes:
-        tokens: the tokens written so far, the end token among them.
+        tokens: the tokens written so far, including the end token.
     """
 
     def __init__(self, tokens: Iterator[int], pieces: Callable[[], Pieces], constraint: object) -> None:
@@ -143,9 +143,9 @@ class Stream(Generic[T_co]):
         """Return the next piece, with at least one character.
 
         Raises:
-            StopIteration: the text is over.
-            IncompleteOutput: an exception, such as that of Ctrl-C, ended the writing before; make another stream.
-            Exception: whatever writing raises.
+            StopIteration: the text is complete.
+            IncompleteOutput: an earlier exception, such as that of Ctrl-C, stopped the text; make another stream.
+            Exception: any error while writing.
         """
         if self._is_writing:
             raise IncompleteOutput("an exception ended the writing of this text before it was complete")
@@ -173,15 +173,15 @@ class Stream(Generic[T_co]):
         return self._pieces.text if self._pieces is not None else ""
 
     def result(self) -> T_co:
-        """Return the value of the whole text; writes the rest of it first.
+        """Write the rest of the text, and return the value of the whole text.
 
         Returns:
-            Of a constraint with `parse`, the value that it reads; of a JSON Schema, the value of the JSON text; of any
-            other, the text.
+            The result of `parse` if the constraint has it; for a JSON Schema, the value of the JSON text; otherwise the
+            text.
 
         Raises:
-            TextNotAllowed: the constraint's `parse` refuses the value, as a model's validators may.
-            Exception: whatever writing raises.
+            TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example.
+            Exception: any error while writing.
         """
         for _ in self:
             pass
@@ -248,10 +248,10 @@ def stream(
 
     Args:
         model: a causal language model of `transformers`.
-        tokenizer: its fast tokenizer; or its `Vocabulary` if the prompt is token ids.
+        tokenizer: the model's fast tokenizer; or its `Vocabulary` if the prompt is token ids.
         prompt: the text before, or its token ids; an empty text begins with the tokenizer's first special token.
-        constraint: as for `generate`. Pieces have values where it is a JSON Schema or a type.
-        max_new_tokens: the limit, the end token counted; the text is complete within it.
+        constraint: as for `generate`. Pieces have values if it is a JSON Schema or a type.
+        max_new_tokens: the limit, including the end token; the text is complete within this limit.
         wrap_up_after, temperature, seed, at_text_start, max_depth, limits: as for `generate`.
         **options: further settings of `Sampling`, such as `top_k`.
 
@@ -259,10 +259,12 @@ def stream(
         An iterator of pieces, which writes tokens when the next piece is requested.
 
     Raises:
-        ValueError: several prompts.
-        Exception: what `generate` raises; what is raised while writing comes with the next piece.
+        ValueError: there are several prompts.
+        Exception: as for `generate`; errors while writing are raised with the next piece.
     """
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
+    if max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
     sampling = Sampling(temperature, seed=seed, **options)
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
     if len(rows) != 1:

@@ -1,7 +1,7 @@
 """In place of llguidance: `from in_place_of import llguidance`; `docs/from-llguidance.md` has the table.
 
 tokenizer    LLTokenizer, TokenizerWrapper
-hf           from_tokenizer: an LLTokenizer of a tokenizer of transformers
+hf           from_tokenizer: makes an LLTokenizer from a tokenizer of transformers
 sources      grammars as text, and their constraints
 matcher      LLMatcher, LLExecutor
 numpy        masks as arrays

@@ -1,4 +1,4 @@
-"""An LLTokenizer of a tokenizer of transformers."""
+"""LLTokenizers from tokenizers of transformers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def from_tokenizer(
     eos_token: int | list[int] | None = None,
     slices: list[str] | None = None,
 ) -> LLTokenizer:
-    """Return a fast tokenizer of transformers in llguidance's words.
+    """Return the LLTokenizer of a fast tokenizer of transformers.
 
     Args:
         hf_tokenizer: the tokenizer.
@@ -24,7 +24,7 @@ def from_tokenizer(
         slices: have no effect.
 
     Raises:
-        UnsupportedTokenizer: its decoder cannot be modelled exactly.
+        UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
     """
     vocabulary = adjusted(vocabulary_of(hf_tokenizer), n_vocab, eos_token)
     return LLTokenizer.of(vocabulary, lambda text: list(hf_tokenizer.encode(text, add_special_tokens=False)))

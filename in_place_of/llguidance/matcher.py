@@ -1,8 +1,7 @@
-"""LLMatcher: where one text stands; a `serving.matcher.Matcher` in llguidance's words.
+"""LLMatcher: the state of one text; a `serving.matcher.Matcher` with llguidance's interface.
 
-A matcher of llguidance raises nothing for a mistake in a grammar or a token that is not allowed. It enters a state of
-error, which it never leaves, in which only end tokens are allowed. So does this one, and what goes past a limit is such
-an error too.
+A matcher of llguidance does not raise an error for a mistake in a grammar or a token that is not allowed. It enters an
+error state, which it never leaves, in which only end tokens are allowed. So does this one, also if a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class LLMatcher:
 
     Attributes:
         tokenizer: the tokens.
-        matcher: the same for this project; None where the grammar has a mistake.
+        matcher: this project's matcher; None if the grammar has a mistake.
     """
 
     get_capture = Absent("constraints with `parse` give the values of their parts")
@@ -46,16 +45,16 @@ class LLMatcher:
     unsafe_compute_mask_ptr_with_draft_token = Absent("fill a row after each of the tokens, and take them back")
 
     def __init__(self, tokenizer: LLTokenizer, grammar: str, *, log_level: int = 1, limits: None = None) -> None:
-        """Stand at the start of a text.
+        """Begin at the start of a text.
 
         Args:
             tokenizer: the tokens.
-            grammar: a grammar in Lark's syntax, or what a `grammar_from_` method has returned.
+            grammar: a grammar in Lark's syntax, or the result of a `grammar_from_` method.
             log_level: has no effect.
-            limits: None.
+            limits: must be None.
 
         Raises:
-            NotOffered: limits, or what `constraint_of_source` does not read.
+            NotOffered: limits are given, or `constraint_of_source` does not support the grammar.
         """
         _check_limits(limits)
         self.tokenizer = tokenizer
@@ -75,12 +74,12 @@ class LLMatcher:
 
     @staticmethod
     def grammar_from_regex(regex: str) -> str:
-        """Return the grammar of a pattern, which whole texts match."""
+        """Return the grammar of a pattern, which must match whole texts."""
         return regex_source(regex)
 
     @staticmethod
     def grammar_from_lark(lark: str) -> str:
-        """Return a grammar in Lark's syntax, as it is."""
+        """Return a grammar in Lark's syntax, unchanged."""
         return lark
 
     @staticmethod
@@ -93,19 +92,19 @@ class LLMatcher:
 
         Args:
             schema: the schema as text or as a dict; its "x-guidance" has options.
-            defaults: options that come before these.
-            overrides: options that come after them.
+            defaults: options that "x-guidance" overrides.
+            overrides: options that override "x-guidance".
 
         Raises:
-            ValueError: a text that is not JSON.
+            ValueError: the text is not JSON.
         """
         return schema_source(schema, defaults or {}, overrides or {})
 
     @staticmethod
     def validate_grammar(grammar: str, tokenizer: LLTokenizer | None = None, *, limits: None = None) -> str:
-        """Return what is wrong with a grammar, nothing if it is right.
+        """Return the error in a grammar, the empty text if it has none.
 
-        Without a tokenizer the tokens are single bytes.
+        Without a tokenizer, the tokens are single bytes.
         """
         found = LLMatcher(tokenizer or _bytes_alone(), grammar, limits=limits)
         return found.get_error()
@@ -114,22 +113,22 @@ class LLMatcher:
     def validate_grammar_with_warnings(
         grammar: str, tokenizer: LLTokenizer | None = None, *, limits: None = None
     ) -> tuple[bool, list[str]]:
-        """Return whether something is wrong with a grammar, and what that is, or else the warnings."""
+        """Return whether a grammar has an error, and the error or else the warnings."""
         found = LLMatcher(tokenizer or _bytes_alone(), grammar, limits=limits)
         return found.is_error(), [found.get_error()] if found.is_error() else found.get_grammar_warnings()
 
     def get_grammar_warnings(self) -> list[str]:
-        """Return which keywords of a schema were left out, with the option `lenient`."""
+        """Return the keywords of a schema that were left out because of the option `lenient`."""
         return list(self._warnings)
 
     # The state
 
     def is_error(self) -> bool:
-        """Return whether something went wrong; then it stays so."""
+        """Return whether the matcher is in the error state, which is permanent."""
         return bool(self._error)
 
     def get_error(self) -> str:
-        """Return what went wrong, nothing if all is well."""
+        """Return the error, the empty text if there is none."""
         return self._error
 
     def is_accepting(self) -> bool:
@@ -137,15 +136,15 @@ class LLMatcher:
         return self._asked(lambda one: one.has_ended or one.automaton.is_final(one.state), False)
 
     def is_stopped(self) -> bool:
-        """Return whether only the end can come, the text has ended, or something went wrong."""
+        """Return whether only the end can come, the text has ended, or there was an error."""
         return self.stop_reason() != "NotStopped"
 
     def stop_reason(self) -> str:
-        """Return "NotStopped", "NoExtension" where only the end can come, "EndOfSentence" or "InternalError"."""
+        """Return "NotStopped", "NoExtension" if only the end can come, "EndOfSentence" or "InternalError"."""
         return self._asked(_stop_reason, "InternalError")
 
     def deep_copy(self) -> LLMatcher:
-        """Return a matcher that stands where this one stands; the two then go apart."""
+        """Return an independent copy with the same state."""
         other = LLMatcher.__new__(LLMatcher)
         other.tokenizer, other._error, other._warnings = self.tokenizer, self._error, self._warnings
         other.matcher = None if self.matcher is None else self.matcher.copy()
@@ -155,20 +154,20 @@ class LLMatcher:
     # Tokens
 
     def consume_token(self, sampled_token: int) -> bool:
-        """Continue the text with a token; if it may not, return False and enter the state of error.
+        """Continue the text with a token; if it is not allowed, return False and enter the error state.
 
-        Where the text has stopped, also by an error, an end token may come, and changes nothing: there is no step to
-        take back for it.
+        If the text has stopped, even by an error, an end token is allowed and changes nothing; it is not a step for
+        `rollback`.
         """
         if sampled_token in self.tokenizer.eos_tokens and self.is_stopped():
             return True
         return self.consume_tokens([sampled_token])
 
     def consume_tokens(self, tokens: Sequence[int]) -> bool:
-        """Continue the text with tokens; if it may not, return False and enter the state of error.
+        """Continue the text with tokens; if they are not allowed, return False and enter the error state.
 
-        Each of them is a step to take back, also an end token, and further ones after it. Where the text had stopped
-        before, none may come.
+        Each of them is a step for `rollback`, including an end token and further end tokens after it. If the text had
+        already stopped, no token is allowed.
         """
         has_stopped = self.is_stopped()
         for token in tokens:
@@ -179,7 +178,7 @@ class LLMatcher:
         return not self._error
 
     def try_consume_tokens(self, tokens: Sequence[int]) -> int:
-        """Continue the text with as many of the tokens as it may; return how many these are, none after a stop."""
+        """Continue the text with as many of the tokens as are allowed; return their number, 0 after a stop."""
         for number, token in enumerate(tokens):
             if self.is_stopped() or not self._accepted(token):
                 return number
@@ -194,14 +193,14 @@ class LLMatcher:
         return True
 
     def validate_tokens(self, tokens: Sequence[int]) -> int:
-        """Return how many of the tokens the text may continue with, none where it has stopped or after its end."""
+        """Return how many of the tokens are allowed, up to an end token; 0 if the text has stopped."""
         size, ends = self.tokenizer.vocab_size, self.tokenizer.eos_tokens
         known = list(takewhile(lambda token: 0 <= token < size, tokens))
         end = next((number for number, token in enumerate(known) if token in ends), len(known))
         return 0 if self.is_stopped() else self._asked(lambda one: one.validate(known[: end + 1]), 0)
 
     def rollback(self, num_tokens: int) -> bool:
-        """Take the last tokens back; if there are not as many, return False and enter the state of error."""
+        """Take the last tokens back; if there are fewer, return False and enter the error state."""
         if self._error or self.matcher is None:
             return False
         if not 0 <= num_tokens <= len(self._tokens):
@@ -212,7 +211,7 @@ class LLMatcher:
         return True
 
     def reset(self) -> bool:
-        """Take all tokens back; return False in the state of error."""
+        """Take all tokens back; return False in the error state."""
         return self.rollback(len(self._tokens))
 
     def compute_ff_bytes(self) -> bytes:
@@ -220,7 +219,7 @@ class LLMatcher:
         return self._asked(lambda one: forced_text(one.automaton, one.state, _MOST_FORCED), b"")
 
     def compute_ff_tokens(self) -> list[int]:
-        """Return these bytes as the encoder cuts them; the last piece is left open where a token could go further."""
+        """Return these bytes in the encoder's tokens; the last piece is left open if a token could extend beyond it."""
         text = self.compute_ff_bytes()
         if not text:
             return []
@@ -247,7 +246,7 @@ class LLMatcher:
             self.fill_end(words)
 
     def fill_end(self, words: npt.NDArray[np.int32]) -> None:
-        """Allow end tokens alone, after an error."""
+        """Allow only end tokens, after an error."""
         self._error = self._error or "the automaton exceeds its limits"
         ends = self.tokenizer.vocabulary.eos_words
         words[: len(ends)], words[len(ends) :] = ends, 0
@@ -270,15 +269,15 @@ class LLExecutor:
     unsafe_compute_mask_ptr_with_draft_token = Absent("fill a row after each of the tokens, and take them back")
 
     def __init__(self, num_threads: int | None = None) -> None:
-        """Set how many threads fill masks; None for one."""
+        """Set the number of threads that fill masks; None means one."""
         self.num_threads = 1 if num_threads is None else num_threads
 
     def consume_token_par(self, matchers_and_tokens: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
-        """Continue each text with a token; return for which that was allowed."""
+        """Continue each text with a token; return whether each token was allowed."""
         return [matcher.consume_token(token) for matcher, token in matchers_and_tokens]
 
     def fill(self, matchers: Sequence[tuple[LLMatcher, int]], words: npt.NDArray[np.int32]) -> None:
-        """Write the mask of each matcher into its row, `[B, W]` int32; other rows are left."""
+        """Write the mask of each matcher into its row, `[B, W]` int32; other rows are unchanged."""
         by_row = {row: one for one, row in matchers}
         positions = {row: one.matcher.position for row, one in by_row.items() if one.matcher and not one.is_error()}
         exceeded = fill_masks(positions, words, self.num_threads)

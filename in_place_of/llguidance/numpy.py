@@ -1,4 +1,4 @@
-"""Masks as arrays: `[B, ceil(V / 32)]` int32, and what they do to logits."""
+"""Masks as arrays, `[B, ceil(V / 32)]` int32, and their application to logits."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> npt.NDArray[np.i
 
 
 def apply_token_bitmask_inplace(logits: npt.NDArray[np.float32], mask: npt.NDArray[np.int32]) -> None:
-    """Write minus infinity over the logits of masked tokens, and of those past the mask.
+    """Set the logits of masked tokens, and of those past the mask, to minus infinity.
 
     Args:
         logits: `[B, V]` or `[V]`.
         mask: int32 `[B, W]` or `[W]`.
 
     Raises:
-        ValueError: there is not a mask for each row of logits.
+        ValueError: the numbers of masks and of rows of logits differ.
     """
     rows, words = np.atleast_2d(logits), np.ascontiguousarray(np.atleast_2d(mask))
     if len(rows) != len(words):
@@ -50,12 +50,12 @@ def fill_next_token_bitmask(interp: LLMatcher, bitmask: npt.NDArray[np.int32], i
 def fill_next_token_bitmask_par(
     executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]], bitmask: npt.NDArray[np.int32]
 ) -> None:
-    """Write the mask of each matcher into its row; other rows are left."""
+    """Write the mask of each matcher into its row; other rows are unchanged."""
     executor.fill(matchers, words_of(bitmask))
 
 
 def consume_token_par(executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
-    """Continue each text with a token; return for which that was allowed."""
+    """Continue each text with a token; return whether each token was allowed."""
     return executor.consume_token_par(matchers)
 
 

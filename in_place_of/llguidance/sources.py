@@ -1,8 +1,8 @@
-"""Grammars as text, which llguidance hands from function to function, and the constraints that they are.
+"""Grammars as text, the form in which llguidance passes them between functions, and their constraints.
 
 A grammar is either in Lark's syntax, or JSON:
 
-    {"grammars": [{"regex": "..."}]}           what `regex_source` writes; llguidance makes a Lark grammar of it
+    {"grammars": [{"regex": "..."}]}           written by `regex_source`; llguidance makes a Lark grammar instead
     {"grammars": [{"json_schema": {...}}]}     a JSON Schema; "x-guidance" in it has options
     {"grammars": [{"lark_grammar": "..."}]}    rules in Lark's syntax
 """
@@ -47,10 +47,11 @@ def regex_source(regex: str) -> str:
 
 
 def schema_source(schema: Any, defaults: Mapping[str, Any], overrides: Mapping[str, Any]) -> str:
-    """Return the grammar of a JSON Schema, with options before and after its own.
+    """Return the grammar of a JSON Schema, with further options: its own options override `defaults`, and `overrides`
+    override both.
 
     Raises:
-        ValueError: a text that is not JSON, or options that are not an object.
+        ValueError: the text is not JSON, or the options are not an object.
     """
     read = json_of(schema) if isinstance(schema, str) else schema
     if isinstance(read, Mapping) and (defaults or overrides):
@@ -63,8 +64,8 @@ def constraint_of_source(source: str) -> Constraint:
     """Return the constraint of a grammar.
 
     Raises:
-        NotOffered: several grammars in one text, or an option.
-        GrammarError, SchemaError: it cannot be honoured; the message says the place.
+        NotOffered: the text has several grammars, or an option that is not offered.
+        GrammarError, SchemaError: the grammar cannot be honoured; the message gives the place.
     """
     _expected(source, str, "a grammar")
     if not source.lstrip().startswith("{"):
@@ -84,7 +85,7 @@ def constraint_of_source(source: str) -> Constraint:
 
 
 def warnings_of(constraint: Constraint) -> list[str]:
-    """Return what was left out of a schema with the option `lenient`."""
+    """Return the keywords of a schema that were left out because of the option `lenient`."""
     return [str(note) for note in constraint.dropped] if isinstance(constraint, JsonSchema) else []
 
 

@@ -1,4 +1,4 @@
-"""LLTokenizer: a vocabulary and its encoder, in llguidance's words."""
+"""LLTokenizer: a vocabulary and its encoder, with llguidance's interface."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tokenfst.vocabulary import Vocabulary
 
 
 class TokenizerWrapper:
-    """An encoder of the caller's.
+    """A custom encoder.
 
     Attributes:
         eos_token_id: the token that ends a text.
-        bos_token_id: the token that begins one, or None.
-        tokens: what each token writes.
-        special_token_ids: tokens that write nothing; what they would write are their names.
+        bos_token_id: the token that begins a text, or None.
+        tokens: the bytes of each token.
+        special_token_ids: tokens that write nothing; their entries in `tokens` are their names.
     """
 
     def __init__(self, gtokenizer: Any) -> None:
-        """Wrap an object with these attributes that encodes a text, as bytes or as a string, when it is called."""
+        """Wrap a callable with these attributes that encodes a text, given as bytes or as a string."""
         self.eos_token_id: int = gtokenizer.eos_token_id
         self.bos_token_id: int | None = gtokenizer.bos_token_id
         self.tokens: Sequence[bytes] = gtokenizer.tokens
@@ -40,7 +40,7 @@ class TokenizerWrapper:
         return list(self._encode(text.encode()))
 
     def vocabulary(self) -> Vocabulary:
-        """Return the same for this project."""
+        """Return this project's vocabulary."""
         special = {self.tokens[token].decode(errors="replace"): token for token in self.special_token_ids}
         return Vocabulary(self.tokens, self.eos_token_id, special_tokens=special)
 
@@ -49,8 +49,8 @@ class LLTokenizer:
     """The tokens of a model, and the encoder.
 
     Attributes:
-        vocabulary: the same for this project.
-        encode: from a text to its tokens, without special ones.
+        vocabulary: this project's vocabulary.
+        encode: encodes a text to tokens, without special tokens.
     """
 
     from_llamacpp = Absent(
@@ -74,11 +74,11 @@ class LLTokenizer:
             tokenizer: the text of a `tokenizer.json`, the path of such a file, or a wrapped encoder.
             n_vocab: the width of the model's logits; None for the number of tokens.
             eos_token: the tokens that end a text; None for the tokenizer's own.
-            slices: have no effect: what they prepare is found when it is needed.
+            slices: have no effect: this project computes on demand what they prepare.
 
         Raises:
-            NotOffered: the name of a tokenizer elsewhere, or a text without `eos_token`.
-            UnsupportedTokenizer: its decoder cannot be modelled exactly.
+            NotOffered: the tokenizer is a name of a tokenizer elsewhere, or a text without `eos_token`.
+            UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
         """
         self.encode: Callable[[str], list[int]]
         if isinstance(tokenizer, TokenizerWrapper):
@@ -89,14 +89,14 @@ class LLTokenizer:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, encode: Callable[[str], list[int]]) -> LLTokenizer:
-        """Return a vocabulary and its encoder in llguidance's words."""
+        """Return the LLTokenizer of a vocabulary and its encoder."""
         made = cls.__new__(cls)
         made.vocabulary, made.encode = vocabulary, encode
         return made
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens, padding included."""
+        """The number of tokens, including padding."""
         return len(self.vocabulary)
 
     @property
@@ -111,7 +111,7 @@ class LLTokenizer:
 
     @property
     def is_canonical(self) -> bool:
-        """Whether there is an encoder: always."""
+        """Whether there is an encoder: always True."""
         return True
 
     def with_slices(self, slices: list[str]) -> LLTokenizer:
@@ -129,17 +129,17 @@ class LLTokenizer:
         return []
 
     def tokenize_str(self, text: str, *, parse_special: bool = False) -> list[int]:
-        """Return the tokens that the encoder makes of a text.
+        """Return the encoder's tokens of a text.
 
         Raises:
-            NotOffered: with `parse_special`.
+            NotOffered: `parse_special` is given.
         """
         if parse_special:
             raise NotOffered("parse_special", "Vocabulary.special_tokens has the special tokens by name")
         return self.encode(text)
 
     def tokenize_bytes(self, utf8bytes: bytes, *, parse_special: bool = False) -> list[int]:
-        """Return the tokens of bytes: the encoder's of the characters, and the longest ones of bytes that are none."""
+        """Return the tokens of bytes: the encoder's for characters, and the longest tokens for other bytes."""
         characters = utf8bytes.decode(errors="ignore")
         if not utf8bytes.startswith(characters.encode()):
             return self.greedy_tokenize(utf8bytes)
@@ -147,10 +147,10 @@ class LLTokenizer:
         return self.tokenize_str(characters, parse_special=parse_special) + self.greedy_tokenize(rest)
 
     def greedy_tokenize(self, text: str | bytes) -> list[int]:
-        """Return the longest token at each place of a text.
+        """Split a text into tokens, taking the longest token at each position.
 
         Raises:
-            ValueError: at one place there is none.
+            ValueError: there is no token at some position.
         """
         data, found, at = text.encode() if isinstance(text, str) else text, list[int](), 0
         while at < len(data):
@@ -162,11 +162,11 @@ class LLTokenizer:
         return found
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return what tokens write; special tokens write nothing, where llguidance has their names."""
+        """Return the bytes that tokens write; special tokens write nothing, while llguidance writes their names."""
         return self.vocabulary.detokenize(tokens)
 
     def decode_str(self, tokens: Sequence[int]) -> str:
-        """Return what tokens write, with replacement characters where that is not text."""
+        """Return the text that tokens write, with replacement characters for bytes that are not UTF-8."""
         return self.decode_bytes(tokens).decode(errors="replace")
 
     def is_special_token(self, token: int) -> bool:

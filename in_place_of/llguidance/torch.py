@@ -1,4 +1,4 @@
-"""Masks as tensors: `[B, ceil(V / 32)]` int32, and what they do to logits."""
+"""Masks as tensors, `[B, ceil(V / 32)]` int32, and their application to logits."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _INSTEAD = {"fill_next_token_bitmask_par_with_draft_tokens": "fill a row after e
 
 
 def apply_token_bitmask_inplace(logits: Tensor, mask: Tensor) -> None:
-    """Write minus infinity over the logits of masked tokens, and of those past the mask.
+    """Set the logits of masked tokens, and of those past the mask, to minus infinity.
 
     Args:
         logits: `[B, V]` or `[V]`, on any device.
-        mask: int32 `[B, W]` or `[W]`, on the same one.
+        mask: int32 `[B, W]` or `[W]`, on the same device.
     """
     logits[..., 32 * mask.shape[-1] :] = float("-inf")
     _apply(logits, mask)
@@ -43,12 +43,12 @@ def fill_next_token_bitmask(interp: LLMatcher, bitmask: Tensor, index: int = 0) 
 def fill_next_token_bitmask_par(
     executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]], bitmask: Tensor
 ) -> None:
-    """Write the mask of each matcher into its row; other rows are left."""
+    """Write the mask of each matcher into its row; other rows are unchanged."""
     executor.fill(matchers, words_of(bitmask))
 
 
 def consume_token_par(executor: LLExecutor, matchers: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
-    """Continue each text with a token; return for which that was allowed."""
+    """Continue each text with a token; return whether each token was allowed."""
     return executor.consume_token_par(matchers)
 
 

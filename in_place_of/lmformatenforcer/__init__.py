@@ -1,6 +1,6 @@
 """In place of lm-format-enforcer: `from in_place_of.lmformatenforcer import JsonSchemaParser`.
 
-    parsers         what a text has to be: JsonSchemaParser, RegexParser, StringParser, UnionParser, SequenceParser
+    parsers         constraints on texts: JsonSchemaParser, RegexParser, StringParser, UnionParser, SequenceParser
     integrations    the prefix function for `generate` of transformers
 
 `docs/from-lm-format-enforcer.md` has the table.

@@ -1,6 +1,7 @@
-"""Parsers in lm-format-enforcer's sense: descriptions of what a text has to be, which are constraints here.
+"""Parsers in lm-format-enforcer's sense: descriptions of texts, which are constraints here.
 
-A parser of lm-format-enforcer also reads a text character by character. These do not: masks come from the automaton.
+A parser of lm-format-enforcer also reads a text character by character. These do not, because masks come from the
+automaton.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from serving.specifications import blanks_up_to
 
 @dataclass
 class CharacterLevelParserConfig:
-    """What `JsonSchemaParser` asks for besides the schema.
+    """Settings of `JsonSchemaParser` besides the schema.
 
     Attributes:
-        alphabet: None: all of Unicode, where lm-format-enforcer has the characters that single tokens write.
-        max_consecutive_whitespaces: how many blanks may stand wherever JSON allows them.
-        force_json_field_order: whether properties come in the order of the schema; else in any order.
-        max_json_array_length: how many items arrays have at most, where the schema does not say.
+        alphabet: None for all of Unicode; lm-format-enforcer uses the characters that single tokens write.
+        max_consecutive_whitespaces: the maximum number of blanks wherever JSON allows them.
+        force_json_field_order: whether properties come in the order of the schema; otherwise in any order.
+        max_json_array_length: the maximum number of items of arrays, if the schema has no bound.
     """
 
     alphabet: None = None
@@ -39,11 +40,11 @@ class CharacterLevelParserConfig:
 
 
 class CharacterLevelParser:
-    """What a text has to be.
+    """A constraint on texts.
 
     Attributes:
-        constraint: the same for this project.
-        config: what was asked for besides.
+        constraint: this project's constraint.
+        config: the settings.
     """
 
     add_character = Absent("tokenfst.TokenAutomaton.advance reads tokens, automata.ByteAutomaton.step bytes")
@@ -58,13 +59,13 @@ class CharacterLevelParser:
 
 
 class RegexParser(CharacterLevelParser):
-    """Texts that a pattern matches whole."""
+    """Texts that a pattern matches as a whole."""
 
     def __init__(self, pattern: str, config: CharacterLevelParserConfig | None = None) -> None:
         """Read a pattern.
 
         Raises:
-            PatternError: it cannot be honoured; the message says where and why.
+            PatternError: the pattern cannot be honoured; the message says where and why.
         """
         super().__init__(parse(pattern), config)
 
@@ -90,11 +91,11 @@ class JsonSchemaParser(CharacterLevelParser):
 
         Args:
             json_schema: the schema; None for any JSON.
-            config: what is asked for besides.
-            num_consecutive_whitespaces: 0, for blanks before the text.
+            config: further settings.
+            num_consecutive_whitespaces: the number of blanks before the text; must be 0.
 
         Raises:
-            NotOffered: another number of blanks.
+            NotOffered: the number of blanks is not 0.
             SchemaError: the schema cannot be honoured; its subclasses say why.
         """
         if num_consecutive_whitespaces:
@@ -104,14 +105,14 @@ class JsonSchemaParser(CharacterLevelParser):
 
 
 class UnionParser(CharacterLevelParser):
-    """A text of any of several parsers."""
+    """A text of one of several parsers."""
 
     def __init__(self, parsers: Sequence[CharacterLevelParser]) -> None:
         super().__init__(reduce(or_, (sequence(parser.constraint) for parser in parsers)))
 
 
 class SequenceParser(CharacterLevelParser):
-    """A text of each of several parsers, one after the other."""
+    """A text of each of several parsers, in order."""
 
     def __init__(self, parsers: Sequence[CharacterLevelParser]) -> None:
         super().__init__(sequence(*(parser.constraint for parser in parsers)))

@@ -1,14 +1,14 @@
 """In place of Outlines: `from in_place_of import outlines`; `docs/from-outlines.md` has the table.
 
-types        what a text has to be: Regex, JsonSchema, CFG, Choice, Python's types, and what is made of these
-models       from_transformers, Transformers
-generator    Generator
+types        constraints on texts: Regex, JsonSchema, CFG, Choice, Python's types, and combinations of these
+models       from_transformers, Transformers, Generator
+inputs       Chat
 """
 
 from typing import NoReturn
 
 from in_place_of.absent import missing
-from in_place_of.outlines import types
+from in_place_of.outlines import inputs, types
 from in_place_of.outlines.models import Chat, Generator, SteerableGenerator, Transformers, from_transformers
 from in_place_of.outlines.types import cfg, json_schema, regex
 
@@ -19,6 +19,7 @@ __all__ = [
     "Transformers",
     "cfg",
     "from_transformers",
+    "inputs",
     "json_schema",
     "regex",
     "types",

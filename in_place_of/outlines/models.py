@@ -1,4 +1,4 @@
-"""A model and what its texts have to be, in Outlines' words; writing is `decoding.generate` and `decoding.stream`.
+"""A model and the type of its texts, with Outlines' interface; `decoding.generate` and `decoding.stream` do the work.
 
 from_transformers    a model of transformers and its tokenizer    -> Transformers
 Generator            a model and a type, compiled once            -> SteerableGenerator
@@ -22,10 +22,10 @@ from tokenfst.vocabulary import Vocabulary
 
 @dataclass
 class Chat:
-    """What was said so far, for the template of a tokenizer.
+    """The messages of a chat so far, for the chat template of a tokenizer.
 
     Attributes:
-        messages: each with "role" and "content".
+        messages: dicts with "role" and "content".
     """
 
     messages: list[dict[str, Any]]
@@ -40,7 +40,7 @@ class Transformers:
     def __call__(
         self, model_input: str | Chat, output_type: Any = None, backend: str | None = None, **inference_kwargs: Any
     ) -> Any:
-        """Return a text after a prompt, as `Generator(model, output_type)` does, which compiles once for many."""
+        """Return a text after a prompt, as `Generator(model, output_type)` does; a Generator compiles only once."""
         return Generator(self, output_type, backend)(model_input, **inference_kwargs)
 
     def batch(
@@ -68,10 +68,10 @@ class Transformers:
         """Return a text after a prompt; with `num_return_sequences` above 1, a list.
 
         Args:
-            model_input: the prompt. A tokenizer with a template for chats takes a text for what a user says.
-            automaton: what the text has to be; None for anything.
+            model_input: the prompt. If the tokenizer has a chat template, a text is a message from the user.
+            automaton: the constraint; None for any text.
             inference_kwargs: `max_new_tokens` and further arguments of `decoding.generate`; and `do_sample`, by default
-                the model's. Without it the likeliest token is taken.
+                the model's setting. If it is false, the likeliest token is taken.
 
         Raises:
             IncompleteOutput: the shortest text takes more than `max_new_tokens`.
@@ -120,11 +120,11 @@ class Transformers:
 
 
 class SteerableGenerator:
-    """Writes texts of one kind; `Generator` makes it.
+    """Writes texts of one type; made by `Generator`.
 
     Attributes:
-        model: what writes.
-        automaton: what the texts have to be; None for anything.
+        model: the model.
+        automaton: the constraint; None for any text.
     """
 
     def __init__(self, model: Transformers, output_type: Any) -> None:
@@ -151,8 +151,8 @@ def from_transformers(model: Any, tokenizer_or_processor: Any) -> Transformers:
     """Return a model of transformers with its fast tokenizer.
 
     Raises:
-        TypeError: it is not a tokenizer, but for example the processor of a model that reads pictures.
-        UnsupportedTokenizer: its decoder cannot be modelled exactly.
+        TypeError: the argument is not a tokenizer but, for example, the processor of a model that reads images.
+        UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
     """
     vocabulary_of(tokenizer_or_processor)
     return Transformers(model, tokenizer_or_processor)
@@ -161,18 +161,18 @@ def from_transformers(model: Any, tokenizer_or_processor: Any) -> Transformers:
 def Generator(  # noqa: N802 (Outlines' name)
     model: Transformers, output_type: Any = None, backend: str | None = None, *, processor: Any = None
 ) -> SteerableGenerator:
-    """Return what writes texts of one kind.
+    """Return a generator of texts of one type.
 
     Args:
         model: a model.
-        output_type: what its texts have to be, as for `python_types_to_terms`; None for anything.
-        backend: has no effect: there is one.
-        processor: None.
+        output_type: the type of its texts, as for `python_types_to_terms`; None for any text.
+        backend: has no effect, because there is only one.
+        processor: must be None.
 
     Raises:
-        NotOffered: another package's model, or a processor.
-        TypeError: there is no term of the type.
-        PatternError, GrammarError, SchemaError, LimitExceeded: it cannot be honoured.
+        NotOffered: the model is from another package, or there is a processor.
+        TypeError: there is no term for the type.
+        PatternError, GrammarError, SchemaError, LimitExceeded: the type cannot be honoured.
     """
     if not isinstance(model, Transformers):
         raise NotOffered(

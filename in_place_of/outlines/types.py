@@ -1,12 +1,12 @@
-"""What a text has to be, in Outlines' words; each term holds a constraint.
+"""Outlines' terms, which describe texts; each term has a constraint.
 
     Regex, String, CFG, JsonSchema, Choice      terms
     either, optional, exactly, ...              terms made of others
-    integer, number, boolean, string, ...       what Outlines takes Python's types for
-    python_types_to_terms                       a term of whatever a generator is given
+    integer, number, boolean, string, ...       Outlines' terms for Python's types
+    python_types_to_terms                       the term for an argument of a generator
 
-Python's types are written as Outlines writes them, which is how Python shows their values: `True`, `[1, 2]`, `(1, 2)`.
-Models and dataclasses are JSON.
+Values of Python's types are written as in Outlines, in Python's notation: `True`, `[1, 2]`, `(1, 2)`. Models and
+dataclasses are written as JSON.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _ONE_SPACE: Final = "[ ]?"
 
 
 class Term:
-    """What a text has to be.
+    """A description of texts.
 
     Attributes:
-        constraint: the same for this project.
+        constraint: this project's constraint.
     """
 
     def __init__(self, constraint: Composable) -> None:
@@ -62,42 +62,42 @@ class Term:
         return either(other, self)
 
     def optional(self) -> Term:
-        """Return the term, or nothing."""
+        """Return the term or the empty text."""
         return optional(self)
 
     def exactly(self, count: int) -> Term:
-        """Return a number of texts of the term."""
+        """Repeat the term a number of times."""
         return exactly(count, self)
 
     def at_least(self, count: int) -> Term:
-        """Return a number of texts of the term, or more."""
+        """Repeat the term at least a number of times."""
         return at_least(count, self)
 
     def at_most(self, count: int) -> Term:
-        """Return a number of texts of the term, or fewer."""
+        """Repeat the term at most a number of times."""
         return at_most(count, self)
 
     def between(self, min_count: int, max_count: int) -> Term:
-        """Return a number of texts of the term within bounds."""
+        """Repeat the term a number of times within bounds."""
         return between(min_count, max_count, self)
 
     def one_or_more(self) -> Term:
-        """Return one text of the term, or more."""
+        """Repeat the term one or more times."""
         return at_least(1, self)
 
     def zero_or_more(self) -> Term:
-        """Return any number of texts of the term."""
+        """Repeat the term zero or more times."""
         return at_least(0, self)
 
     def matches(self, value: str) -> bool:
-        """Return whether a text is one of the term."""
+        """Return whether a text matches the term."""
         return tokenfst.compile(self.constraint, ALL_BYTES).accepts(value)
 
     def validate(self, value: str) -> str:
-        """Return a text of the term as it is.
+        """Return a text unchanged if it matches the term.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the text does not match the term.
         """
         if not self.matches(value):
             raise ValueError(f"{value!r} is not a text of this {type(self).__name__}")
@@ -113,7 +113,7 @@ class String(Term):
 
 
 class Regex(Term):
-    """Texts that a pattern matches whole."""
+    """Texts that a pattern matches as a whole."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__(parse(pattern))
@@ -131,7 +131,7 @@ class CFG(Term):
 
 
 class JsonSchema(Term):
-    """JSON texts of a schema; objects that list properties have no others."""
+    """The JSON texts of a schema; objects that list properties have no other properties."""
 
     convert_to = Absent("JsonSchema.schema is the schema as JSON")
     from_file = Absent("JsonSchema takes the text of the file")
@@ -144,8 +144,8 @@ class JsonSchema(Term):
 
         Args:
             schema: a JSON Schema as a dict or as text, or a type with one: a Pydantic model, a dataclass, a TypedDict.
-            whitespace_pattern: the white space wherever JSON allows some; None for at most one space.
-            ensure_ascii: has no effect: strings may be written either way.
+            whitespace_pattern: the white space wherever JSON allows it; None for at most one space.
+            ensure_ascii: has no effect, because strings may be written either way.
 
         Raises:
             SchemaError: the schema cannot be honoured; its subclasses say why.
@@ -182,35 +182,35 @@ def json_schema(schema: Any) -> JsonSchema:
 
 
 def either(*terms: Term | str) -> Term:
-    """Return a text of any of the terms."""
+    """Return the term for a text of any of the terms."""
     return reduce(_or, map(_term, terms))
 
 
 def optional(term: Term | str) -> Term:
-    """Return the term, or nothing."""
+    """Return the term or the empty text."""
     return between(0, 1, term)
 
 
 def exactly(count: int, term: Term | str) -> Term:
-    """Return a number of texts of a term."""
+    """Repeat a term a number of times."""
     return between(count, count, term)
 
 
 def at_least(count: int, term: Term | str) -> Term:
-    """Return a number of texts of a term, or more."""
+    """Repeat a term at least a number of times."""
     return _repeated(term, count, None)
 
 
 def at_most(count: int, term: Term | str) -> Term:
-    """Return a number of texts of a term, or fewer."""
+    """Repeat a term at most a number of times."""
     return between(0, count, term)
 
 
 def between(min_count: int, max_count: int, term: Term | str) -> Term:
-    """Return a number of texts of a term within bounds.
+    """Repeat a term a number of times within bounds.
 
     Raises:
-        ValueError: the bounds leave nothing.
+        ValueError: no number satisfies the bounds.
     """
     if not 0 <= min_count <= max_count:
         raise ValueError(f"there are no numbers from 0 between {min_count} and {max_count}")
@@ -218,12 +218,12 @@ def between(min_count: int, max_count: int, term: Term | str) -> Term:
 
 
 def zero_or_more(term: Term | str) -> Term:
-    """Return any number of texts of a term."""
+    """Repeat a term zero or more times."""
     return at_least(0, term)
 
 
 def one_or_more(term: Term | str) -> Term:
-    """Return one text of a term, or more."""
+    """Repeat a term one or more times."""
     return at_least(1, term)
 
 
@@ -288,7 +288,7 @@ def python_types_to_terms(ptype: Any) -> Term:
             types.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the argument is something else.
     """
     if isinstance(ptype, Term):
         return ptype

@@ -1,15 +1,17 @@
 """In place of XGrammar: `from in_place_of import xgrammar as xgr`; `docs/from-xgrammar.md` has the table.
 
 tokenizer_info    TokenizerInfo, VocabType
-grammar           Grammar: what is to be compiled
+grammar           Grammar: a constraint to compile
 compiler          GrammarCompiler, CompiledGrammar
 matcher           GrammarMatcher, BatchGrammarMatcher
 bitmask           allocate_token_bitmask, apply_token_bitmask_inplace, ...
+contrib.hf        LogitsProcessor
 """
 
 from typing import NoReturn
 
 from in_place_of.absent import missing
+from in_place_of.xgrammar import contrib
 from in_place_of.xgrammar.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -33,6 +35,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "contrib",
     "get_bitmask_shape",
     "reset_token_bitmask",
 ]
@@ -47,7 +50,6 @@ _INSTEAD = {
     "StructuralTag": "give compile_structural_tag the tag as a dict or as JSON",
     "StructuralTagItem": "give compile_structural_tag the tag as a dict or as JSON",
     "builtin_structural_tag": "constraints.tool_calls makes the constraint of calls",
-    "contrib": "decoding.ConstraintLogitsProcessor is the logits processor for transformers",
     "exception": _ERRORS,
     "get_builtin_structural_tag": "constraints.tool_calls makes the constraint of calls",
     "get_max_recursion_depth": _DEPTH,

@@ -1,4 +1,4 @@
-"""Masks of a batch as packed words, `[B, ceil(V / 32)]` int32, and what they do to logits."""
+"""Masks of a batch as packed words, `[B, ceil(V / 32)]` int32, and their application to logits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words_of(bitmask: Any) -> npt.NDArray[np.int32]:
     """Return the words of a mask, or of several, as rows that share its memory.
 
     Raises:
-        ValueError: it is not int32 on the host, has more than two dimensions, or the words of a row lie apart.
+        ValueError: the mask is not int32 on the host, has more than two dimensions, or a row is not contiguous.
     """
     if isinstance(bitmask, Tensor) and bitmask.device.type != "cpu":
         raise ValueError(f"a bit mask is filled on the host, and this one is on {bitmask.device}")
@@ -53,7 +53,7 @@ def check_rows(asked: Iterable[int], number: int) -> None:
     """Check that rows are among the first `number`.
 
     Raises:
-        IndexError: one of them is not.
+        IndexError: a row is not among them.
     """
     for row in asked:
         if not 0 <= row < number:
@@ -68,17 +68,18 @@ def apply_token_bitmask_inplace(
     indices: Sequence[int] | None = None,
     backend: str = "auto",
 ) -> None:
-    """Write minus infinity over the logits of masked tokens.
+    """Set the logits of masked tokens to minus infinity.
 
     Args:
         logits: `[B, V]`, or `[V]`, on any device.
-        bitmask: `[B, W]` int32, or `[W]`, on the same one.
-        vocab_size: how many logits of a row may be masked; None for as many as the mask has bits. Later ones stay.
+        bitmask: `[B, W]` int32, or `[W]`, on the same device.
+        vocab_size: the number of logits of a row that may be masked; None for the number of bits of the mask. Further
+            logits are unchanged.
         indices: the rows, None for all.
         backend: has no effect.
 
     Raises:
-        ValueError: they lie on different devices, the mask is not int32, or there is not a mask for each row of logits.
+        ValueError: the devices differ, the mask is not int32, or there is not a mask for each row of logits.
         IndexError: there are no such rows.
     """
     if bitmask.dtype != bitmask_dtype:

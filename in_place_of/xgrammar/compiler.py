@@ -1,7 +1,7 @@
-"""GrammarCompiler: grammars over a vocabulary, compiled once each.
+"""GrammarCompiler: compiles grammars over a vocabulary, each of them once.
 
-An automaton is lazy wherever that is exact, so compiling takes little time, and there is nothing for further threads to
-do: `max_threads` has no effect.
+An automaton is lazy if a lazy automaton is exact, so compiling takes little time and needs no further threads:
+`max_threads` has no effect.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tokenfst.token_automaton import TokenAutomaton
 
 @dataclass(frozen=True)
 class CompiledGrammar:
-    """A grammar over a vocabulary; `GrammarCompiler` makes it.
+    """A grammar over a vocabulary; made by `GrammarCompiler`.
 
     Attributes:
-        grammar: what was compiled.
+        grammar: the grammar.
         tokenizer_info: the tokens.
-        automaton: the same for this project.
+        automaton: this project's automaton.
     """
 
     grammar: Grammar
@@ -50,7 +50,7 @@ class CompiledGrammar:
 
 
 class GrammarCompiler:
-    """Compiles grammars over one vocabulary, and keeps what it compiled; threads may share it."""
+    """Compiles grammars over one vocabulary and caches the results; threads may share it."""
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class GrammarCompiler:
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
     ) -> None:
-        """Begin without any grammar.
+        """Make a compiler with an empty cache.
 
         Args:
             tokenizer_info: the tokens.
             max_threads: has no effect.
-            cache_enabled: whether grammars are kept.
-            cache_limit_bytes: how much may be kept, -1 for any amount.
+            cache_enabled: whether compiled grammars are cached.
+            cache_limit_bytes: the maximum size of the cache in bytes, -1 for no limit.
         """
         if not isinstance(tokenizer_info, TokenizerInfo):
             raise TypeError(f"expected a TokenizerInfo of this package, not {type(tokenizer_info).__name__}")
@@ -82,7 +82,7 @@ class GrammarCompiler:
 
         Raises:
             GrammarError: the rules have a mistake, or cannot be honoured.
-            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+            PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         """
         if isinstance(grammar, str):
             grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
@@ -105,10 +105,10 @@ class GrammarCompiler:
         return self.compile_grammar(Grammar.builtin_json_grammar())
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
-        """Compile a pattern, which whole texts match.
+        """Compile a pattern, which must match whole texts.
 
         Raises:
-            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+            PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         """
         return self.compile_grammar(Grammar.from_regex(regex))
 
@@ -116,7 +116,7 @@ class GrammarCompiler:
         """Compile rules in Lark's syntax.
 
         Raises:
-            NotOffered: with `named_grammars`.
+            NotOffered: `named_grammars` is given.
             GrammarError: the rules have a mistake, or cannot be honoured.
         """
         if named_grammars:
@@ -127,18 +127,18 @@ class GrammarCompiler:
         """Compile a structural tag, given as JSON or as a dict.
 
         Raises:
-            NotOffered: for tags and triggers as two arguments.
-            ValueError: it cannot be honoured; the message says where and why.
+            NotOffered: tags and triggers are given as two arguments.
+            ValueError: the tag cannot be honoured; the message says where and why.
         """
         if rest:
             raise NotOffered("compile_structural_tag(tags, triggers)", "give one structural tag, as a dict")
         return self.compile_grammar(Grammar.from_structural_tag(structural_tag))
 
     def clear_cache(self) -> None:
-        """Forget what was compiled."""
+        """Drop all cached grammars."""
         with self._lock:
             self._kept.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """Return the memory of what is kept, as it was last measured."""
+        """Return the size of the cache in bytes, as it was last measured."""
         return self._kept.nbytes

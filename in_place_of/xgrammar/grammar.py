@@ -1,4 +1,4 @@
-"""Grammar: what is to be compiled, as a constraint."""
+"""Grammar: a constraint to compile."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Grammar:
     """A language, from any of XGrammar's sources.
 
     Attributes:
-        constraint: what `tokenfst.compile` takes.
-        source: where it comes from; equal sources are compiled once.
+        constraint: the constraint, for `tokenfst.compile`.
+        source: the source of the constraint; equal sources are compiled once.
     """
 
     concat = Absent("constraints.sequence(first, second) is one after the other")
@@ -40,23 +40,23 @@ class Grammar:
         """Return the grammar of rules in XGrammar's EBNF.
 
         Raises:
-            GrammarError: the text has a mistake, or what cannot be honoured.
+            GrammarError: the text has a mistake, or cannot be honoured.
         """
         found = grammar(ebnf_string, syntax="ebnf", start=root_rule_name)
         return cls(found, ("ebnf", root_rule_name, ebnf_string))
 
     @classmethod
     def from_lark(cls, lark_string: str) -> Grammar:
-        """Return the grammar of rules in Lark's syntax, which begin with `start`.
+        """Return the grammar of rules in Lark's syntax, whose start rule is `start`.
 
         Raises:
-            GrammarError: the text has a mistake, or what cannot be honoured.
+            GrammarError: the text has a mistake, or cannot be honoured.
         """
         return cls(grammar(lark_string, syntax="lark"), ("lark", lark_string))
 
     @classmethod
     def from_regex(cls, regex_string: str) -> Grammar:
-        """Return the texts that a pattern matches whole."""
+        """Return the texts that a pattern matches as a whole."""
         return cls(regex_string, ("regex", regex_string))
 
     @classmethod
@@ -75,19 +75,19 @@ class Grammar:
 
         Args:
             schema: a JSON Schema as text or as a dict, or a Pydantic model.
-            any_whitespace: whether white space may stand wherever JSON allows it, in any amount.
-            indent: None.
+            any_whitespace: whether any amount of white space is allowed wherever JSON allows it.
+            indent: must be None.
             separators: how a comma and a colon are written without `any_whitespace`; None for `", "` and `": "`.
-                Not looked at with it.
-            strict_mode: whether objects have only the properties that are listed (`in_place_of.schemas.closed`).
-            max_whitespace_cnt: the most white space at one place, from 0; None for any amount. Not looked at without
-                `any_whitespace`.
-            any_order: False.
+                Ignored with `any_whitespace`.
+            strict_mode: whether objects have only the listed properties (`in_place_of.schemas.closed`).
+            max_whitespace_cnt: the maximum amount of white space at one place, at least 0; None for any amount. Ignored
+                without `any_whitespace`.
+            any_order: must be False.
 
         Raises:
-            NotOffered: another value of `indent` or `any_order`.
+            NotOffered: `indent` or `any_order` has another value.
             SchemaError: the schema cannot be honoured; its subclasses say why.
-            ValueError: another argument is not what it may be; the message names it.
+            ValueError: another argument has a wrong value; the message names it.
         """
         if indent is not None:
             raise NotOffered("indent", "constraints.json_schema(schema) takes texts with and without indentation")
@@ -109,7 +109,7 @@ class Grammar:
         """Return the language of a structural tag, given as JSON or as a dict.
 
         Raises:
-            ValueError: it cannot be honoured; the message says where and why.
+            ValueError: the tag cannot be honoured; the message says where and why.
         """
         text = structural_tag if isinstance(structural_tag, str) else json.dumps(structural_tag)
         return cls(constraint_of("structural_tag", text), ("structural_tag", text))

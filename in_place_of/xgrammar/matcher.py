@@ -1,7 +1,7 @@
-"""GrammarMatcher: where one text stands; a `serving.matcher.Matcher` in XGrammar's words.
+"""GrammarMatcher: the state of one text; a `serving.matcher.Matcher` with XGrammar's interface.
 
-XGrammar takes a text that `accept_string` has read for one step of `rollback`. A matcher knows tokens only, so each
-step has a number of tokens.
+In XGrammar, a text that `accept_string` has read is one step of `rollback`. A `serving.matcher.Matcher` knows only
+tokens, so each step has a number of tokens.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class GrammarMatcher:
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
     ) -> None:
-        """Stand at the start of a text.
+        """Begin at the start of a text.
 
         Args:
             compiled_grammar: the grammar.
-            override_stop_tokens: the tokens that end the text, among them those of the vocabulary; None for these.
+            override_stop_tokens: the tokens that end the text, including those of the vocabulary; None for only these.
             terminate_without_stop_token: whether the text is finished as soon as it may end.
-            max_rollback_tokens: has no effect: all steps can be taken back.
-            default_temperature: None.
+            max_rollback_tokens: has no effect, because all steps can be taken back.
+            default_temperature: must be None.
 
         Raises:
-            NotOffered: stop tokens without those of the vocabulary, or a temperature.
+            NotOffered: the stop tokens do not include those of the vocabulary, or a temperature is given.
         """
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"expected a CompiledGrammar of this package, not {type(compiled_grammar).__name__}")
@@ -67,7 +67,7 @@ class GrammarMatcher:
 
     @property
     def max_rollback_tokens(self) -> int:
-        """How many steps can be taken back: -1 for all."""
+        """The number of steps that can be taken back: -1 for all."""
         return -1
 
     @property
@@ -75,9 +75,9 @@ class GrammarMatcher:
         """No temperature."""
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Continue the text with a token; return False, and change nothing, if it may not.
+        """Continue the text with a token; return False, and change nothing, if the token is not allowed.
 
-        With `terminate_without_stop_token` no stop token is read, although masks have them.
+        With `terminate_without_stop_token`, stop tokens are not accepted, although masks allow them.
 
         Raises:
             LimitExceeded: the automaton exceeds its limits, as for all methods.
@@ -88,7 +88,7 @@ class GrammarMatcher:
         return self._accept([token_id])
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
-        """Continue the text with bytes, as one step; return False, and change nothing, if it may not.
+        """Continue the text with bytes, as one step; return False, and change nothing, if they are not allowed.
 
         Raises:
             VocabularyError: no tokens write exactly these bytes.
@@ -131,7 +131,7 @@ class GrammarMatcher:
         """Take the last steps back.
 
         Raises:
-            ValueError: there are not as many.
+            ValueError: there are fewer steps.
         """
         if not 0 <= num_tokens <= len(self._lengths):
             raise ValueError(f"{num_tokens} steps cannot be taken back: there were {len(self._lengths)}")
@@ -140,7 +140,7 @@ class GrammarMatcher:
         del self._lengths[at:]
 
     def reset(self) -> None:
-        """Take everything back."""
+        """Take all steps back."""
         self.matcher.reset()
         self._lengths.clear()
 
@@ -153,7 +153,7 @@ class GrammarMatcher:
         return self.is_completed() if self._terminates else self.matcher.has_ended
 
     def fork(self) -> GrammarMatcher:
-        """Return a matcher that stands where this one stands; the two then go apart."""
+        """Return an independent copy with the same state."""
         other = GrammarMatcher(self._grammar, terminate_without_stop_token=self._terminates)
         other.stop_token_ids, other.matcher = list(self.stop_token_ids), self.matcher.copy()
         other._lengths = list(self._lengths)
@@ -166,7 +166,7 @@ class BatchGrammarMatcher:
     batch_fill_temperature = Absent("give each call of the model its temperature")
 
     def __init__(self, max_threads: int | str = "auto") -> None:
-        """Set how many threads fill masks; "auto" for one."""
+        """Set the number of threads that fill masks; "auto" means one."""
         self._threads = 1 if isinstance(max_threads, str) else max_threads
 
     def batch_fill_next_token_bitmask(
@@ -176,7 +176,7 @@ class BatchGrammarMatcher:
         indices: Sequence[int] | None = None,
         debug_print: bool = False,
     ) -> None:
-        """Write the masks of matchers into rows, by default the first ones; other rows are left.
+        """Write the masks of matchers into rows, by default the first ones; other rows are unchanged.
 
         Raises:
             IndexError: there is no such row.
@@ -193,14 +193,14 @@ class BatchGrammarMatcher:
     def batch_accept_token(
         matchers: Sequence[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False
     ) -> list[bool]:
-        """Continue each text with a token; return which were accepted."""
+        """Continue each text with a token; return whether each token was accepted."""
         return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
 
     @staticmethod
     def batch_accept_string(
         matchers: Sequence[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
     ) -> list[bool]:
-        """Continue each text with bytes; return which were accepted."""
+        """Continue each text with bytes; return whether they were accepted."""
         return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""TokenizerInfo: a vocabulary, in XGrammar's words."""
+"""TokenizerInfo: a vocabulary, with XGrammar's interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokenfst.vocabulary import Vocabulary
 
 
 class VocabType(Enum):
-    """How tokens are spelled; only `RAW` is read."""
+    """How tokens are spelled; only `RAW` is supported."""
 
     RAW = 0
     BYTE_FALLBACK = 1
@@ -25,9 +25,9 @@ class TokenizerInfo:
     """The tokens of a model.
 
     Attributes:
-        vocabulary: the same for this project.
+        vocabulary: this project's vocabulary.
         vocab_type: how the tokens were spelled.
-        add_prefix_space: what was given; it has no effect, as in XGrammar.
+        add_prefix_space: the argument of the constructor; it has no effect, as in XGrammar.
     """
 
     dump_metadata = Absent("keep the tokenizer, or the file that tokenfst.load_vocabulary reads")
@@ -44,17 +44,17 @@ class TokenizerInfo:
         stop_token_ids: int | Sequence[int] | None = None,
         add_prefix_space: bool = False,
     ) -> None:
-        """Take the tokens as bytes, or as text.
+        """Make a vocabulary from tokens as bytes or as text.
 
         Args:
-            encoded_vocab: what each token writes; its id is its index.
-            vocab_type: `VocabType.RAW`.
+            encoded_vocab: the bytes or the text that each token writes; the id of a token is its index.
+            vocab_type: must be `VocabType.RAW`.
             vocab_size: the width of the model's logits; None for the number of tokens.
             stop_token_ids: the tokens that end a text.
-            add_prefix_space: kept.
+            add_prefix_space: stored; it has no effect.
 
         Raises:
-            NotOffered: another spelling, or no stop tokens, which XGrammar guesses by their names.
+            NotOffered: the spelling is another one, or there are no stop tokens (XGrammar guesses them by their names).
             VocabularyError: the tokens do not make a vocabulary.
         """
         if vocab_type is not VocabType.RAW:
@@ -69,7 +69,7 @@ class TokenizerInfo:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> TokenizerInfo:
-        """Return the same vocabulary in XGrammar's words."""
+        """Return the TokenizerInfo of a vocabulary."""
         made = cls.__new__(cls)
         made.vocabulary, made.vocab_type, made.add_prefix_space = vocabulary, VocabType.RAW, False
         return made
@@ -86,18 +86,18 @@ class TokenizerInfo:
             stop_token_ids: the tokens that end a text; None for the tokenizer's own.
 
         Raises:
-            UnsupportedTokenizer: its decoder cannot be modelled exactly.
+            UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
         """
         return cls.of(adjusted(vocabulary_of(tokenizer), vocab_size, stop_token_ids))
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens, padding included."""
+        """The number of tokens, including padding."""
         return len(self.vocabulary)
 
     @property
     def decoded_vocab(self) -> list[bytes]:
-        """What each token writes; nothing, where XGrammar has the names of special tokens."""
+        """The bytes that each token writes; empty for special tokens, for which XGrammar has their names."""
         return list(self.vocabulary.tokens)
 
     @property
@@ -107,6 +107,6 @@ class TokenizerInfo:
 
     @property
     def special_token_ids(self) -> list[int]:
-        """The tokens that write nothing, without those that end a text."""
+        """The tokens that write nothing, except those that end a text."""
         ends = frozenset(self.vocabulary.eos_ids)
         return [token for token, text in enumerate(self.vocabulary.tokens) if not text and token not in ends]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import re
 from decimal import Decimal
 from ipaddress import IPv4Network
 from re import Pattern
@@ -17,6 +18,7 @@ from pydantic import (
     ByteSize,
     Field,
     FilePath,
+    HttpUrl,
     ImportString,
     IPvAnyAddress,
     PastDate,
@@ -36,6 +38,7 @@ REFUSED: list[tuple[Any, str]] = [
     (Literal[Color.RED], "read as something else"),
     (Annotated[int, Field(ge=0.5)], "coercible"),
     (complex, "complex"),
+    (HttpUrl, r"'url': Annotated\[str, constraints\.url\(\)\.expr\] takes URLs as text"),
     (type, "no automaton|JSON|schema"),
     (dict[tuple[int, int], int], "which no string parses as"),
     (Annotated[bytes, Field(min_length=1)], "bytes"),
@@ -62,6 +65,30 @@ REFUSED: list[tuple[Any, str]] = [
 def test_what_cannot_be_held_is_refused(annotation: Any, message: str) -> None:
     with pytest.raises(UnsupportedSchema, match=message):
         typed(annotation)
+
+
+def test_parameters_without_a_name_are_refused() -> None:
+    def add(*numbers: int) -> None: ...
+    def tag(**tags: str) -> None: ...
+    def first(number: int, /) -> None: ...
+
+    for function, kind in (
+        (add, "variadic positional (at /numbers)"),
+        (tag, "variadic keyword (at /tags)"),
+        (first, "positional-only (at /number)"),
+    ):
+        with pytest.raises(UnsupportedSchema, match=rf"given by name, .* is {re.escape(kind)}"):
+            typed(function)
+
+
+class Clock:
+    def wait(self, minutes: int) -> None: ...
+
+
+def test_a_method_needs_its_object() -> None:
+    assert typed(Clock().wait).parse('{"minutes": 5}') == {"minutes": 5}
+    with pytest.raises(UnsupportedSchema, match=r"a method needs its object: pass it bound, .* \(at /self\)"):
+        typed(Clock.wait)
 
 
 def test_errors_name_the_field() -> None:

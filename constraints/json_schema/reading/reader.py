@@ -165,7 +165,9 @@ class Reader:
         if not isinstance(schema, dict):
             if isinstance(schema, bool):
                 return None
-            raise SchemaError(f"a schema must be an object or a boolean, not {shown(schema)}", pointer=place)
+            raise SchemaError(
+                f"a schema must be an object or a boolean, not {shown(schema)}{_meant_by(schema)}", pointer=place
+            )
         if "$id" in schema or "id" in schema:
             entered = self._library.entered(schema, place, resource)
             if entered is not resource and self._dynamic:
@@ -201,6 +203,15 @@ class Reader:
         known = {name for name, _ in scope}
         new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
         return scope + new if new else scope
+
+
+def _meant_by(schema: Any) -> str:
+    """Return what was probably meant by a value that is no schema, for an error message."""
+    if isinstance(schema, type):
+        return f": constraints.typed({schema.__name__}) makes a constraint of a type"
+    if isinstance(schema, str | bytes) and schema.lstrip()[:1] in ("{", b"{"):
+        return ": json.loads(text) makes a schema of its text"
+    return ""
 
 
 def _is_large(formula: Formula) -> bool:

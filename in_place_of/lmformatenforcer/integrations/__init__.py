@@ -1,4 +1,4 @@
-"""What hands parsers to libraries: `transformers`; for engines, `serving` has adapters of its own."""
+"""Adapters of parsers for libraries: `transformers`. For engines, `serving` has its own adapters."""
 
 from typing import NoReturn
 

@@ -1,7 +1,8 @@
-"""The prefix function that `generate` of transformers asks which tokens may come next.
+"""The prefix function that `generate` of transformers calls to find which tokens may come next.
 
-As in lm-format-enforcer, sequences of tokens are known by their tokens: one whose beginning is not known is a prompt.
-So beams and batches need nothing further, and the table grows while texts are written; make a function for each call.
+As in lm-format-enforcer, sequences are identified by their tokens: a sequence whose prefix is not known is a prompt. So
+beams and batches work without further measures. The table grows while texts are written, so make a new function for
+each call.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def build_token_enforcer_tokenizer_data(
 
     Args:
         tokenizer: the tokenizer.
-        use_bitmask: False.
+        use_bitmask: must be False.
         vocab_size: the width of the model's logits; None for the number of tokens.
 
     Raises:
-        NotOffered: with `use_bitmask`.
-        UnsupportedTokenizer: its decoder cannot be modelled exactly.
+        NotOffered: `use_bitmask` is true.
+        UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
     """
     if use_bitmask:
         raise NotOffered("use_bitmask", "tokenfst.TokenAutomaton.fill_bitmask writes packed masks")
@@ -47,7 +48,7 @@ def build_token_enforcer_tokenizer_data(
 
 
 class TransformersPrefixAllowedTokensFn:
-    """Returns which tokens may follow others; `build_transformers_prefix_allowed_tokens_fn` makes it.
+    """Returns the tokens that may follow a sequence; made by `build_transformers_prefix_allowed_tokens_fn`.
 
     Attributes:
         automaton: the constraint.
@@ -60,14 +61,14 @@ class TransformersPrefixAllowedTokensFn:
     def __call__(self, batch_id: int, sent: Any) -> list[int]:
         """Return the ids of the tokens that may come next.
 
-        After a token that is not allowed, which batches append to finished texts, only end tokens may come.
+        After a token that is not allowed, as batches append to finished texts, only end tokens are allowed.
 
         Args:
             batch_id: has no effect.
-            sent: the prompt and what was written, `[T]` int64, or a list.
+            sent: the prompt and the written tokens, `[T]` int64, or a list.
 
         Raises:
-            LimitExceeded, TooManyConfigurations: as `TokenAutomaton.advance`.
+            LimitExceeded, TooManyConfigurations: as for `TokenAutomaton.advance`.
         """
         tokens = tuple(sent.tolist() if hasattr(sent, "tolist") else sent)
         if tokens not in self._states:
@@ -86,14 +87,14 @@ class TransformersPrefixAllowedTokensFn:
 def build_transformers_prefix_allowed_tokens_fn(
     tokenizer_data: Any, character_level_parser: CharacterLevelParser
 ) -> TransformersPrefixAllowedTokensFn:
-    """Return what `model.generate` takes as `prefix_allowed_tokens_fn`.
+    """Return a function for the argument `prefix_allowed_tokens_fn` of `model.generate`.
 
     Args:
-        tokenizer_data: a fast tokenizer of transformers, or what `build_token_enforcer_tokenizer_data` has made of it.
-        character_level_parser: what texts have to be.
+        tokenizer_data: a fast tokenizer of transformers, or the result of `build_token_enforcer_tokenizer_data` for it.
+        character_level_parser: the constraint on texts.
 
     Raises:
-        EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
     """
     is_made = isinstance(tokenizer_data, TokenEnforcerTokenizerData)
     data = tokenizer_data if is_made else build_token_enforcer_tokenizer_data(tokenizer_data)
@@ -101,10 +102,10 @@ def build_transformers_prefix_allowed_tokens_fn(
 
 
 def generate_enforced(model: Any, tokenizer: Any, character_level_parser: CharacterLevelParser, **kwargs: Any) -> Any:
-    """Call `model.generate` with the prefix function; further arguments are its own.
+    """Call `model.generate` with the prefix function; further arguments are passed on to it.
 
     Raises:
-        NotOffered: where a report of scores is asked for.
+        NotOffered: a report of scores is requested.
     """
     if kwargs.get("output_scores") and kwargs.get("return_dict_in_generate"):
         raise NotOffered("a report with output_scores", "decoding.Difficulty says what a constraint takes away")

@@ -1,0 +1,14 @@
+"""What hands grammars to libraries: `hf` to transformers; for engines, `serving` has adapters of its own."""
+
+from typing import NoReturn
+
+from in_place_of.absent import missing
+from in_place_of.xgrammar.contrib import hf
+
+__all__ = ["hf"]
+
+_INSTEAD = {"mlxlm": "serving.mlx_lm.MLXProcessor"}
+
+
+def __getattr__(name: str) -> NoReturn:
+    missing(__name__, _INSTEAD, name)
