@@ -3,30 +3,30 @@
 Texts and patterns
     choice(texts)               one of some texts, up to a million of them
     quoted_text() ...           the languages of `automata.expressions.extensions`
-    paper                       the constraints that the paper measures
+    paper                       the constraints measured by Koo, Liu & He 2024
 Grammars
     grammar(text)               rules in Lark's syntax, GBNF or EBNF
     json()                      any JSON value, to any depth
 JSON Schema
     json_schema(schema)         the JSON values that satisfy a schema           -> JsonSchema
     json_schema_to_regex(...)   the same as a regular expression, with bounds on the depth
-    Whitespace                  where blanks may stand
-Python values, each with `parse`, from text back to the value                   -> Parsed
+    Whitespace                  where white space is allowed in JSON
+Python values, each with `parse`, which converts a text to the value            -> Parsed
     typed(T)                    JSON of a type: a dataclass, a Pydantic model, ... or a function's parameters
     dataclass(T)                calls of its constructor, `T(x=1)`
     integer(), decimal(), date(), email(), url(), sql_select(tables)            -> Value
     tool_calls(tools)           calls of functions, alone or in free text       -> ToolCall
-Constraints made of others, which `parse` reads piece by piece                  -> Composed
-    sequence(*parts)            one after the other
-    optional(part)              a text of the part, or none
+Constraints composed of others, which `parse` reads piece by piece              -> Composed
+    sequence(*parts)            the parts in order
+    optional(part)              a text of the part, or the empty text
     left | right                a text of either
-    after(marker, part)         free text up to a marker, and then a constraint
+    after(marker, part)         free text up to a marker, and then a text of the part
     triggered({marker: ...})    free text in which markers switch constraints on    -> Marked
     free_text(*without)         any text in which no marker occurs
 
-Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
+Importing this package imports neither torch nor Pydantic; Pydantic is imported when a type is first read.
 
-`docs/glossary.md` explains the terms.
+`docs/glossary.md` defines the terms.
 """
 
 from automata.expressions.extensions import (

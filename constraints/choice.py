@@ -1,4 +1,4 @@
-"""One of some texts, all alike or preferred by how often they occur."""
+"""One of several texts, equally preferred or weighted by their frequencies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from automata.texts import common_prefix_length
 
 
 def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
-    """Return the language of some texts, of which there may be millions.
+    """Return the language of the given texts; there may be millions.
 
     >>> from automata.weighted import compile_weighted
     >>> names = compile_weighted(choice({"Ada": 120, "Bob": 40}))
@@ -24,12 +24,12 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
     1.099
 
     Args:
-        texts: the texts; one that occurs twice counts once. Or the count of each text: then a text costs the negative
-            logarithm of its share, which is subtracted from the logits (`Expr.weighted`).
+        texts: the texts; duplicates are ignored. Or a mapping from texts to counts: then the cost of a text is the
+            negative logarithm of its share, and is subtracted from the logits (`Expr.weighted`).
 
     Raises:
-        TypeError: one text in place of several, or something that is not text.
-        ValueError: there are none, or a count is not above 0.
+        TypeError: the argument is a single text, or a value is not text.
+        ValueError: there are no texts, or a count is not greater than 0.
     """
     if is_fst(texts):
         raise wrong_type("several texts", texts)

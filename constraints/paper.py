@@ -1,8 +1,8 @@
 """The constraints that Koo, Liu & He 2024 measure (Appendix C.4), and two with more free text.
 
-Patterns are kept as text because other engines read them as well. For quoted text the paper uses its own extension; the
-pattern here is a JSON string with the short escapes. For the JSON object the paper gives a schema; the pattern is what
-that schema means, with the same strings, integers, and at most one space around punctuation.
+Patterns are kept as text, so that other engines can read them too. For quoted text the paper uses its own extension;
+the pattern here is a JSON string with the short escapes. For the JSON object the paper gives a schema; the pattern here
+describes the objects of that schema, with the same strings, integers, and at most one space around punctuation.
 """
 
 from __future__ import annotations

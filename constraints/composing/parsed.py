@@ -70,8 +70,11 @@ class Parsed(ABC, Generic[T_co]):
     openings: tuple[Expr, ...] = ()
 
     @abstractmethod
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the constraint's texts.
+
+        Args:
+            work: the limits of the compilation, and the means to stop it; by default, those of the current compilation.
 
         Raises:
             LimitExceeded: a limit was exceeded.
@@ -97,7 +100,7 @@ class Parsed(ABC, Generic[T_co]):
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts, with each token read as its name; made on first use."""
-        return self.to_automaton(current_work())
+        return self.to_automaton()
 
     @property
     def as_part(self) -> Parsed[T_co]:
@@ -167,7 +170,7 @@ class Composed(Parsed[T_co]):
         With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them.
         """
         part = self._part if calls_grammar(self._part) else tokens_by_name(self._part)
-        return composed(part, str).to_automaton(current_work())
+        return composed(part, str).to_automaton()
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
@@ -197,7 +200,7 @@ class _Within(Composed[T_co]):
         super().__init__(part, read)
         self._automaton = automaton
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton that was given."""
         return self._automaton
 
@@ -218,7 +221,7 @@ class _OfVisiblyPushdown(Composed[T_co]):
         """
         return self._grammar
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:
@@ -257,7 +260,7 @@ class _OfGrammars(Composed[T_co]):
         """Return the grammar, whose rules explanations name."""
         return self._grammar
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:

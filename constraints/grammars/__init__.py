@@ -1,15 +1,15 @@
 """Grammars from text, and ready-made ones.
 
-grammar     a text in one of the syntaxes that are in use -> Grammar
+grammar     a text in one of the common syntaxes -> Grammar
 json        any JSON value, to any depth
 
     bnf_reader      rules with `::=`: llama.cpp's GBNF, and XGrammar's and W3C's EBNF
-        dialects        what tells the two apart
+        dialects        the differences between the two
         scanner         text -> symbols
         characters      strings and sets -> expressions
         exclusion       `A - B` without calls
-    lark_reader     Lark's
-    detection       which of them a text is in
+    lark_reader     Lark's syntax
+    detection       the syntax that a text is in
     line_index      positions -> lines and columns
 """
 
@@ -43,22 +43,22 @@ def grammar(
 ) -> Grammar:
     """Return the grammar that a text defines.
 
-    The syntaxes are those of Lark as llguidance documents it, of llama.cpp (`grammars/README.md`, and what its reader
-    takes), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
+    The syntaxes are those of Lark as documented by llguidance, of llama.cpp (`grammars/README.md`, and what its reader
+    accepts), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
 
     Args:
         text: the rules.
-        syntax: "lark" for Lark's, "gbnf" for llama.cpp's, "ebnf" for XGrammar's and W3C's; "auto" takes the one that it
-            can be for certain.
-        start: the rule that whole texts match; if left out, `start` in Lark's syntax and `root` in the others.
-        ambiguity: what to do where no deterministic automaton of bounded size tells derivations apart. "error" refuses
-            the grammar when it is compiled; "parallel" carries its derivations side by side.
-        max_configurations: how many derivations "parallel" carries at most.
+        syntax: "lark" for Lark's, "gbnf" for llama.cpp's, "ebnf" for XGrammar's and W3C's; "auto" detects the syntax,
+            if only one is possible.
+        start: the rule that whole texts match; by default `start` in Lark's syntax and `root` in the others.
+        ambiguity: what to do if no deterministic automaton of bounded size can tell derivations apart. "error" refuses
+            the grammar when it is compiled; "parallel" follows its derivations side by side.
+        max_configurations: the maximum number of derivations that "parallel" follows.
 
     Raises:
-        GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
-            syntax; the error has the line, the column and the rule.
-        TypeError: it is not text.
+        GrammarError: the text has a mistake or an unsupported feature, or could be in more than one syntax; the error
+            has the line, the column and the rule.
+        TypeError: `text` is not text.
         ValueError: there is no such syntax or ambiguity.
     """
     check_text(text)

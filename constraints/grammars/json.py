@@ -3,13 +3,13 @@
     json     the value that is the whole text
     value    an object, an array, a string, a number or a literal name
 
-Nothing stands before the text or after it. White space within it is that of
-`constraints.json_schema.building.whitespace`, and is bounded, so that no model fills its tokens with blanks. "default"
-is what `json.dumps` and `JSON.stringify` write: nothing, one space after commas and colons, or a line for each item,
-indented by up to 32 spaces or 8 tabs.
+There is no white space before or after the value. Within it, white space is that of
+`constraints.json_schema.building.whitespace`, and is bounded, so that no model spends its tokens on blanks. "default"
+allows what `json.dumps` and `JSON.stringify` write: no white space, one space after commas and colons, or a line for
+each item, indented by up to 32 spaces or 8 tabs.
 
-A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows it, and leaves what it means to the reader. The
-RFC lets readers bound the depth and the size of numbers; nothing is bounded here.
+A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows this, and leaves its meaning to the reader. The
+RFC lets readers bound the depth and the size of numbers; this grammar bounds neither.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def json(*, whitespace: Habit | Whitespace = "default") -> Grammar:
     """Return the grammar of any JSON value (RFC 8259), to any depth.
 
     Args:
-        whitespace: where blanks may stand within the value, as in `json_schema`. With "default", lines may be indented
+        whitespace: the white space allowed within the value, as in `json_schema`. With "default", lines may be indented
             by up to 32 spaces or 8 tabs, however deeply they are nested.
 
     Raises:
-        ValueError: no whitespace has this name.
+        ValueError: `whitespace` is not a known name.
     """
     blanks = whitespace_at(whitespace, MAX_DEPTH)
     value = call("value")

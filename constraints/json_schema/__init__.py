@@ -1,12 +1,12 @@
 """JSON Schema as constraints.
 
 schema, regex      json_schema(schema) and json_schema_to_regex(schema), which take these steps:
-reading/           a schema of any draft    -> a formula, and those of its definitions
-formulas/          formulas                 -> what they say of one kind of value, and which exclude each other
+reading/           a schema of any draft    -> its formula, and the formulas of its definitions
+formulas/          formulas                 -> what they say about one kind of value, and which exclude each other
 numbers/ strings/  formulas about scalars   -> regular languages of their spellings
 containers/        formulas about arrays and objects -> automata over items and members, by derivatives
 building/          all of these             -> a visibly pushdown grammar, which `tokenfst.compile` takes
-explaining/        errors that name the keyword to blame
+explaining/        errors that name the keyword at fault
 """
 
 from constraints.json_schema.building.whitespace import Whitespace

@@ -1,7 +1,7 @@
-"""Schemas side by side: `json_schema(a) | json_schema(b)`, `typed(A) | typed(B)`.
+"""Schemas as alternatives: `json_schema(a) | json_schema(b)`, `typed(A) | typed(B)`.
 
 The visibly pushdown grammars of two schemas cannot be alternatives at one place, because both call a rule after the
-same bracket. The schemas can: their formulas are united and built as one grammar, that of `{"anyOf": [a, b]}`.
+same bracket. The schemas can: the union of their formulas is built as one grammar, that of `{"anyOf": [a, b]}`.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ class JsonTexts(Parsed[T_co]):
     layout: Layout
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
         return None
 
     @property
     def source(self) -> SchemaSource | None:
-        """The schema, and how it is read; None for several schemas side by side."""
+        """The schema, and how it is read; None for alternatives of several schemas."""
         return None
 
     def reasons(self, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
-        """Return where a text stands in the schema, and which keywords forbid what is refused; see
+        """Return the place of a text in the schema, and the keywords that forbid the refused bytes; see
         `tokenfst.explanation.reasons.SupportsReasons`."""
         source = self.source
         return Reasons() if source is None else schema_reasons(source, self.layout, text, refused, expected)
 
     def place_finder(self) -> PlaceFinder | None:
-        """Return what finds where texts stand in the schema; None for several schemas side by side."""
+        """Return a finder of the places of texts in the schema; None for alternatives of several schemas."""
         source = self.source
         return None if source is None else schema_places(source, self.layout)
 
@@ -78,7 +78,7 @@ class JsonTexts(Parsed[T_co]):
         return tokenfst.compile(self, ALL_BYTES)
 
     def allows(self, text: str) -> bool:
-        """Return whether a text is one of the constraint's."""
+        """Return whether the constraint allows a text."""
         return is_text(text) and self._over_bytes.accepts(text)
 
     @abstractmethod
@@ -86,7 +86,7 @@ class JsonTexts(Parsed[T_co]):
         """Return the value of a JSON text.
 
         Raises:
-            TextNotAllowed: the text is the JSON of no value of the type.
+            TextNotAllowed: the text is not the JSON of a value of the type.
         """
 
     def united(self, other: Parsed[Any]) -> Parsed[Any] | None:
@@ -134,15 +134,15 @@ class Alternatives(JsonTexts[Any]):
         """Return the rules that read a text of one of the schemas.
 
         Raises:
-            UnsupportedSchema: no rules alone do, since items have to be remembered (`unique_arrays`).
+            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
         """
         return self._grammar.alone()
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
         return self._grammar.unique_arrays()
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:
@@ -152,14 +152,14 @@ class Alternatives(JsonTexts[Any]):
         return compile_visibly_pushdown(self._grammar.alone(), work=work)
 
     def value(self, text: str) -> Any:
-        """Return the value of the first member that has one for the text."""
+        """Return the value from the first member that can read the text."""
         return _first_value(self.members, text)
 
     def parse(self, text: str) -> Any:
-        """Return the value of a text: that of the first member that allows it.
+        """Return the value of a text, from the first member that allows it.
 
-        Where each schema alone has another order of properties than all together, a text may be allowed by none of
-        them alone; then it is the value of the first member that reads it.
+        If the schemas alone have other orders of properties than all of them together, no member may allow the text
+        alone; then the value is from the first member that can read it.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or functions of the types refuse it.
@@ -175,7 +175,7 @@ class Alternatives(JsonTexts[Any]):
 
 
 def shown_schema(schema: Any) -> str:
-    """Return a schema for a notebook, as HTML; of a long one, the beginning."""
+    """Return a schema as HTML for a notebook; only the beginning if it is long."""
     text = ""
     for part in _ENCODER.iterencode(schema):
         text += part

@@ -2,11 +2,11 @@
 
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
-The visibly pushdown grammar that `json_schema` makes is turned into expressions rule by rule: the states of a rule are
-eliminated (`automata.algebra.elimination`), and a call is replaced by the expression of the called rule's texts, one
-for each exit. The language of a recursive schema is not regular, nor is that of free JSON (a schema that says
-nothing). With limits on how deeply objects and arrays may be nested both are: k_O and k_A of section 5.1 of Koo, Liu &
-He 2024. The limits concern recursive rules alone; all else is as deep as the schema says.
+The visibly pushdown grammar that `json_schema` makes is converted to expressions rule by rule: the states of a rule are
+eliminated (`automata.algebra.elimination`), and a call is replaced by the expression for the called rule's texts, one
+for each exit. The language of a recursive schema is not regular, and neither is that of free JSON (a schema without
+constraints). Both become regular with limits on the nesting of objects and arrays: k_O and k_A in section 5.1 of Koo,
+Liu & He 2024. The limits apply only to recursive rules; everything else is as deep as the schema says.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def json_schema_to_regex(
     """Return the JSON texts whose value satisfies a schema, as a regular expression.
 
     Args:
-        schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
-        max_object_depth: the most objects within each other, where a recursive schema does not bound them.
+        schema: a JSON Schema as `json.loads` returns it: a dict or a bool.
+        max_object_depth: the maximum nesting of objects where a recursive schema does not bound it.
         max_array_depth: the same for arrays.
         draft, whitespace, property_order, spellings, unsupported, resolver: as for `json_schema`.
 
     Raises:
-        SchemaError: the schema is recursive, and no limit bounds it. Also what `json_schema` raises.
+        SchemaError: the schema is recursive, and no limit bounds it; also the errors of `json_schema`.
         LimitExceeded: the expression is too large.
     """
     made = json_schema(

@@ -1,7 +1,7 @@
 """json_schema: a JSON Schema as a constraint.
 
 json_schema(schema)     -> JsonSchema, which `tokenfst.compile` takes
-JsonSchema              what it was made from, what constrains nothing, and the visibly pushdown grammar
+JsonSchema              the schema, the parts of it that have no effect, and the visibly pushdown grammar
 """
 
 from __future__ import annotations
@@ -61,13 +61,14 @@ class JsonSchema(JsonTexts[Any]):
 
     Attributes:
         schema: the schema, as it was given.
-        draft: the draft it was read by.
-        notes: what constrains nothing, such as formats that no draft defines.
+        draft: the draft by which the schema was read.
+        notes: the parts of the schema that constrain nothing, such as formats that no draft defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
-        kinds: the kind of what each rule of the grammar reads between brackets or quotes; None for the whole text.
+        kinds: the kind of value that each rule of the grammar reads between brackets or quotes; None for the rule of
+            the whole text.
         layout: the schema as it was read, and how its values are written.
-        given_draft: as it was given to `json_schema`.
-        resolver: the one that was given, with what it gave; a pickled copy has that alone.
+        given_draft: the argument `draft` of `json_schema`.
+        resolver: the argument `resolver`, with the schemas that it returned; a pickled copy has only these schemas.
     """
 
     schema: Any
@@ -82,7 +83,7 @@ class JsonSchema(JsonTexts[Any]):
 
     @property
     def source(self) -> SchemaSource:
-        """The schema, and how it is read; what was left out stays so."""
+        """The schema, and how it is read; keywords that were left out stay out."""
         dropped = frozenset(note.pointer for note in self.dropped)
 
         def read(skip: frozenset[str]) -> SchemaDocument:
@@ -100,21 +101,21 @@ class JsonSchema(JsonTexts[Any]):
         """Return the rules that read a text of the schema.
 
         Raises:
-            UnsupportedSchema: no rules alone do, since items have to be remembered (`unique_arrays`).
+            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
         """
         return self._grammar.alone()
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None where there are none."""
+        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
         return self._grammar.unique_arrays()
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts: over bytes where the schema is not recursive and small enough.
+        """Return the automaton of the texts: a byte automaton if the schema is not recursive and is small enough.
 
         Raises:
             UnsupportedSchema: items have to be remembered.
-            LimitExceeded: a limit was passed; the message names the largest count of the schema. Or variants of an
-                object are read side by side, which takes an automaton that makes its states on demand.
+            LimitExceeded: a limit was exceeded; the message names the largest count in the schema. Or variants of an
+                object are read side by side, which requires an automaton that makes its states on demand.
             Cancelled: the compilation was cancelled.
         """
         rules = self._grammar.alone()
@@ -136,7 +137,8 @@ class JsonSchema(JsonTexts[Any]):
         """Return the value of a JSON text, as `json.loads` does.
 
         Raises:
-            TextNotAllowed: Python cannot read it: an integer of more than 4,300 digits, or nested too deeply.
+            TextNotAllowed: Python cannot read the text: it is not JSON, has an integer of more than 4,300 digits, or is
+                nested too deeply.
         """
         try:
             return json.loads(text)
@@ -169,39 +171,40 @@ def json_schema(
 ) -> JsonSchema:
     r"""Return the constraint of the JSON texts whose value satisfies a schema.
 
-    Listed properties come in the order in which the schema lists them, each at most once, and other properties after
-    them. Every value that satisfies the schema has a text in the language. Python's cyclic garbage collector pauses
-    while the schema is read.
+    By default, listed properties appear in the order of the schema, each at most once, and other properties after them.
+    Every value that satisfies the schema has a text in the language. Python's cyclic garbage collector pauses while the
+    schema is read.
 
     Args:
         schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth. The value of `pattern`
             may also be an expression (`automata.Expr`), which describes the whole string.
-        draft: the draft to read it by; "auto" takes the one that `$schema` names, and 2020-12 where it names none.
-        whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
-            "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
-        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
-            once. "any-if-cheap" takes any order as well, but the schema's in objects with very many variants that take
-            too much work to tell apart. With it, listed names that are not required may be repeated, each time with a
-            value that the schema allows.
-        spellings: "plain" spells strings and names as `json.dumps` does, with `ensure_ascii` or without: escapes where
-            JSON requires them, and otherwise only for characters that are not printable ASCII. "all" takes every
+        draft: the draft by which to read the schema; "auto" uses the one that `$schema` names, or else 2020-12.
+        whitespace: "default" allows what `json.dumps` and `JSON.stringify` write, indented or not; "compact", "python"
+            and "javascript" allow one style; "flexible" allows a few blanks wherever JSON does; or a `Whitespace`.
+        property_order: "schema" is the order in which the schema lists properties; "any" allows any order, each
+            property at most once. "any-if-cheap" also allows any order, but keeps the schema's order in objects with
+            very many variants that take too much work to tell apart. With "any-if-cheap", listed names that are not
+            required may be repeated, each time with a value that the schema allows.
+        spellings: "plain" spells strings and names as `json.dumps` does, with or without `ensure_ascii`: with escapes
+            where JSON requires them, and otherwise only for characters that are not printable ASCII. "all" allows every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
-        max_digits: the most digits of a number before the point and after it, or as many as the longest number in the
-            same part of the schema has; its exponent has two, or as many as that bound. None leaves digits unbounded,
-            as JSON does, so that a model may write them without end, or a number that is too large for a float.
-        unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
-            `JsonSchema.dropped`.
+        max_digits: the maximum number of digits before and after the decimal point, or the digits of the longest number
+            in the same part of the schema if that has more. An exponent then has at most two digits, or as many digits
+            as this maximum (three if it is 100). None leaves digits unbounded, as in JSON, so a model may write digits
+            without end, or a number that is too large for a float.
+        unsupported: what to do with a keyword that cannot be expressed exactly: "error" raises an error; "relax" leaves
+            the keyword out and lists it in `JsonSchema.dropped`.
         resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
-        limits: how much time and memory reading the schema may take; compiling it has limits of its own.
-        cancellation: stops the reading from another thread.
+        limits: the time and memory that reading the schema may take; compiling it has limits of its own.
+        cancellation: lets another thread stop the reading.
 
     Raises:
-        UnsupportedSchema: a keyword cannot be expressed exactly; the error names it, its place and the reason.
+        UnsupportedSchema: a keyword cannot be expressed exactly; the error names the keyword, its place and the reason.
         UnsatisfiableSchema: no value satisfies the schema; the message names the conflict.
-        SchemaError: the schema is not a schema, or a reference leads nowhere.
-        LimitExceeded: what the schema asks for takes too many states, or more than `limits`.
+        SchemaError: the schema is not a schema, or a reference has no target.
+        LimitExceeded: the schema needs too many states, or reading it exceeds `limits`.
         Cancelled: the reading was cancelled.
-        ValueError: an option is none of its choices.
+        ValueError: an option has an unknown value.
     """
     _check("draft", draft, Literal[Draft, "auto"])
     _check("property_order", property_order, PropertyOrder)

@@ -62,7 +62,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         """Return the rules that read the calls."""
         return self._grammar
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts; with `markers="tokens"` its labels are the markers.
 
         Raises:

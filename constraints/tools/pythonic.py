@@ -64,7 +64,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
         """Return the texts, for use within composed constraints."""
         return self._calls.to_part()
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:

@@ -57,7 +57,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         """Return the texts, for use within composed constraints."""
         return part_of(self._language)
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts; it has a stack if the type is recursive.
 
         Raises:

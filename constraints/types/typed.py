@@ -89,7 +89,7 @@ class Typed(JsonTexts[T], Generic[T]):
         """Return the rules that read a text of the type."""
         return self._grammar
 
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
         Raises:

@@ -1,13 +1,13 @@
-"""Values: constraints whose texts are values of Python, ready-made.
+"""Values: ready-made constraints whose texts stand for Python values.
 
     integer(low, high)          an integer                              numeric
     decimal(low, high)          a decimal number                        numeric
-    date(earliest, latest)      a date of the calendar, in ISO 8601     dates
+    date(earliest, latest)      a calendar date, in ISO 8601            dates
     email(), url(schemes)       addresses                               addresses
     sql_select(tables)          a SELECT over tables and columns        sql
 
-Each is a `Value`: `tokenfst.compile` takes it, `expr` is its language for use in larger ones, and `parse` gives back
-the value of a text.
+Each returns a `Value`: `tokenfst.compile` takes it, `expr` is its language for use in larger expressions, and `parse`
+returns the value of a text.
 """
 
 from constraints.values.addresses import email, url

@@ -1,11 +1,11 @@
-"""E-mail addresses and URLs, as forms and links take them.
+"""E-mail addresses and URLs, as in forms and links.
 
-    email    the address of a form's field: what WHATWG's HTML Standard calls a valid e-mail address, less what mail
-             servers refuse: dots at the ends of a name or side by side, and hosts without a domain
-    url      an absolute URL of RFC 3986 whose host is a name of DNS or four decimal numbers, with a port if need be
+    email    a valid e-mail address by WHATWG's HTML Standard, as in a form's field, without those that mail servers
+             refuse: with dots at the ends of a name or side by side, or with a host without a domain
+    url      an absolute URL of RFC 3986 whose host is a DNS name or four decimal numbers, optionally with a port
 
-Addresses in quotes, names that are not ASCII, and user names within URLs are not among them: rare where they are meant,
-and mostly a trap where they are not.
+Quoted addresses, names that are not ASCII, and user names in URLs are not allowed: they are rarely intended, and
+otherwise mostly a trap.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _top_level() -> Expr:
 
 
 def email() -> Value[str]:
-    """Return the constraint of an e-mail address: a name of up to 64 characters, "@", a domain (WHATWG HTML,
+    """Return the constraint of an e-mail address: a name of up to 64 characters, "@" and a domain (WHATWG HTML,
     4.10.5.1.5; RFC 5321, 4.5.3.1)."""
     return Value(_email(), str)
 
@@ -59,8 +59,8 @@ def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
         schemes: the schemes, as they are written.
 
     Raises:
-        TypeError: a text in place of a list.
-        ValueError: no schemes, or one that RFC 3986 does not allow.
+        TypeError: `schemes` is a text instead of a list.
+        ValueError: there are no schemes, or RFC 3986 does not allow one of them.
     """
     if isinstance(schemes, str):
         raise TypeError(f"schemes are a list: [{schemes!r}]?")

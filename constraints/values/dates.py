@@ -1,4 +1,4 @@
-"""Dates of the calendar as ISO 8601 writes them, `2024-02-29`, within a range."""
+"""Calendar dates within a range, in ISO 8601, such as `2024-02-29`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from constraints.values.value import Value
 
 
 def date(earliest: datetime.date | None = None, latest: datetime.date | None = None) -> Value[datetime.date]:
-    """Return the constraint of a date of the Gregorian calendar, both bounds included; without a bound, from 0001-01-01
-    to 9999-12-31.
+    """Return the constraint of a date of the Gregorian calendar, including both bounds; by default, from 0001-01-01 to
+    9999-12-31.
 
     Raises:
         TypeError: a bound is not a date.
-        ValueError: the latest date lies before the earliest.
+        ValueError: the latest date is before the earliest.
     """
     for bound in (earliest, latest):
         if isinstance(bound, datetime.datetime):

@@ -1,12 +1,12 @@
 """Ranges of numbers as expressions over their digits.
 
-    same_length(low, high)      digit strings between two of the same length
-    naturals(low, high)         integers from 0 up, without leading zeros
-    behind_the_point(...)       digits of a fraction between two
+    same_length(low, high)      digit strings between two bounds of the same length
+    naturals(low, high)         nonnegative integers, without leading zeros
+    behind_the_point(...)       the digits of fractions between two bounds
 
-Two bounds share the digits in front; after the first where they differ, only one of them is left to compare with, and
-after any digit that is not that bound's own, none. Expressions are built from the last digit to the first, as a bound
-may have more digits than Python's stack has frames.
+The two bounds have some leading digits in common. After the first digit in which they differ, a number is compared with
+only one of them, and after a digit that differs from that bound's digit, with neither. Expressions are built from the
+last digit to the first, because a bound may have more digits than Python's stack has frames.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from automata.texts import common_prefix_length
 
 @cache
 def digit(low: int = 0, high: int = 9) -> Expr:
-    """Return one digit of a range; the range may be empty."""
+    """Return the language of one digit in a range; the range may be empty."""
     return char_set((0x30 + low, 0x30 + high)) if low <= high else EMPTY
 
 
@@ -65,7 +65,7 @@ def _at_most(high: str) -> Expr:
 
 
 def naturals(low: int, high: int | None) -> Expr:
-    """Return the integers from `low`, which is not negative, to `high`, without leading zeros; None means no bound."""
+    """Return the integers from `low` (at least 0) to `high`, without leading zeros; None for `high` means no bound."""
     if high is not None and high < low:
         return EMPTY
     if low == 0:
@@ -87,20 +87,20 @@ class Tail(NamedTuple):
     """Digits after a point.
 
     Attributes:
-        some: the strings of at least one digit.
-        none: whether there may be no digit.
+        some: the strings with at least one digit.
+        none: whether the empty string is allowed.
     """
 
     some: Expr
     none: bool
 
     def or_none(self) -> Expr:
-        """Return all of them."""
+        """Return `some` and, if `none`, the empty string."""
         return alternation(self.some, EPSILON) if self.none else self.some
 
 
 def behind_the_point(low: str | None, high: str | None, places: int | None) -> Tail:
-    """Return the digits of fractions from `low` to `high`, at most `places` of them; a bound of None means no bound."""
+    """Return the digits of fractions from `low` to `high`, at most `places` digits; None means no bound."""
     least, greatest = (low or "").rstrip("0"), None if high is None else high.rstrip("0")
     if greatest is None:
         return _not_below(least, places)

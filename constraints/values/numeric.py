@@ -1,4 +1,4 @@
-"""Integers and decimal numbers within bounds, in their one plain spelling: no exponent, no sign but "-", no -0."""
+"""Integers and decimal numbers within bounds, in plain spelling: no exponent, no sign other than "-", and no -0."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _ZERO = concat("-0", repeat(concat(".", repeat("0", 1)), 0, 1))
 
 
 def integer(low: int | None = None, high: int | None = None) -> Value[int]:
-    """Return the constraint of an integer, both bounds included; without a bound, of any number of digits.
+    """Return the constraint of an integer, including both bounds; without bounds, of any number of digits.
 
     Raises:
         TypeError: a bound is not an integer.
-        ValueError: no integer lies between the bounds.
+        ValueError: there is no integer between the bounds.
     """
     for bound in (low, high):
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
@@ -35,15 +35,15 @@ def integer(low: int | None = None, high: int | None = None) -> Value[int]:
 def decimal(
     low: Decimal | int | None = None, high: Decimal | int | None = None, *, places: int | None = None
 ) -> Value[Decimal]:
-    """Return the constraint of a decimal number, both bounds included; without a bound, of any number of digits.
+    """Return the constraint of a decimal number, including both bounds; without bounds, of any number of digits.
 
     Args:
-        low, high: the bounds; floats are refused, since few are the decimal number that they look like.
-        places: how many digits may stand after the point, at most; 0: no point. None: any number.
+        low, high: the bounds; floats are refused, because few of them equal the decimal number that they display.
+        places: the maximum number of digits after the point; 0 means no point, None any number of digits.
 
     Raises:
         TypeError: a bound is neither a Decimal nor an int, or `places` is not an int.
-        ValueError: nothing lies between the bounds, or a bound is not a finite number, or `places` is negative.
+        ValueError: there is no such number between the bounds, a bound is not finite, or `places` is negative.
     """
     least, greatest = _bound(low), _bound(high)
     if places is not None and (isinstance(places, bool) or not isinstance(places, int)):

@@ -4,16 +4,16 @@
     FROM table [JOIN table ON column = column]
     [WHERE condition] [ORDER BY columns] [LIMIT n [OFFSET n]]
 
-A statement names its columns before the table that they must belong to. So the language is a union, one statement shape
-for each table (and each pair, with joins), and the automaton finds out on the way: after `SELECT title, ` it stands in
-all tables that have a title. That is regular, and exact; with rules for `column` and `table` that are independent of
-each other, as grammars for SQL have them, a model may ask a table for another's columns.
+A statement names its columns before the table that they must belong to. So the language is a union of one kind of
+statement for each table (and, with joins, each pair of tables), and the automaton narrows down the table as it reads:
+after `SELECT title, `, all tables that have a title are possible. The language is regular, and exact. With independent
+rules for `column` and `table`, as in common grammars for SQL, a model could ask a table for another table's columns.
 
-The dialect is what SQLite, PostgreSQL and others share. One space or line break stands between words; keywords are
-written in capitals or without any. Conditions nest in parentheses to a given depth.
+The dialect is the one that SQLite, PostgreSQL and others have in common. There is one space or line break between
+words; keywords are all upper case or all lower case. Conditions nest in parentheses to a given depth.
 
-Rejected: a grammar with a rule for nested conditions, which would need one copy for each table just the same, and a
-stack for conditions that are hardly ever nested three deep.
+Rejected: a grammar with a rule for nested conditions, which would also need one copy for each table, and would need a
+stack for conditions that are rarely nested three deep.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ _COMMA = concat(",", _OPTIONAL_SPACE)
 
 
 def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, depth: int = 1) -> Value[str]:
-    """Return the constraint of a SELECT statement over these tables.
+    """Return the constraint of a SELECT statement over the given tables.
 
     Args:
-        tables: the columns of each table. Names that are not plain identifiers, or keywords, are written in quotes.
-        joins: whether two tables may be joined; the automaton grows with the square of their number.
+        tables: the columns of each table. Names that are keywords, or not plain identifiers, are written in quotes.
+        joins: whether two tables may be joined; the size of the automaton is then quadratic in the number of tables.
         depth: how deep conditions may be nested in parentheses.
 
     Raises:
-        TypeError: the tables are not a dict, or the columns of one are not a list.
-        ValueError: no tables, a table without columns, a name that is empty or holds a control character, a table or a
-            column given twice (names do not differ by case), or a negative depth.
+        TypeError: `tables` is not a dict, or the columns of a table are not a list.
+        ValueError: there are no tables, a table has no columns, a name is empty or has a control character, a table or
+            a column is given twice (case is ignored), or `depth` is negative.
     """
     _check(tables, depth)
     sources = [_single(table, columns) for table, columns in tables.items()]

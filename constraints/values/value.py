@@ -1,4 +1,4 @@
-"""Value: an expression whose texts are values of Python, with what reads them."""
+"""Value: an expression whose texts stand for Python values, with a function that reads them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Value(Parsed[T_co]):
-    """A constraint on texts that stand for values; immutable, and equal to others with the same attributes.
+    """A constraint whose texts stand for values; immutable, and equal to others with the same attributes.
 
     Attributes:
         expr: the texts, for use within larger expressions and grammars.
-        read: the value of a text of `expr`.
+        read: returns the value of a text of `expr`.
     """
 
     expr: Expr
@@ -42,7 +42,7 @@ class Value(Parsed[T_co]):
         """Return the texts, whose parts explanations name."""
         return self.expr
 
-    def to_automaton(self, work: Work) -> ByteAutomaton:
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton:
         """Return the automaton of the texts; see `Parsed`."""
         return compile_expr(self.expr, work)
 
@@ -50,7 +50,7 @@ class Value(Parsed[T_co]):
         """Return the value that a text stands for.
 
         Raises:
-            TextNotAllowed: the text is not one of `expr`'s, or Python cannot hold its value.
+            TextNotAllowed: the text is not in `expr`, or Python cannot represent its value.
         """
         if self.allows(text):
             try:

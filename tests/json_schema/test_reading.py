@@ -302,6 +302,31 @@ def test_unknown_formats_are_noted_and_known_ones_asserted() -> None:
     assert holds(document, {"a": "x"}, lambda name, text: False)
 
 
+@pytest.mark.parametrize(
+    ("schema", "place", "words"),
+    [
+        ({"type": "string", "nullable": True, "title": "x"}, "/nullable", "'nullable' is a keyword of OpenAPI"),
+        ({"items": {"maxlength": 3}}, "/items/maxlength", "draft2020-12 has no keyword 'maxlength'; 'maxLength' is one"),
+        ({"not": {"max_items": 3}}, "/not/max_items", "'maxItems' is one"),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}, "/const", "draft4 has no keyword 'const'"),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "minimum": 1}
+            | {"definitions": {"a": {}}, "description": "b"},
+            "/minimum",
+            "draft7 ignores what stands beside '$ref'",
+        ),
+    ],
+)
+def test_keywords_that_say_nothing_where_they_stand_are_noted(schema: dict[str, Any], place: str, words: str) -> None:
+    (note,) = read_schema(schema).notes
+    assert note.pointer == place
+    assert words in note.reason
+
+
+def test_other_keywords_are_annotations() -> None:
+    assert read_schema({"title": "a", "nullable": False, "x-max": 1, "then": {}, "deprecated": True}).notes == ()
+
+
 def test_what_is_skipped_is_noted_and_says_nothing() -> None:
     schema = {"items": {"uniqueItems": True, "minItems": 1}, "uniqueItems": True}
     document = read_schema(schema, skip=frozenset(["/items/uniqueItems"]))

@@ -1,11 +1,11 @@
-"""Grammars that come with the package, ready to compile and to learn from.
+"""Grammars that come with the package, ready to compile and to serve as examples.
 
-Each is a text of its own beside this file: in Lark's dialect where words and the white space between them matter, in
-GBNF otherwise. `bundled(name)` reads it as any other text of a grammar is read.
+Each is a text file next to this module: in Lark's syntax if words and the white space between them matter, in GBNF
+otherwise. `bundled(name)` reads it like any other grammar.
 
 The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right
-Way: Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
-compared. All have deterministic automata, C too, where a text often has several derivations.
+Way: Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, unchanged, so that measurements can be compared.
+All have deterministic automata, even C, in which a text often has several derivations.
 
     BUNDLED             grammars of formats and of parts of languages
     WHOLE_LANGUAGES     grammars of whole programs
@@ -50,20 +50,20 @@ WHOLE_LANGUAGES: Mapping[str, str] = MappingProxyType(
 
 
 def bundled(name: str) -> Grammar:
-    """Return the bundled grammar of this name, one of `BUNDLED` or `WHOLE_LANGUAGES`.
+    """Return the bundled grammar with this name, one of `BUNDLED` or `WHOLE_LANGUAGES`.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: there is no bundled grammar with this name.
     """
     suffix, text = _read(name)
     return grammar(text, syntax=_SYNTAX[suffix])
 
 
 def source(name: str) -> str:
-    """Return the text of a bundled grammar, to read, to change, or to give to other programs.
+    """Return the text of a bundled grammar, to read, to change, or to use in other programs.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: there is no bundled grammar with this name.
     """
     return _read(name)[1]
 

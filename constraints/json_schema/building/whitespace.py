@@ -1,13 +1,14 @@
-"""Whitespace: where a JSON text may have blanks, and which.
+"""Whitespace: which blanks a JSON text may have, and where.
 
     "compact"       none, as JSON.stringify writes (also "javascript")
     "python"        one space after commas and colons, as json.dumps writes
-    "default"       both, and indented texts of either, by up to four spaces or one tab for each bracket
+    "default"       both, also with lines indented by up to four spaces or one tab for each open bracket
     "flexible"      up to `MOST` blanks of any kind wherever JSON allows them
-    Whitespace(...) a caller's own choice
+    Whitespace(...) the caller's own choice
 
-All are bounded, so that no model fills a page with blanks. There are none before and after the text. The indentation of
-a line depends on how many brackets are open, which takes fewer states than one bound for all lines.
+All named choices are bounded, so that no model fills a page with blanks. There is no white space before or after the
+text. The bound on the indentation of a line depends on the number of open brackets; this takes fewer states than one
+bound for all lines.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from automata.expressions import EPSILON, Expr
 
 Habit: TypeAlias = Literal["default", "compact", "python", "javascript", "flexible"]
 
-# Indentation grows up to this depth; deeper lines are indented as far as those at it.
+# Indentation grows up to this depth; deeper lines are indented as far as lines at this depth.
 MAX_DEPTH = 8
 # The most spaces, or tabs, of an indented line for each open bracket.
 SPACES, TABS = 4, 1
@@ -31,12 +32,12 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """The blanks that may stand around the punctuation of a JSON text, as expressions.
+    """The white space that is allowed around the punctuation of a JSON text, as expressions.
 
     Attributes:
         opened: after `{` and `[`, before the first member or item.
         closing: before `}` and `]`, after the last member or item.
-        empty: between the two brackets where there is nothing else.
+        empty: between the two brackets of an empty array or object.
         before_comma, after_comma, before_colon, after_colon: around commas and colons.
     """
 
@@ -60,7 +61,7 @@ _HABITS: Final = {"compact": COMPACT, "javascript": COMPACT, "python": PYTHON, "
 
 
 def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
-    """Return the whitespace of a habit directly within `depth` brackets; a `Whitespace` as it is.
+    """Return the white space of a habit directly within `depth` brackets; a `Whitespace` is returned unchanged.
 
     Raises:
         ValueError: no habit has this name.
@@ -88,7 +89,7 @@ def _indented(depth: int) -> Whitespace:
 
 @cache
 def _broken(depth: int) -> Expr:
-    """Return nothing, or a line break and the indentation of a line: one object, which layouts know by its identity."""
+    """Return nothing, or a line break and the indentation of a line: one object, known to layouts by identity."""
     return ex.repeat(_line(depth), 0, 1)
 
 

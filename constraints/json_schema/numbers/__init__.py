@@ -72,11 +72,11 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
 def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAutomaton:
     """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
 
-    A language without a bound of its own is cut at `max_digits` digits before the point and after it, or at those of
-    the longest number that the formula names, if that has more. An exponent has two digits, or as many as that bound.
-    Where nothing of it is that short, it is returned whole.
+    An infinite language is restricted to at most `max_digits` digits before and after the point, or to the digits of
+    the longest number that the formula names, if that has more. An exponent has at most two digits, or as many digits
+    as that maximum, if that is more. If no spelling is that short, the language is returned whole.
 
-    Raises: as `number_language`.
+    Raises: as for `number_language`.
     """
     language = number_language(formula)
     if is_finite(language):

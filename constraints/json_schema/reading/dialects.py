@@ -8,7 +8,7 @@ boolean `exclusiveMinimum`, `id`, `$recursiveRef`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from constraints.json_schema.reading.document import Draft
 from constraints.json_schema.reading.keywords import (
@@ -101,6 +101,8 @@ DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
 }
 UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
+_BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
+
 _BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft-04/schema": DIALECTS["draft4"],
     "json-schema.org/draft-06/schema": DIALECTS["draft6"],
@@ -108,6 +110,16 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft/2019-09/schema": DIALECTS["draft2019-09"],
     "json-schema.org/draft/2020-12/schema": DIALECTS["draft2020-12"],
 }
+
+
+def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
+    """Return what was meant by a keyword that a draft does not have; None where it is an assertion nowhere."""
+    meant = _BY_NORMAL_NAME.get(keyword.lower().replace("_", "").replace("-", ""))
+    if keyword == "nullable" and value is True:
+        return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"
+    if meant is None:
+        return None
+    return f"{draft} has no keyword {keyword!r}" + (f"; {meant!r} is one" if meant != keyword else "")
 
 
 def dialect_of_uri(uri: str) -> SchemaDialect | None:

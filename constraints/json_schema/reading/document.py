@@ -15,12 +15,12 @@ Resolver = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something in a schema that constrains nothing.
+    """A part of a schema that constrains nothing.
 
     Attributes:
-        pointer: where it stands, as a JSON pointer of the schema.
-        keyword: which keyword.
-        reason: why it constrains nothing: the format is defined by no draft, or the keyword was left out on request.
+        pointer: its place in the schema, as a JSON pointer.
+        keyword: the keyword.
+        reason: why it constrains nothing: no draft defines the format, or the keyword was left out on request.
     """
 
     pointer: str
@@ -34,11 +34,11 @@ class SchemaDocument:
 
     Attributes:
         root: the formula of the whole value.
-        definitions: the formula of each reference, by its key; a small one that is not recursive may take the place of
-            its references.
-        draft: the draft that the schema was read by.
+        definitions: the formula of each reference, by its key; a small formula that is not recursive may replace its
+            references.
+        draft: the draft by which the schema was read.
         places: the places of statements in the schema, as JSON pointers, for errors.
-        notes: what constrains nothing.
+        notes: the parts that constrain nothing.
     """
 
     root: Formula

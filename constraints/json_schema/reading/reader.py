@@ -16,7 +16,7 @@ from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formu
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Reference
-from constraints.json_schema.reading.dialects import LATE
+from constraints.json_schema.reading.dialects import LATE, unknown_meaning
 from constraints.json_schema.reading.document import Note
 from constraints.json_schema.reading.keywords.tables import check_nested
 from constraints.json_schema.reading.resources.library import Library
@@ -135,8 +135,8 @@ class Reader:
         keywords = schema if LATE.isdisjoint(schema) else sorted(schema, key=LATE.__contains__)
         parts: list[Formula] = []
         known = [keyword for keyword in keywords if keyword in handlers]
-        if len(known) < len(schema) and (reason := wrong_name(schema)):
-            raise SchemaError(reason, pointer=place)
+        if len(known) < len(schema):
+            self._note_unknown(site)
         waiting = iter(known)
         for keyword in waiting:
             part = handlers[keyword](site, schema[keyword])
@@ -144,6 +144,19 @@ class Reader:
                 return self._read_on(site, keyword, part, waiting, parts)
             parts.append(self.put(part, f"{place}/{keyword}"))
         return self._all(parts)
+
+    def _note_unknown(self, site: Site) -> None:
+        """Note the keywords that would say something in another draft, or spelled otherwise.
+
+        Raises:
+            SchemaError: a keyword is not a string.
+        """
+        if reason := wrong_name(site.schema):
+            raise SchemaError(reason, pointer=site.place)
+        dialect = site.resource.dialect
+        for keyword, value in site.schema.items():
+            if keyword not in dialect.handlers and (meaning := unknown_meaning(keyword, value, dialect.draft)):
+                self.note(site, keyword, meaning)
 
     def _read_on(
         self, site: Site, keyword: str, part: Formula | Task[Formula], waiting: Iterator[str], parts: list[Formula]
@@ -174,6 +187,9 @@ class Reader:
                 scope = self._within(entered, scope)
             resource = entered
         if resource.dialect.reference_alone and "$ref" in schema:
+            reason = f"{resource.dialect.draft} ignores what stands beside '$ref'"
+            hidden = [keyword for keyword in schema if keyword in resource.dialect.handlers and keyword != "$ref"]
+            self.notes |= dict.fromkeys(Note(place + step(keyword), keyword, reason) for keyword in hidden)
             schema = {"$ref": schema["$ref"]}
         if self._skip:
             schema = self._kept(schema, place)
