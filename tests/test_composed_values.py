@@ -472,3 +472,10 @@ def test_what_is_optional_may_be_missing() -> None:
     assert tokenfst.compile(optional(integer(1, 2)), SPELL).accepts(b"")
     with pytest.raises(TextNotAllowed):
         optional(integer(1, 2)).parse("3")
+
+
+def test_representations_are_short() -> None:
+    assert repr(sequence("a+")) == "<Composed of a+>"
+    assert repr(sequence("a+", constraints.json_schema({"type": "array"}))).endswith("grammars and automata called: 1>")
+    assert repr(integer(1, 3)) == "<Value of 1|2|3>"
+    assert len(repr(constraints.sql_select({"t": ["a", "b"]}))) < 250

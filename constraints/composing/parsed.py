@@ -35,6 +35,8 @@ from constraints.composing.part import Composable, Part, either, part_of
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")
+# A representation shows this many characters of the pattern.
+_MAX_SHOWN = 200
 
 # What to pass in place of values that are often passed as a text by mistake.
 _TEXT_MEANT: Final[tuple[tuple[type, str], ...]] = (
@@ -140,7 +142,8 @@ class Composed(Parsed[T_co]):
         self._read = read
 
     def __repr__(self) -> str:
-        return f"<Composed of {len(self._part.called)} grammars and automata with text>"
+        calls = f", grammars and automata called: {len(self._part.called)}" if self._part.called else ""
+        return f"<Composed of {short_pattern(self._part.expr)}{calls}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the expression, and what a call `(?&0)` in it stands for."""
@@ -314,6 +317,12 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
 
 def _is_made_again(kind: type, name: str) -> bool:
     return isinstance(inspect.getattr_static(kind, name, None), cached_property)
+
+
+def short_pattern(expr: Expr) -> str:
+    """Return an expression as a pattern, if it is one, and no more of it than fits into a representation."""
+    pattern = _pattern(expr)
+    return pattern if len(pattern) <= _MAX_SHOWN else f"{pattern[:_MAX_SHOWN]}…"
 
 
 def _pattern(expr: Expr) -> str:

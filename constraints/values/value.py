@@ -12,7 +12,7 @@ from automata.drawing import shown
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr
 from automata.limits import Work
-from constraints.composing.parsed import Parsed
+from constraints.composing.parsed import Parsed, short_pattern
 from constraints.composing.part import Part, part_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -29,6 +29,9 @@ class Value(Parsed[T_co]):
 
     expr: Expr
     read: Callable[[str], T_co]
+
+    def __repr__(self) -> str:
+        return f"<Value of {short_pattern(self.expr)}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the texts."""

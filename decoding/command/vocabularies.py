@@ -45,7 +45,7 @@ def vocab(file: Path, eos_id: tuple[int, ...], ids: tuple[int, ...], containing:
         "tokens": len(vocabulary),
         "tokens of whole characters": vocabulary.num_whole,
         "bytes of the longest token": max(map(len, vocabulary.tokens), default=0),
-        "end tokens": list(vocabulary.eos_ids),
+        "ids of end tokens": list(vocabulary.eos_ids),
         "special tokens": dict(vocabulary.special_tokens),
         "digest": vocabulary.digest,
     }
