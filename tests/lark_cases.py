@@ -131,6 +131,24 @@ _CALLS = r"""
     %import common.CNAME -> NAME
     %ignore /[ \t]+/
 """
+# Words and what follows them are characters that begin with the same bytes.
+_QUOTES = r"""
+    start: item ("‚" item)*
+    item: "«" TEXT "»" | "‹" item "›" | WORD "¿"?
+    TEXT: /[^«»]+/
+    WORD: /[a-zA-Zà-ÿ]+(‐[à-ÿ]+)?/
+    %ignore " "
+"""
+_SIGNS = r"""
+    start: (statement "¶")*
+    statement: "si" expr "fiñ" | NAME "≔" expr | "¿" expr
+    expr: expr OP term | term
+    OP: "≤" | "≥" | "≠" | "⊕"
+    term: NAME | NUMBER | "¬" term | "⟨" expr "⟩"
+    NAME: /[a-zñéè≈]+/
+    NUMBER: /[0-9½¼]+/
+    %ignore " "
+"""
 GRAMMARS = {
     "expressions": _EXPRESSIONS,
     "json": _JSON,
@@ -144,6 +162,8 @@ GRAMMARS = {
     "markup": _MARKUP,
     "priorities": _PRIORITIES,
     "calls": _CALLS,
+    "quotes": _QUOTES,
+    "signs": _SIGNS,
 }
 
 # Words of the terminals that are not plain strings.
