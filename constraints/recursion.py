@@ -1,7 +1,7 @@
-"""Recursion of any depth: functions that call themselves through a work stack in place of Python's.
+"""Recursion of any depth: functions that call themselves through a work stack instead of Python's call stack.
 
-A schema may be nested thousands of levels deep, and so may the formulas made of it. A function that recurs on them is
-written as a generator: it yields a call to itself, gets that call's result, and returns its own result.
+A schema may be nested thousands of levels deep, and so may its formulas. A function that recurses on them is written as
+a generator: it yields a call to itself, gets that call's result, and returns its own result.
 
     def height(tree):
         highest = 0

@@ -267,7 +267,7 @@ class _OfGrammars(Composed[T_co]):
         """Return the automaton of the texts.
 
         Raises:
-            GrammarError, NondeterministicGrammar, EmptyLanguage: as `automata.compile_grammar`.
+            GrammarError, NondeterministicGrammar, EmptyLanguage: as for `automata.compile_grammar`.
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
         return compile_grammar(self._grammar, work=work)

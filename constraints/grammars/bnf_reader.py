@@ -1,13 +1,13 @@
-"""From the text of a grammar in the manner of `name ::= ...` to a Grammar.
+"""Reads the text of a grammar with rules `name ::= ...` into a Grammar.
 
     read_bnf    text and dialect -> Grammar
 
-The symbols (`scanner`) are read once, from the left, with a stack of the groups that are open: an alternative is a list
-of items, a group a list of alternatives, and a quantifier takes the last item. So nesting takes no recursion, and time
-is linear in the text. Groups may be nested MAX_DEPTH deep: a sequence within a sequence is one sequence, which copies
-its items once a level.
+The symbols (`scanner`) are read once, from left to right, with a stack of open groups: an alternative is a list of
+items, a group is a list of alternatives, and a quantifier applies to the last item. So nesting needs no recursion, and
+time is linear in the length of the text. Groups may be nested up to MAX_DEPTH deep, because flattening a sequence
+within a sequence copies its items once for each level.
 
-What a rule calls is checked at the end, since a rule may be called before it is defined.
+Calls are checked at the end, because a rule may be called before it is defined.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class RuleReader:
         self.repeat(low, high, symbol.position)
 
     def count(self, digits: str, symbol: BnfSymbol) -> int | None:
-        """Return a bound, or None where there is none; XGrammar writes -1 for that."""
+        """Return a bound, or None if there is none; XGrammar writes -1 for that."""
         digits = digits.strip().removeprefix("-1")
         if len(digits) > 12 or (digits and int(digits) > MAX_COUNT):
             raise self.error(f"no item can be repeated more than {MAX_COUNT:,} times", symbol.position)

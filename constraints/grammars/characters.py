@@ -1,6 +1,6 @@
-"""What strings and sets of characters mean: escapes, ranges and negation.
+"""The meaning of strings and sets of characters: escapes, ranges and negation.
 
-Every method takes a symbol's text as it is written, quotes and brackets included; errors carry an offset into it.
+Every method takes a symbol's text as it is written, including quotes and brackets; errors have an offset into it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Which syntax a grammar is written in, where that is certain.
+"""Detects the syntax of a grammar, if it is certain.
 
-    Lark           lines that begin with `name:` or `%ignore` and the like, and none that begin with `name ::=`
-    GBNF, EBNF     the other way round
+    Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
+    GBNF, EBNF     the reverse
 
-A grammar with `::=` is read as either dialect: if only one of them has a meaning for it, that is the one that is meant.
-Where both have one, it is the same, except that `#x41` is a comment or a character, and that `\\x414` has two digits or
-three; so only texts that hold one of these are read twice. If the two readings differ, that is an error, and the caller
-must name the dialect.
+A grammar with `::=` is read in both dialects. If it is valid in only one of them, it is in that dialect. If it is valid
+in both, it has the same meaning, except that `#x41` is a comment or a character, and that `\\x414` has two or three
+digits. So only texts that contain one of these are read twice. If the two readings differ, that is an error, and the
+caller must name the dialect.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The two dialects of `name ::= ...` grammars, as what tells them apart.
+"""The differences between the two dialects of `name ::= ...` grammars.
 
     GBNF    llama.cpp's: a line end ends a rule; `.` is any character; `<name>` and `<[7]>` are tokens
     EBNF    XGrammar's and W3C's (XML 1.0, section 6) together: a rule ends where the next begins; both kinds of quotes;
             `#x41` is a character, `A - B` is A without B, and `/* */` is a comment as `# ` is
 
-What one of XGrammar's and W3C's has and the other does not is read as the one that has it; where they contradict each
-other, XGrammar's holds: a backslash escapes, in strings and in sets (W3C's have no escapes). The exception is `#x`
-before hexadecimal digits, which is W3C's character even where XGrammar would see a comment, or three members of a set.
+Syntax that only one of XGrammar's and W3C's EBNF has is read as in that one. If they contradict each other, XGrammar's
+applies: a backslash escapes, in strings and in sets (W3C's EBNF has no escapes). The exception is `#x` before
+hexadecimal digits, which is W3C's character even where XGrammar would read a comment, or three members of a set.
 
-Rejected: W3C's as a third dialect (nothing but the escapes would differ).
+Rejected: W3C's EBNF as a third dialect (only the escapes would differ).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Exclusion, W3C's `A - B`: the calls in both are replaced by what they call.
+"""Exclusion, W3C's `A - B`: the calls in both are replaced by the expressions of the called rules.
 
-What is in A and not in B can be told of regular languages only. Without recursion a rule is regular, and a call of it
-is as good as its expression; so each exclusion becomes one expression without calls, and is compiled as such. A call
-of a recursive rule is an error, and so is more than may be laid out: rules that call each other twice double at each
+The difference of A and B is supported for regular languages only. Without recursion, a rule is regular and can be
+replaced by its expression; so each exclusion becomes one expression without calls. A call of a recursive rule is an
+error, and so is an expression that becomes too large: if each rule calls the next one twice, the size doubles at each
 level.
 """
 

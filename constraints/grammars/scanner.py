@@ -1,10 +1,11 @@
-"""The symbols of a grammar in the manner of `name ::= ...`, one after the other.
+"""The symbols of a grammar with rules `name ::= ...`, in order.
 
     scan_bnf    a text -> its symbols, with the kind and the place of each
 
-A rule's name with the `::=` after it is one symbol, HEAD: what a name means depends on what follows it, and so nobody
-has to look ahead. Strings and sets are one symbol each, with their quotes and brackets. What no symbol begins with is
-of a kind that says what is wrong with it; the reader knows the rule and raises the error.
+A rule's name together with the `::=` after it is one symbol, HEAD. The meaning of a name depends on what follows it, so
+with HEAD the reader needs no look-ahead. Strings and sets are one symbol each, with their quotes and brackets. A
+character that cannot begin a symbol gets a kind that describes the mistake; the reader, which knows the rule, raises
+the error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rules of a visibly pushdown grammar as expressions.
 
-The states of a rule are eliminated (`automata.algebra.elimination`). A rule that is called is replaced by the
-expression of its texts, one for each exit; a subclass decides what stands for it.
+The states of a rule are eliminated (`automata.algebra.elimination`). A call is replaced by the expression of the called
+rule's texts, one for each exit; a subclass defines this replacement.
 """
 
 from __future__ import annotations

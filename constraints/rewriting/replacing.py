@@ -1,4 +1,4 @@
-"""Expressions made of others.
+"""Expressions made from others.
 
 replaced    an expression with some of its parts replaced
 own_text    an expression whose assertions see nothing around it

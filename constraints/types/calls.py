@@ -1,16 +1,16 @@
-"""From a shape to the texts of its values: constructor calls and literals, as Python writes them.
+"""From a shape to the texts of its values: constructor calls and literals, in Python syntax.
 
-    scalars         what `repr` writes, and the other spellings that `constraints.types.literals` and `moments` name
+    scalars         as in `repr`, and the other spellings of `constraints.types.literals` and `moments`
     collections     [a, b]  (a, b)  (a,)  ()  {a, b}  set()  frozenset({a, b})  {k: v}, without a comma at the end
     members         Color.RED
     records         Name(field=value, ...), in the order of the fields; those with defaults may be left out.
-                    What the constructor takes by an alias only stands with that
+                    A field that the constructor takes only by an alias is written with the alias
 
-After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
-comes before the last `<locals>`, which is not Python.
+After a comma or a colon there is one space or none. Names are qualified as in `repr` (`Outer.Inner`), without the part
+up to the last `<locals>`, which is not valid Python.
 
 A type that is not recursive is one expression. A recursive record is a rule that calls itself, and the whole
-is a grammar (`automata.pushdown`); so nesting has no bound.
+is a grammar (`automata.pushdown`), so nesting is unbounded.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """From the text of a value to the value, by its shape; no code is evaluated.
 
     text -> syntax tree          `ast.parse`, as an expression, which runs nothing
-    syntax tree -> value         `Evaluation.value`, which knows for each shape which nodes it takes
+    syntax tree -> value         `Evaluation.value`, which knows the nodes that each shape accepts
 
-A node that is not what its shape asks for is a mismatch, never something near it: names, calls and operators other
-than those that `constraints.types.calls` writes mean nothing here. What is called are the constructors of the types
-themselves, and so what their own `__post_init__` does; what Pydantic's constructors refuse is a mismatch.
+A node that does not fit its shape is a mismatch and is never converted: names, calls and operators other than those
+that `constraints.types.calls` writes have no meaning here. Only the constructors of the types themselves are called,
+and with them their `__post_init__`; a value that Pydantic's constructors refuse is a mismatch.
 
-Of a union's options the first one takes the text that it describes exactly; an int in place of a float is taken
-only if no option takes it as it stands.
+Of a union's options, the first that describes the text exactly reads it; an int is read as a float only if no option
+reads it as an int.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was probably meant where something else was passed than a type."""
+"""Hints for errors if something other than a type is passed."""
 
 from __future__ import annotations
 

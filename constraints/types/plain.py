@@ -1,7 +1,7 @@
 """Schemas whose integers are written plainly: 1, and neither 1.0 nor 1e0.
 
-JSON Schema takes 1.0 for an integer, and so do its readers; a program's integer is a number of digits. Draft 4 had the
-same idea, and so formulas have the statement; here it is put in place of the other.
+JSON Schema and its readers accept 1.0 as an integer, but in programs an integer is a sequence of digits. Draft 4 had
+the same notion of integers, so formulas have a statement for it; here it replaces the other statement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def plain_document(schema: Any, skip: frozenset[str] = frozenset()) -> SchemaDoc
         skip: JSON pointers of keywords to leave out.
 
     Raises:
-        SchemaError, LimitExceeded: as `json_schema`.
+        SchemaError, LimitExceeded: as for `json_schema`.
     """
     document = read_schema(schema, draft="draft2020-12", skip=skip)
     known: dict[Formula, Formula] = {}

@@ -1,9 +1,10 @@
 """Bounds of floats as bounds of the decimal numbers that are written.
 
-A reader rounds what is written to the nearest float. So `x < 1` holds for the text 0.99999999999999999999 only until it
-is read, as 1.0; and 0.1 is less than the float of that name. What may be written is therefore bounded by the shortest
-spelling of the first float within the bounds, itself included: rounding keeps order, so what is greater is read as that
-float or as a greater one, and the spelling that `repr` gives to any other float within the bounds is greater.
+A reader rounds the written number to the nearest float. So `x < 1` holds for the text 0.99999999999999999999, but not
+for the float 1.0 as which it is read; and the decimal number 0.1 is less than the float 0.1. So the written number is
+bounded by the shortest spelling of the first float within the bounds, which is included. This is correct because
+rounding keeps order: a greater number is read as this float or a greater one, and the `repr` of any other float within
+the bounds is greater.
 """
 
 from __future__ import annotations

@@ -2,19 +2,19 @@
 
     read_lark    text -> Grammar
 
-In the order of what happens to a text:
+In the order of the steps:
 
     scanner      text -> symbols
     bodies       symbols after a colon -> a body, in postfix order
-    statements   symbols -> a document: definitions by name, imports, what is ignored
+    statements   symbols -> a document: definitions by name, imports, ignored terminals
     literals     strings, regular expressions, ranges -> terminals
     terminals    bodies of terminals -> lexical rules
     rules        bodies of rules and templates -> expressions that call rules and words by name
 
-The dialect, and how it differs from Lark and from llguidance, is in `docs/grammars.md`.
+`docs/grammars.md` describes the dialect, and how it differs from Lark and from llguidance.
 
-Rejected: Lark's own reader (it is recursive, takes minutes for 100,000 rules, and what it makes of terminals is text
-for Python's `re`); a tree instead of postfix order (every walk over it would need a stack of its own).
+Rejected: Lark's own reader (it is recursive, takes minutes for 100,000 rules, and turns terminals into text for
+Python's `re`); a tree instead of postfix order (every walk over it would need a stack of its own).
 """
 
 from __future__ import annotations

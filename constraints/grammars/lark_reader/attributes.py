@@ -1,10 +1,10 @@
-"""What llguidance lets stand in brackets after a rule's name, `name[capture, lazy]: ...`, and what becomes of it.
+"""The attributes that llguidance allows in brackets after a rule's name, `name[capture, lazy]: ...`.
 
-capture, stop_capture    name a part of the output: accepted, since the texts are the same
-temperature              is about choosing among the texts: accepted
-lazy, suffix             make one word of the body, and of the suffix, that ends as soon as it can
-stop                     takes back what has been written, which no automaton does: refused
-max_tokens               counts tokens, and which tokens write a text is the vocabulary's business: refused
+capture, stop_capture    name a part of the output; accepted, because the texts are the same
+temperature              affects only the choice among texts; accepted
+lazy, suffix             turn the body and the suffix into one word that ends as soon as it can
+stop                     takes back text that was written, which an automaton cannot do; refused
+max_tokens               counts tokens, which depend on the vocabulary; refused
 """
 
 from __future__ import annotations

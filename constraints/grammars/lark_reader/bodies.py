@@ -1,8 +1,9 @@
-"""What stands after the colon of a definition: from symbols to a body in postfix order.
+"""The body after the colon of a definition: from symbols to a body in postfix order.
 
-    BodyReader    the symbols, where reading stands, and the stack of open groups
+    BodyReader    the symbols, the current position, and the stack of open groups
 
-The groups that are open are a list and not calls of functions, so nesting has no limit. In the order of binding:
+Open groups are in a list instead of recursive calls, so nesting may be arbitrarily deep. From loosest to tightest
+binding:
 
     body        alternative ("|" alternative)*
     alternative sequence ("&" sequence)* ("->" name)?

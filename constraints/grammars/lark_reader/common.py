@@ -1,8 +1,8 @@
-"""The terminals that Lark keeps in its library `common`: the same words, in patterns of our own.
+"""The terminals of Lark's library `common`: the same words, with patterns of our own.
 
-Lark writes some of them with lazy quantifiers and look-behind, which say where a word ends only by the order in which
-its engine tries things. The words are the same here, and each ends in one place. `length` is that of Lark's pattern:
-where words tie, Lark prefers the terminal with the longer pattern, and so does `terminals`.
+Lark writes some of them with lazy quantifiers and look-behind, so that the end of a word depends on the order in which
+its engine tries alternatives. Here the words are the same, and the end of each is unambiguous. `length` is that of
+Lark's pattern: among words of equal rank, Lark prefers the terminal with the longer pattern, and so does `terminals`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What a grammar in Lark's syntax says, before it is known what its names stand for.
+"""The content of a grammar in Lark's syntax, before its names are resolved.
 
     Item          one operation of a body
-    Body          what stands after the colon, in postfix order
+    Body          the part after the colon, in postfix order
     Definition    a rule, a template or a terminal
-    LarkDocument      all of them, and the directives
+    LarkDocument  all definitions and directives
 
-Bodies are in postfix order, as a calculator reads them: each item takes what those before it have made. So they are
-evaluated with a list of values, whatever the nesting, once for rules (`rules`) and once for terminals (`terminals`):
+Bodies are in postfix order: each item takes the values that earlier items have made. So they are evaluated with a list
+of values, whatever the nesting, once for rules (`rules`) and once for terminals (`terminals`):
 
     ("a" | b)+      string "a", name b, either 2, repeat 1..
 

@@ -1,13 +1,13 @@
-"""Strings, regular expressions, ranges and lists of substrings: what a terminal is made of.
+"""Strings, regular expressions, ranges and lists of substrings: the parts of terminals.
 
-    Terminal     a language of words, with what is needed to put words in order as Lark does
-    string, regexp, character_range, substrings     the terminals that a grammar writes out
+    Terminal     a language of words, with the properties by which Lark orders words
+    string, regexp, character_range, substrings     the terminals for literals in a grammar
 
 Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
 and llguidance read differently are refused.
 
 Regular expressions are read by `automata.pattern`, in Python's dialect: without the flag u, `\\d`, `\\w` and `\\s` are
-ASCII. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
+ASCII. Their assertions are not resolved here, so that in a terminal with several parts they see the whole word.
 """
 
 from __future__ import annotations

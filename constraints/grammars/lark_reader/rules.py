@@ -1,10 +1,10 @@
 """Rules and templates: from bodies to expressions that call rules and words by name.
 
-    Rules    the rules of a document, evaluated one after the other
+    Rules    the rules of a document, evaluated in order
 
-A template makes one rule for each different list of arguments, named after them, when it is first used with them. Its
-body is evaluated later, in its turn, so templates may use themselves and one another. Arguments are expressions, and
-nothing more: a rule, a word, a token, or the name of another template, which the body may then use.
+A template makes one rule for each different list of arguments, named after the arguments, when it is first used with
+them. The body is evaluated later, so templates may use themselves and one another. An argument is a rule, a word, a
+token, or the name of another template, which the body may then use.
 """
 
 from __future__ import annotations

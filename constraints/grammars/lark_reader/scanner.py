@@ -1,10 +1,10 @@
-"""The symbols of a grammar in Lark's syntax, one after the other.
+"""The symbols of a grammar in Lark's syntax, in order.
 
     scan_lark    a text -> its symbols, with the kind and the place of each
 
-A line end is a symbol, for it ends a definition; several with nothing but comments between them are one, and one before
-a `|` is not. Punctuation is of the kind that it is written as. JSON that follows `%json`, `%regex` and `%llguidance`
-is read here as well, since only its own syntax tells where it ends.
+A line end is a symbol, because it ends a definition. Several line ends with only comments between them are one symbol,
+and a line end before a `|` is none. The kind of punctuation is its own text. JSON after `%json`, `%regex` and
+`%llguidance` is read here too, because only its own syntax shows where it ends.
 """
 
 from __future__ import annotations

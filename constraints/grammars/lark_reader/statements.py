@@ -10,7 +10,7 @@
                | "%override" definition  |  "%extend" definition
                | "%declare" name+  |  "%llguidance" JSON
 
-As in Lark, imports count before everything else, wherever they stand.
+As in Lark, imports take effect before everything else, wherever they are.
 """
 
 from __future__ import annotations

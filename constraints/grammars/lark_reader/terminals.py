@@ -1,14 +1,14 @@
 """Terminals: from bodies to the lexical rules of a grammar.
 
-    Terminals    the words of a document: what each name and each literal stands for, and which of them are used
+    Terminals    the words of a document: the terminal of each name and each literal, and which of them are used
 
-A terminal is one language, made of literals and other terminals, so terminals are evaluated after those that they
-mention. A literal in a rule is a terminal as well, named as it is written, unless a defined terminal is the same
-literal. A terminal that matches the empty text may be missing where it is used.
+A terminal is one language, made of literals and other terminals, so a terminal is evaluated after those that it
+mentions. A literal in a rule is also a terminal, named by its text, unless a defined terminal is the same literal. A
+terminal that matches the empty text is optional where it is used.
 
-Where several words match the same text, Lark's order decides: the greater priority; a string before a regular
-expression; the pattern that can match the longer text; the longer pattern; the name that comes first. (Lark takes the
-first in this order that matches at all. Here the longest match counts, and the order among equals.)
+If several words match the same text, Lark's order decides: the greater priority; a string before a regular expression;
+the pattern that can match the longer text; the longer pattern; the name that comes first. (Lark takes the first in this
+order that matches at all. Here the longest match wins, and this order decides among equally long ones.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Special tokens: `<|name|>`, `<name>`, and tokens by number, `<[128010]>`.
 
-A token is a label by its name with the angle brackets. So is one by number: what tokens a vocabulary has is not known
-here.
+A token becomes a label with its name, including the angle brackets. So does a token by number, because the vocabulary
+is not known here.
 """
 
 from __future__ import annotations

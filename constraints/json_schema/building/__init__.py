@@ -6,6 +6,6 @@ builder         SchemaGrammarBuilder: one rule for the whole text, and one for e
 containers      the rules of arrays and objects, from the states of `constraints.json_schema.containers`
 flagged         the rules of objects in any order
 values          ValueSearch: whether formulas have values
-plans           the languages of a formula's scalars, and what it says of strings, arrays and objects
+plans           the languages of a formula's scalars, and what it says about strings, arrays and objects
 marks           brackets, commas and colons, with the `whitespace` around them
 """

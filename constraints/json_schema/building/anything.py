@@ -1,7 +1,7 @@
-"""build_anything: the rules of arrays and objects of which nothing is said.
+"""build_anything: the rules of arrays and objects without constraints.
 
-They are the same in all schemas, but for the numbers of the rules that they call, and most schemas have them: other
-members of an object may be anything. So they are built once for each way of writing JSON.
+They are the same in all schemas, except for the numbers of the rules that they call. Most schemas need them, because
+unlisted members of an object may be anything. So they are built once for each way of writing JSON.
 """
 
 from __future__ import annotations

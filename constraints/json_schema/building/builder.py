@@ -1,15 +1,15 @@
-"""SchemaGrammarBuilder: from what a schema says to a visibly pushdown grammar.
+"""SchemaGrammarBuilder: from the formulas of a schema to a visibly pushdown grammar.
 
-The values at one place of a text have outcomes: formulas that no value satisfies two of, each with the state that its
-values lead to. Scalars are arcs that read regular languages, which determinization tells apart. For an array or an
-object one rule is called, which reads what stands between the brackets for all formulas of the place at once, and whose
-exit says which one was satisfied. Strings whose automaton is large have rules too, since a quote is a bracket as well.
+The values at one place of a text have outcomes: mutually exclusive formulas, each with the state to which its values
+lead. Scalars are arcs that read regular languages, which determinization tells apart. For an array or an object, one
+rule is called. It reads the text between the brackets for all formulas of the place at once, and its exit says which
+one was satisfied. Strings whose automaton is large have rules too, because quotes can serve as brackets.
 
-Where telling the variants of an object apart takes too much, each of them has a rule of its own, and the call is
+If telling the variants of an object apart takes too much work, each variant has a rule of its own, and the call is
 nondeterministic: a lazy automaton follows all of them until the text tells them apart.
 
-A rule is known by the kind of its brackets and what the formulas say of that kind: so a recursive schema comes back to
-rules that exist, and equal sub-schemas share one.
+A rule is identified by the kind of its brackets and by what the formulas say about values of that kind. So a recursive
+schema leads back to existing rules, and equal sub-schemas share one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SchemaGrammarBuilder:
     Attributes:
         rules: the rules so far; the first is that of the whole text.
         keys: the kind and the formulas of each rule but the first.
-        empty: values of members in any order that are known to be empty; None where no object may have flags.
+        empty: values of members in any order that are known to be empty; None if no object may have flags.
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         needs_more: whether such an array may have to continue after an item, or an object after a member.
@@ -235,7 +235,7 @@ class SchemaGrammarBuilder:
             self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
 
     def _array(self, number: int, vector: Vector) -> ByMoves | Plain | None:
-        """Return the automaton of an array; None where its variants are read side by side, since the items of some of
+        """Return the automaton of an array; None if its variants are read side by side, since the items of some of
         them must differ.
 
         Raises:
@@ -251,7 +251,7 @@ class SchemaGrammarBuilder:
             return None
 
     def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | InAnyOrder | None:
-        """Return the automaton of an object in any order; None where it keeps the order of the schema, or where its
+        """Return the automaton of an object in any order; None if it keeps the order of the schema, or where its
         variants are read side by side."""
 
         split: list[tuple[Formula, int]] = []

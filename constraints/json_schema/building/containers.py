@@ -1,10 +1,10 @@
-"""ContainerBuilder: the rule of what stands between two brackets, from the container automaton.
+"""ContainerBuilder: the rule for the text between two brackets, from the container automaton.
 
-ValueBuilder        says how the values of items and members are read
+ValueBuilder        defines how the values of items and members are read
 ContainerBuilder    builds the rule of any container
-PlainBuilder        builds that of a plain one, whose items or members are the same in all states
+PlainBuilder        builds the rule of a plain container, whose items or members are the same in all states
 
-The core writes the rules (`native/constraints/containers/rule_writer.h`).
+The native core writes the rules (`native/constraints/containers/rule_writer.h`).
 """
 
 from __future__ import annotations

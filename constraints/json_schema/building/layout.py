@@ -1,4 +1,4 @@
-"""Layout: what the grammar of a schema is made of."""
+"""Layout: the input from which the grammar of a schema is built."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Plans: how the values of a formula are read.
 
-Scalars are regular languages of their texts, which determinization tells apart. What a formula says of arrays and
-objects, and of strings whose automaton is large, is left to rules of their own.
+Scalars are regular languages of their texts, which determinization tells apart. Arrays, objects, and strings whose
+automaton is large are read by rules of their own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Plan:
 
     Attributes:
         plain: the languages of null, booleans and numbers.
-        text: the language of strings; None where there are none.
+        text: the language of strings; None if there are none.
         inside: what is said of strings, arrays and objects, for the kinds that there may be.
         is_long: whether strings have a rule of their own.
         only_way: how values are read that all lead to one state; None until they do somewhere.

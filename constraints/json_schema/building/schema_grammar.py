@@ -48,7 +48,7 @@ class SchemaGrammar(NamedTuple):
         return self.rules
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the grammar with the arrays whose items have to be remembered; None where there are none."""
+        """Return the grammar with the arrays whose items have to be remembered; None if there are none."""
         if not self.unique:
             return None
         arrays = {number for number, kind in enumerate(self.kinds) if kind is Kind.ARRAY}

@@ -1,4 +1,4 @@
-"""ValueSearch: whether it is easily seen that formulas have values, along containers whose rules have been built."""
+"""ValueSearch: a quick search for whether formulas have values, along containers whose rules have been built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers: what stands between two brackets of a JSON text, as automata whose letters are items or members.
+"""Containers: the text between two brackets of a JSON text, as automata whose letters are items or members.
 
     automaton       ContainerAutomaton: states, moves by one item or member, and ends
     arrays          array_automaton: the items; `distinct` for `uniqueItems`, and `supply`, whether they may run out
@@ -7,9 +7,9 @@
     shannon         which values of an item or member lead to which state
     drawing         the automaton of an array as a picture
 
-A container is read for a vector of formulas at once, no two of which any value satisfies together; its end says which
-one holds. A state holds what is still required, one formula for each of the vector: derivatives as in Brzozowski
-("Derivatives of Regular Expressions", 1964), by items and members in place of characters. The derivative of a statement
-by an item is a statement about what follows, combined with statements about the item (`shannon.Holds`); which of those
-are true decides the next state.
+A container is read for a vector of mutually exclusive formulas at once, and its end says which one holds. A state is
+what is still required, one formula for each formula of the vector: derivatives as in Brzozowski ("Derivatives of
+Regular Expressions", 1964), by items and members instead of characters. The derivative of a statement by an item is a
+statement about what follows, combined with statements about the item (`shannon.Holds`); the truth of the latter decides
+the next state.
 """

@@ -1,4 +1,4 @@
-"""Allowance: what a schema may spend on objects in any order."""
+"""Allowance: how much work a schema may spend on objects in any order."""
 
 from __future__ import annotations
 

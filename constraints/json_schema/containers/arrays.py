@@ -1,9 +1,9 @@
-"""The items of an array, one after the other.
+"""The items of an array, in order.
 
-    array_automaton     the automaton of an array: the first of these that says all
-    PlainArray          items by their places, and how many there are; a state is the number of those so far
-    DifferentItems      the same, where all items differ and have few values; a state is the set of those that have come
-    ArrayAutomaton      everything else
+    array_automaton     the automaton of an array: the first of the following that is sufficient
+    PlainArray          items by position, and their number; a state is the number of items so far
+    DifferentItems      the same, if all items differ and have few values; a state is the set of values so far
+    ArrayAutomaton      all other arrays
 
 The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `ItemAt(i, S)` becomes `ItemAt(i - 1, S)`,
 `Contains` counts one less if the item satisfies its formula, and `ItemCount` one less in any case.
@@ -101,7 +101,7 @@ class PlainArray(Plain):
     """An array of which it is said what the items at some places satisfy, and how many there are.
 
     Attributes:
-        low, high: the bounds of the number of items; `high` is None where there is none.
+        low, high: the bounds of the number of items; `high` is None if there is none.
         last: the state that is not left, unless the array is at its longest.
     """
 
@@ -118,7 +118,7 @@ class PlainArray(Plain):
 
     @staticmethod
     def of(formula: Formula) -> PlainArray | None:
-        """Return the automaton of a formula about arrays; None where it says more."""
+        """Return the automaton of a formula about arrays; None if it says more."""
         said = _said(formula)
         values = None if said.rest else said.by_place(_MOST_PLAIN)
         if values is None:
@@ -171,7 +171,7 @@ class DifferentItems(ByMoves):
 
     @staticmethod
     def of(formula: Formula, outlines: Outlines) -> DifferentItems | None:
-        """Return the automaton of a formula about arrays; None where it says anything else."""
+        """Return the automaton of a formula about arrays; None if it says anything else."""
         said = _said(formula)
         if len(said.rest) != 1:
             return None

@@ -1,9 +1,9 @@
 """ContainerAutomaton: the states of an array or object as it is read, its moves and its ends.
 
-ContainerAutomaton      any of them
-AllStates               its states in one table of the core, with what the names and values there stand for
-ByMoves                 one whose states are found move by move
-Plain                   one whose items or members are the same in all states
+ContainerAutomaton      any container automaton
+AllStates               its states in one table of the native core, with the meaning of the names and values there
+ByMoves                 an automaton whose states are found move by move
+Plain                   an automaton whose items or members are the same in all states
 """
 
 from __future__ import annotations

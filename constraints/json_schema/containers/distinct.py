@@ -1,18 +1,18 @@
-"""Distinct: `uniqueItems`, where the items come from a finite set.
+"""Distinct: `uniqueItems`, if the items come from a finite set.
 
-    Distinct(values, used)     all items from here on are different values of these, none of them used
-    Distinctness.resolved(F)   F with `Distinct` in place of `UniqueItems`, or without it, where that says the same
-    remembered(V, ...)         formulas without `UniqueItems`, and the place of one that holds of all of their arrays
+    Distinct(values, used)     all further items are different values from `values`, and none of them is in `used`
+    Distinctness.resolved(F)   F with `UniqueItems` replaced by `Distinct`, or left out, if the meaning is the same
+    remembered(V, ...)         formulas without `UniqueItems`, and the place of one that holds for all of their arrays
 
-Whether all items of an array differ depends on all of them, so in general no automaton of bounded size can tell. It can
-where there are few values: then a state is the set of those that have come. Where no two positions can hold equal
-values, as in a tuple of a number and a string, nothing has to be remembered. The values of the items are read off the
-statements beside `UniqueItems`: those in the same conjunction, and in the conjunctions around it.
+Whether all items of an array differ depends on all of them, so in general this takes an automaton of unbounded size. If
+there are few values, a state is the set of values so far. If no two positions can have equal values, as in a tuple of a
+number and a string, nothing has to be remembered. The values of the items are found in the statements next to
+`UniqueItems`: those in the same conjunction, and in the conjunctions around it.
 
 Any other array is read with a memory of its items (`tokenfst.unique_items`), if all arrays at its place must have
-different items: if no array satisfies the formulas with `UniqueItems` taken as false. Where some must and others need
-not, they are variants, each with a rule of its own, which are read side by side. Where items must not differ, a mask
-would have to know whether one of them can still come again, so that is refused.
+different items, that is, if no array satisfies the formulas with `UniqueItems` taken as false. If some arrays must and
+others need not, they are variants, each with a rule of its own, which are read side by side. If items must not all
+differ, a mask would have to know whether one of them can still be repeated, so that is refused.
 """
 
 from __future__ import annotations

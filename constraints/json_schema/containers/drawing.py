@@ -1,4 +1,4 @@
-"""A picture of the automaton of an array: its letters are items, its states formulas about what is to come."""
+"""A picture of the automaton of an array: its letters are items, its states are formulas about the rest."""
 
 from __future__ import annotations
 

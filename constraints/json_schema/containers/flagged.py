@@ -151,7 +151,7 @@ def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> Fla
 
 
 def flagged(given: AnyOrderMembers, is_empty: IsEmpty) -> FlaggedObject | None:
-    """Return the object of a vector; None where it would be too large.
+    """Return the object of a vector; None if it would be too large.
 
     Args:
         given: the vector.

@@ -1,9 +1,9 @@
-"""Objects with variants whose members come in any order, where all states are made beforehand.
+"""Objects with variants whose members come in any order, with all states made in advance.
 
     InAnyOrder            the automaton
-    VectorDerivatives     what members do to vectors, by number, as the core asks for it
+    VectorDerivatives     the derivatives of vectors by members, by number, on demand of the native core
 
-The core makes the states (`native/constraints/containers/any_order.h`).
+The native core makes the states (`native/constraints/containers/any_order.h`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Objects whose listed names come in order; names that are not listed come after all that are.
+"""Objects whose listed names come in order; unlisted names come after all listed ones.
 
-InOrder       all formulas list their names in one order: a state is what is still required and a place in the order
-InOrders      parts of the schema list names in different orders: a state has a place in each order
+InOrder       all formulas list their names in one order: a state is what is still required, and a position in the order
+InOrders      parts of the schema list names in different orders: a state has a position in each order
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""MemberDerivatives: what is left of formulas about objects after a member.
+"""MemberDerivatives: the derivatives of formulas about objects by a member.
 
-What is required is a vector of formulas over `Named`, `Members` and `MemberCount`; a set of listed names is an integer
-with a bit for each.
+The requirement is a vector of formulas over `Named`, `Members` and `MemberCount`; a set of listed names is an integer
+with a bit for each name.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Named: what a formula says of listed names, collected by name.
+"""Named: the statements of a formula about listed names, collected by name.
 
     Named(number)     a conjunction of statements about one listed name each, by its number in `Table`
     Table             what each `Named` says of each name: what its value must satisfy, and whether it is required
     prepared(F)       F with `Named` in place of such statements
 
-An object with 500 properties is described by a thousand statements, of which each member concerns two. A formula in
-which one `Named` stands for all of them is small, and the derivative by a member looks up what it needs. A name is
-written once at most, so what was required of a member that has been read is settled.
+An object with 500 properties is described by a thousand statements, of which two concern each member. A formula in
+which one `Named` stands for all of them is small, and the derivative by a member looks up the statements that it needs.
+A name is written at most once, so the requirements on a member that has been read are settled.
 """
 
 from __future__ import annotations

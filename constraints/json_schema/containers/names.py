@@ -1,7 +1,7 @@
-"""Names: the listed names that a formula about names means, and the classes of all other names.
+"""Names: the listed names that satisfy a formula about names, and the classes of all other names.
 
-Listed names, those that some formula of a container lists, are looked at one by one. All others are told apart by what
-is left of the formulas, patterns mostly: each way in which these may be true or false of a name is a class of names.
+Listed names, those that some formula of a container lists, are treated one by one. Other names are distinguished by the
+rest of the formulas, mostly patterns: each combination of truth values of these is a class of names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""object_automaton, object_in_any_order: the members of an object, one after the other.
+"""object_automaton, object_in_any_order: the members of an object, in order.
 
-flagged         FlaggedObject: members in any order, of most objects
-in_any_order    InAnyOrder: members in any order, where all states are made beforehand
+flagged         FlaggedObject: members in any order, for most objects
+in_any_order    InAnyOrder: members in any order, with all states made in advance
 in_order        InOrder, InOrders: listed names in the order in which the schema lists them, others after them
 plain           objects without variants
 """
@@ -61,7 +61,7 @@ def object_in_any_order(
         order: "any", of which nothing takes too much, or "any-if-cheap", with which names that need not be remembered
             may be repeated.
         allowance: how much it may take.
-        is_empty: as for `flagged_plain`; None where there may be no flags.
+        is_empty: as for `flagged_plain`; None if there may be no flags.
         most: returns the most work, where there are variants.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None

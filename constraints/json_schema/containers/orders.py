@@ -1,11 +1,11 @@
 """Orders: the order in which the listed names of an object come.
 
-    tracks(vector)       one order for all formulas, or several where parts of the schema disagree
-    names_in(vector)     the names alone
+    tracks(vector)       one order for all formulas, or several if parts of the schema disagree
+    names_in(vector)     only the names
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
-elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
-all lists are merged to one order that agrees with each. Where there is none (one variant lists x before y, another y
+only elsewhere, as in `required`; names that the schema does not list come last. If variants list different names, all
+lists are merged into one order that agrees with each of them. If there is none (one variant lists x before y, another y
 before x), each variant has an order of its own, in which the names that only others list come after its own.
 """
 

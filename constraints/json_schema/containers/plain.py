@@ -1,12 +1,12 @@
 """Plain objects: one conjunction of statements about members, as most schemas of objects are.
 
-    plain_members(F)     what is said of each name; None where F says more
+    plain_members(F)     the statements about each name; None if F says more
     PlainInOrder         listed names come in order
 
-There are no alternatives and nothing is counted, so what is required of a member is the same wherever it comes. It is
-worked out once for each name, and a state need not hold what is still required: it is the place of the next name. So
-the core makes the states (`native/constraints/containers/plain_states.h`). They are those that the automata of
-`objects` find by derivatives. `flagged` has the objects in any order.
+There are no alternatives and nothing is counted, so the requirements on a member do not depend on its position. They
+are computed once for each name, and a state is only the position of the next name, not what is still required. So the
+native core makes the states (`native/constraints/containers/plain_states.h`). They are the states that the automata of
+`objects` find by derivatives. For objects in any order, see `flagged`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Statements:
         return not is_denied
 
     def members(self) -> PlainMembers | None:
-        """Return what is required of each name; None where a member that must be there cannot."""
+        """Return what is required of each name; None if a member that must be there cannot."""
         if any(FALSE in self.values[name] for name in self.required):
             return None
         order = tuple(dict.fromkeys([*self.listed, *self.required, *self.mentioned]))

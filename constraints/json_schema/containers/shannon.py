@@ -1,12 +1,12 @@
 """Shannon expansion: from derivatives with statements about the next value to the values that lead to each state.
 
-    Holds(S)             the next value satisfies S; occurs in derivatives alone
-    ShannonExpansion     for a vector of derivatives: the residuals, and the values that leave each
+    Holds(S)             the next value satisfies S; occurs only in derivatives
+    ShannonExpansion     for a vector of derivatives: the residuals, and the values that lead to each residual
 
-The statements about the next value are taken one by one, as true and as false. What remains is the residual; the values
-are described by the statements that were taken. A vector whose residual is the same for all values is not split, and
-cases that no value satisfies are left out as far as outlines show: with a constant `"type"` in each of fifty variants
-there are fifty cases and not 2^50.
+The statements about the next value are assumed one by one, as true and as false. The remaining formulas are the
+residual, and the assumptions describe the values. A vector with the same residual for all values is not split. Cases
+that no value satisfies are left out if outlines show it: with a constant `"type"` in each of fifty variants, there are
+fifty cases and not 2^50.
 """
 
 from __future__ import annotations

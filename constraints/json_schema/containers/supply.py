@@ -2,12 +2,12 @@
 
     Supply.runs_out(A)      whether items of an array may leave no way to its end, as far as is known
     Supply.needs_more(A)    whether an array may have to continue after an item
-    Supply.names_run_out(O) the same of the names of an object
+    Supply.names_run_out(O) the same for the names of an object
 
-Where items have to differ, a value that has been used is gone. An array that may end after every item is never in
-trouble, as it can end. Any other must have a way to its end on which each item has more values than can have been used
-by then, or values that no item before can have had, as the one that `contains` asks for. The number of values is a
-lower bound, read off the automata of strings and numbers and off the states of arrays and objects; so an array of which
+If items must differ, each value can be used only once. An array that may end after every item can always be completed.
+Any other array must have a path to its end on which each item has more values than can have been used before it, or
+values that no earlier item can have had, such as the one that `contains` requires. The number of values is a lower
+bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
@@ -210,7 +210,7 @@ class Supply:
     def _steps(
         self, automaton: ContainerAutomaton, following: _Following | None = None
     ) -> dict[State, list[_Step]] | None:
-        """Return what may come next in each state; None where there are too many states."""
+        """Return what may come next in each state; None if there are too many states."""
         following = following or self._next
         found: dict[State, list[_Step]] = {}
         waiting = [automaton.start]

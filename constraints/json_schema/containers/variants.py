@@ -1,4 +1,4 @@
-"""variants: the alternatives of a formula, each of which is read by itself."""
+"""variants: the alternatives of a formula, each of which is read separately."""
 
 from __future__ import annotations
 

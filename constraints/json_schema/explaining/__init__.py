@@ -1,9 +1,9 @@
-"""Explaining: errors that name what is to blame, and reasons why a text may not continue.
+"""Explaining: errors that name their cause, and reasons why a text may not continue.
 
 conflicts     which statements contradict each other in a schema that no value satisfies
-keywords      the same by keywords, where the formula no longer says why
+keywords      the same by keywords, if the formula no longer shows the reason
 limits        which keyword makes a schema too large
-position      where the beginning of a JSON text stops
-subschemas    which schemas speak of a value, given its path
-reasons       which of them, and which keywords, forbid that a text continues
+position      the position of the end of an incomplete JSON text
+subschemas    which schemas apply to a value, given its path
+reasons       which of these, and which keywords, forbid the text to continue
 """

@@ -1,7 +1,7 @@
-"""Conflicts: why no value satisfies a schema, in few words, with the places of the statements to blame.
+"""Conflicts: why no value satisfies a schema, in a few words, with the places of the statements that cause it.
 
-A formula without values is made smaller as long as it has none: by leaving out parts of conjunctions, and by moving to
-the value that a required member or item must have and cannot. A few statements that contradict each other are left.
+A formula without values is reduced as long as it has no values: by leaving out parts of conjunctions, and by replacing
+it by the formula of a required member or item that has no values. A few contradictory statements remain.
 """
 
 from __future__ import annotations

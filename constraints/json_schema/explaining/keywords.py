@@ -1,7 +1,7 @@
-"""Keywords: which keywords of one schema contradict each other, where its formula is FALSE and no longer says why.
+"""Keywords: which keywords of one schema contradict each other, if its formula is FALSE and no longer shows the reason.
 
-So it is with a required property whose schema is `false`. The keywords of the schema at that place are left out one by
-one, as long as no value satisfies what is left; those that remain are the ones that contradict each other.
+An example is a required property whose schema is `false`. The keywords of the schema at that place are left out one by
+one, as long as no value satisfies the rest; the remaining keywords contradict each other.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def too_large(
 
 
 def largest_count(document: SchemaDocument) -> tuple[str, str] | None:
-    """Return the place of the keyword with the largest count, and the keyword; None where all counts are small."""
+    """Return the place of the keyword with the largest count, and the keyword; None if all counts are small."""
     pointer = _count(document, ItemCount, MemberCount, Contains, TextLength)
     return None if pointer is None else (pointer, _keyword(pointer))
 

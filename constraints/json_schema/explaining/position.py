@@ -1,7 +1,7 @@
-"""Where the beginning of a JSON text stops: in which value, and at what.
+"""The position of the end of an incomplete JSON text: in which value it is, and at which part of the value.
 
 position      a text -> JsonPosition
-JsonPosition  the value, and where it and those around it begin in the text
+JsonPosition  the value, and where it and the values around it begin in the text
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class _Reader:
             inner.step += 1
 
     def scalar(self, begin: int) -> int:
-        """Read a name, a string, a number or a word; return its end, -1 where it may continue."""
+        """Read a name, a string, a number or a word; return its end, -1 if it may continue."""
         string = _STRING.match(self.text, begin)
         match = string or _SCALAR.match(self.text, begin)
         end = match.end() if match else len(self.text)

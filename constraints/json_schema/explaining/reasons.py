@@ -1,14 +1,14 @@
-"""Why a JSON text may not continue with some bytes, or end: which part of the schema speaks of the place, and which
+"""Why a JSON text may not continue with some bytes, or end: which part of the schema applies at this point, and which
 keyword forbids it.
 
-    schema_reasons     a schema, a text and what is refused -> Reasons
-    schema_places      a schema -> what finds the places alone, of many texts
+    schema_reasons     a schema, a text and the refused bytes -> Reasons
+    schema_places      a schema -> a finder of only the places, for many texts
 
-A keyword forbids something if the schema without this keyword allows it. So the keywords of the schemas that speak of
-the value, and of those around it, are left out one by one, from the inside out, and the schema is read again. That is
-exact, and takes a compilation for each; nothing about keywords has to be kept in automata. The options of the
-constraint are tried in the same way. If none of them alone forbids it, all keywords of one schema are left out
-together, and put back one by one as long as it is allowed.
+A keyword forbids something if the schema without this keyword allows it. So the keywords of the schemas that apply to
+the value, and to the values around it, are left out one by one, from the inside out, and the schema is read again. This
+is exact, takes a compilation for each keyword, and does not require automata to store keywords. The options of the
+constraint are tried in the same way. If none alone forbids it, all keywords of one schema are left out together, and
+put back one by one as long as the text is allowed.
 """
 
 from __future__ import annotations

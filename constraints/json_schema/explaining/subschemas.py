@@ -1,10 +1,10 @@
-"""Which schemas speak of a value, given its path in the text.
+"""Which schemas apply to a value, given its path in the text.
 
     SchemaSource   a schema, and how it is read
     Subschemas     follows a path through a schema: references, alternatives, properties, items
 
 Of the alternatives of `anyOf` and `oneOf`, and of `then` and `else`, only those are followed that the text so far may
-still satisfy: each is compiled on its own, and reads what has been written of the value.
+still satisfy: each is compiled on its own, and reads the part of the value that has been written.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Subschemas:
 
 
 def read(automaton: TokenAutomaton, text: bytes) -> Any:
-    """Return the state of an automaton over bytes after a text, None where it does not read it."""
+    """Return the state of an automaton over bytes after a text, None if it does not read it."""
     state = automaton.start
     for byte in text:
         state = automaton.step(state, byte)

@@ -1,8 +1,8 @@
-"""Formulas: what a schema says of a value.
+"""Formulas: what a schema says about a value.
 
-connectives -> statements      what formulas are made of, and the functions that go through them
-restriction                    what is left of a formula if the value is known to be of one kind
-outlines                       which values a formula allows at most, at a glance; which formulas exclude each other
-finite                         all values of a formula, where they are few
+connectives -> statements      the parts of formulas, and the functions that traverse them
+restriction                    a formula, simplified for values of one kind
+outlines                       a quick upper bound on the values of a formula; which formulas exclude each other
+finite                         all values of a formula, if they are few
 wording                        a formula in words, for pictures
 """

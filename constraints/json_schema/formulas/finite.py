@@ -1,6 +1,6 @@
 """Finite: the values that satisfy a formula, where they are few.
 
-    finite_values(F, ...)    all values that satisfy F, and possibly some that do not; None where they may be too many
+    finite_values(F, ...)    all values that satisfy F, and possibly some that do not; None if they may be too many
     equal_to(value)          the formula that holds for one value alone
 
 Values are hashable, and equal where JSON Schema says so: 1 and 1.0 are one `Fraction`, arrays are tuples, and objects
@@ -67,7 +67,7 @@ def equal_to(value: Value) -> Formula:
 
 
 def finite_values(formula: Formula, restriction: Restriction, most: int) -> set[Value] | None:
-    """Return all values that satisfy a formula, and possibly more; None where there may be more than `most`."""
+    """Return all values that satisfy a formula, and possibly more; None if there may be more than `most`."""
     return _Finite(restriction, most).values(formula)
 
 
@@ -99,7 +99,7 @@ class _Finite:
         return found if len(found) <= self.most else None
 
     def inside(self, formula: Formula, read: _Read) -> _Values:
-        """Read the values of a part of what is read; None where it is nested too deeply."""
+        """Read the values of a part of what is read; None if it is nested too deeply."""
         if self.depth == MAX_DEPTH:
             return None
         self.depth += 1

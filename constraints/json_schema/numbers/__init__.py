@@ -1,8 +1,8 @@
 """Numbers: formulas about numbers become regular languages of their JSON spellings.
 
-knowledge     the truth of a formula, from what is known of a number so far
+knowledge     the truth of a formula, from what is known about a number so far
 order, multiples, exponents -> sides -> spelling      the automaton of the spellings, found digit by digit
-finite        the same for few numbers, listed
+finite        the same for few numbers, by listing them
 
 number_language(formula)          the spellings of all numbers for which a formula holds
 bounded_number_language(formula)  those with a bounded number of digits
@@ -107,7 +107,7 @@ def _most_digits(statement: Formula) -> int:
 def number_is_empty(formula: Formula) -> bool:
     """Return whether no number that JSON can write satisfies a formula.
 
-    Raises: as `number_language`.
+    Raises: as for `number_language`.
     """
     language = number_language(formula)
     return language.is_empty if isinstance(language, ByteAutomaton) else is_empty(language)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 Exponents: TypeAlias = tuple[tuple[int | None, int | None], ...]
 # The same from 0 up.
 _Naturals: TypeAlias = tuple[tuple[int, int | None], ...]
-# A set of numbers, and the value of the digits so far; -1 where there are none.
+# A set of numbers, and the value of the digits so far; -1 if there are none.
 _State: TypeAlias = tuple[_Naturals, int]
 
 

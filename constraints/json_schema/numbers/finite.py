@@ -35,7 +35,7 @@ _PLUS: Final = repeat("+", 0, 1)
 
 
 def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
-    """Return the spellings of the numbers that satisfy a formula, or None where it does not show that they are few.
+    """Return the spellings of the numbers that satisfy a formula, or None if it does not show that they are few.
 
     They are those that the automaton accepts (`numbers.spelling`); listed numbers also have exponents for which it
     would have to count digits: 1.5e+16 as an integer, 1.5e-7 as a multiple of 1e-8."""
@@ -141,7 +141,7 @@ def _scientific(sign: str, digits: str, exponent: int) -> Expr:
 
 
 def _decimal(value: Fraction) -> tuple[str, int] | None:
-    """Return digits d and a power k <= 0 with value = d * 10^k; None where the decimals do not end."""
+    """Return digits d and a power k <= 0 with value = d * 10^k; None if the decimals do not end."""
     denominator, power = value.denominator, 0
     while denominator % 10 == 0:
         denominator, power = denominator // 10, power - 1

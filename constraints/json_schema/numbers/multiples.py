@@ -143,7 +143,7 @@ class Step:
         return rest * pow(10, -self.power - position, self.coefficient) % self.coefficient == 0
 
     def with_exponent(self, state: int, exponent: int, whole: bool) -> bool | None:
-        """Return whether a number with an exponent is a multiple; None where this is not known.
+        """Return whether a number with an exponent is a multiple; None if this is not known.
 
         Its digits have led to `state`: one before the point, which is not a zero, and zeros after it where `whole`."""
         if exponent < self.lowest:

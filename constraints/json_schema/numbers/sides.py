@@ -117,7 +117,7 @@ class Side:
         """Return the exponents after a mantissa for which the formula holds, as far as they are accepted.
 
         Args:
-            mantissa: how it compares, or None where it does not have one digit before the point, which is not a zero.
+            mantissa: how it compares, or None if it does not have one digit before the point, which is not a zero.
             zero: whether all its digits are zeros.
             whole: whether all its digits after the point are zeros.
             multiples: the state of each step.

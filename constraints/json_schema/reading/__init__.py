@@ -1,8 +1,8 @@
-"""Reading: from a JSON Schema of any draft to a `SchemaDocument` of formulas.
+"""Reading: from a JSON Schema of any draft to a `SchemaDocument` with its formulas.
 
 resources/        the documents of a schema, and the targets of references
 site, dialects    a schema as it is read, and the handlers of each draft's keywords
-keywords/         the handlers: each gives the formula of one keyword
+keywords/         the handlers: each returns the formula of one keyword
 reader            reads a schema and the targets of its references, and joins the formulas
 document          the result
 """

@@ -102,6 +102,13 @@ DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
 UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
 _BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
+# Keywords that say nothing of values. There are many in most schemas.
+ANNOTATIONS: Final = frozenset(
+    [
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
+        *("$schema", "$id", "id", "$defs", "definitions", "$anchor", "$vocabulary", "then", "else"),
+    ]
+)
 
 _BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft-04/schema": DIALECTS["draft4"],
@@ -113,7 +120,7 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
 
 
 def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
-    """Return what was meant by a keyword that a draft does not have; None where it is an assertion nowhere."""
+    """Return what was meant by a keyword that a draft does not have; None if it is an assertion nowhere."""
     meant = _BY_NORMAL_NAME.get(keyword.lower().replace("_", "").replace("-", ""))
     if keyword == "nullable" and value is True:
         return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"

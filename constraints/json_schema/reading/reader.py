@@ -1,8 +1,9 @@
 """Reader: reads a schema keyword by keyword and joins the formulas.
 
 The target of a reference is read once for each scope of dynamic anchors. It becomes a definition if it is recursive or
-large; a small one takes the place of its references. Schemas that no reference leads to are not read. Scopes cost time
-and few schemas have dynamic references, so scopes are kept only once one is met: reading then starts again.
+large; a small target replaces its references. Schemas without references to them are not read. Scopes cost time, and
+few schemas have dynamic references. So scopes are tracked only after the first dynamic reference is found; reading then
+starts again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formu
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Reference
-from constraints.json_schema.reading.dialects import LATE, unknown_meaning
+from constraints.json_schema.reading.dialects import ANNOTATIONS, LATE, unknown_meaning
 from constraints.json_schema.reading.document import Note
 from constraints.json_schema.reading.keywords.tables import check_nested
 from constraints.json_schema.reading.resources.library import Library
@@ -155,7 +156,9 @@ class Reader:
             raise SchemaError(reason, pointer=site.place)
         dialect = site.resource.dialect
         for keyword, value in site.schema.items():
-            if keyword not in dialect.handlers and (meaning := unknown_meaning(keyword, value, dialect.draft)):
+            if keyword in ANNOTATIONS or keyword in dialect.handlers:
+                continue
+            if meaning := unknown_meaning(keyword, value, dialect.draft):
                 self.note(site, keyword, meaning)
 
     def _read_on(

@@ -2,10 +2,10 @@
 
 SchemaDialect     the keywords that a schema may have, each with its handler
 Resource    a schema with a URI of its own, against which its relative references are resolved
-Target      the schema that a reference leads to
+Target      the schema to which a reference leads
 Scope       the dynamic anchors in force: for each name, the target in the outermost resource that has it
-Site        one object of the schema; what a handler is given
-Reading     what handlers ask of the reader (`reading.reader.Reader`)
+Site        one object of the schema; the argument of a handler
+Reading     the interface of the reader (`reading.reader.Reader`) for handlers
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Resource:
     """A schema with a URI of its own.
 
     Attributes:
-        uri: its absolute URI without fragment; "" where there is none.
+        uri: its absolute URI without fragment; "" if there is none.
         schema, place: the schema, and where it stands.
         dialect: how its keywords are read.
         outer: the document that it lies in; None for a document.

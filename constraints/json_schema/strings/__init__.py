@@ -1,19 +1,19 @@
 """Strings: formulas about strings alone become regular languages, as JSON spells them.
 
     content, formats       a formula  ->  an automaton over the characters of the strings
-    spelling, lists        ->  one over their spellings in JSON text
+    spelling, lists        ->  an automaton over their spellings in JSON text
     lengths                the same for bounded lengths, laid out directly or counted
-    language               what the package offers
+    language               the functions of this package
 
-    string_language(formula)          the spellings, quotes included; `plain=True`: the plain ones alone
-    counted_language(formula)         the same, where many characters are counted and not written out
-    string_matches(formula, text)     whether a formula holds for one string
-    string_is_empty(formula)          whether it holds for none
+    string_language(formula)          the spellings, including quotes; `plain=True`: only the plain ones
+    counted_language(formula)         the same, with many characters counted instead of written out
+    string_matches(formula, text)     whether a formula holds for a string
+    string_is_empty(formula)          whether it holds for no string
 
-Negation, intersection and exclusion are operations on content, where a string has one form; so a string that is
-excluded is excluded in every spelling. A string is a sequence of characters, and not of UTF-16 units as in ECMA-262:
-an escape that is half of a surrogate pair alone is in no language here (RFC 8259, section 8.2, calls the behavior of
-software that receives such texts unpredictable).
+Negation, intersection and exclusion are operations on content, where a string has one form, so an excluded string is
+excluded in every spelling. A string is a sequence of characters, and not of UTF-16 units as in ECMA-262: an escape for
+half of a surrogate pair alone is in no language here (RFC 8259, section 8.2, calls the behavior of software that
+receives such texts unpredictable).
 """
 
 from constraints.json_schema.strings.content import string_matches

@@ -1,7 +1,8 @@
 """From a formula about strings to the automaton over their characters, in UTF-8.
 
-Every statement has an automaton of its own, which is kept, since the same patterns, formats and lengths recur;
-combinations are operations on these. A list of strings is filtered by the other statements, without an automaton.
+Every statement has an automaton of its own, which is cached, because the same patterns, formats and lengths recur.
+Combinations are operations on these automata. A list of strings is filtered by the other statements, without an
+automaton.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def combinations(strings: Formula, formulas: Sequence[Formula], most: int) -> li
 
     Raises:
         LimitExceeded: there are more, or an automaton is too large.
-        PatternError, TypeError: as `content`.
+        PatternError, TypeError: as for `content`.
     """
     languages: list[ByteTables] = []
     columns: list[tuple[int, int | None]] = []  # for each formula, its language and that of its negation, if it has one
@@ -225,7 +226,7 @@ def string_matches(formula: Formula, text: str) -> bool:
 
     Of strings with halves of surrogate pairs, which UTF-8 cannot encode, only lists and lengths know.
 
-    Raises: as `content`.
+    Raises: as for `content`.
     """
 
     def statement(part: Formula) -> bool:

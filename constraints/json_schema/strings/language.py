@@ -1,4 +1,4 @@
-"""What the package offers: the language, the truth and the emptiness of a formula about strings."""
+"""The functions of the package: the language, the truth and the emptiness of a formula about strings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
 def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
     """Return `string_language`, where long strings are counted in place of being written out.
 
-    Args, Raises: as `string_language`.
+    Args, Raises: as for `string_language`.
     """
     formula = normalized(formula)
     counted = _counted(formula, plain) or _counted_texts(formula, plain)
@@ -116,7 +116,7 @@ def _list_language(texts: list[str], plain: bool) -> Expr | ByteAutomaton:
 def string_is_empty(formula: Formula) -> bool:
     """Return whether a formula about strings holds for no string that can be spelled.
 
-    Raises: as `string_language`.
+    Raises: as for `string_language`.
     """
     if isinstance(formula, Always | Never):
         return isinstance(formula, Never)

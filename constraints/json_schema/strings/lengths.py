@@ -1,4 +1,4 @@
-"""Strings of a bounded length: one character's automaton, laid out once for each of them, or counted.
+"""Strings of a bounded length: the automaton of one character, laid out once for each character, or counted.
 
 The minimal automaton is laid out directly, in flat arrays, without determinization: over the characters, for
 combinations with other statements, and over their spellings.
@@ -62,7 +62,7 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS, 
 def counted_texts(
     language: ByteAutomaton, low: int, high: int | None, *, plain: bool = False, work: Work | None = None
 ) -> CountedPaths | None:
-    """Return the spellings, not written out, of the strings of a language whose length is bounded; None where counting
+    """Return the spellings, not written out, of the strings of a language whose length is bounded; None if counting
     would not be exact, or there are none.
 
     Args:

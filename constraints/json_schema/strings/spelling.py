@@ -1,12 +1,12 @@
-"""From an automaton over the characters of strings to one over their spellings in JSON text, quotes included.
+"""From an automaton over the characters of strings to one over their spellings in JSON text, including quotes.
 
-RFC 8259, section 7: a character may be written as it is, unless it is a control character, a quotation mark or a
-backslash; eight of them have short escapes; and all may be written as `\\u` with four hexadecimal digits in either
-case, those above U+FFFF as the two halves of their UTF-16 form (`\\ud83d\\ude00`).
+By RFC 8259, section 7, a character may be written unescaped unless it is a control character, a quotation mark or a
+backslash. Eight characters have short escapes. All characters may be written as `\\u` with four hexadecimal digits in
+either case, those above U+FFFF as the two halves of their UTF-16 form (`\\ud83d\\ude00`).
 
-The plain spellings of a character are those that `json.dumps` writes, with `ensure_ascii` or without: the character as
-it is if that is allowed, and an escape if it must have one or is not printable ASCII; the escape is short if there is a
-short one, and has small letters. So `s` is never written as `\\u0073`, nor `/` as `\\/`.
+The plain spellings of a character are those that `json.dumps` writes, with or without `ensure_ascii`: the unescaped
+character if that is allowed, and an escape if it must have one or is not printable ASCII. The escape is short if there
+is a short one, and has lower-case letters. So `s` is never written as `\\u0073`, nor `/` as `\\/`.
 
 The native core adds the escapes to the automaton (`native/constraints/spelling.h`, `escapes.h`).
 """

@@ -1,8 +1,8 @@
-"""Resources: the documents that a schema consists of, and the targets of references.
+"""Resources: the documents of which a schema consists, and the targets of references.
 
 pointers        JSON pointers, and places in a schema
 scanning        the resources and the names in a document
-metaschemas     the documents that come with the package
-vocabularies    `$schema` of a caller's own
+metaschemas     the documents that are included in the package
+vocabularies    custom meta-schemas in `$schema`
 library         resolves references
 """

@@ -1,17 +1,17 @@
 """Library: the documents of a schema, and the targets of the references in them.
 
-    Library.entered   the resource that a schema is in: its own, where it has a URI
+    Library.entered   the resource that a schema is in: its own, if it has a URI
     Library.resolve   the target of a reference: a URI, relative to a resource, and a pointer or a name in that document
 
-A pointer is followed step by step, without searching the schema. For a name, and a URI that is not a document's, the
-document is scanned once. Documents come from the caller's resolver and from the metaschemas that come with the package;
-nothing is fetched over a network.
+A pointer is followed step by step, without searching the schema. For a name, or a URI that is not that of a document,
+the document is scanned once. Documents come from the caller's resolver and from the metaschemas included in the
+package; nothing is fetched over a network.
 
-A schema that was made in Python may lead to itself, or have a part in many places. One object with one URI is one
-resource, wherever it stands, and each object is scanned once in each resource.
+A schema that was made in Python may contain itself, or contain one object in many places. One object with one URI is
+one resource, wherever it is, and each object is scanned once in each resource.
 
-A pointer that leads to nothing in its resource is followed from the document's root: many schemas have inner parts with
-an `id` that was never meant as a base.
+A pointer without a target in its resource is followed from the document's root, because many schemas have inner parts
+with an `id` that was never meant as a base.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Metaschemas: the schemas of the drafts themselves, which references may lead to.
+"""Metaschemas: the schemas of the drafts themselves, to which references may lead.
 
-The package `jsonschema-specifications` has them; it is loaded at the first such reference. Nothing is ever fetched.
+They are in the package `jsonschema-specifications`, which is loaded at the first such reference. Nothing is ever
+fetched.
 """
 
 from __future__ import annotations

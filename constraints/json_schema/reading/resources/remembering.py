@@ -1,7 +1,7 @@
-"""RememberingResolver: a resolver that keeps what another one gave.
+"""RememberingResolver: a resolver that keeps the results of another one.
 
-A schema is read again to explain it, without some of its keywords. That takes the documents of the first reading and no
-others, so a copy that is pickled needs those alone, and not the caller's function, which may have no pickle.
+For explanations, a schema is read again without some of its keywords. This needs only the documents of the first
+reading, so a pickled copy has only these, and not the caller's function, which may not be picklable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scanning: finds the resources and the names in a document, once, when the first name is looked up.
 
-Only a value that stands where a keyword has a schema is a schema: an `$id` in a `const` or below an unknown keyword
-names nothing.
+Only values at which a keyword expects a schema are schemas: an `$id` in a `const` or below an unknown keyword names
+nothing.
 """
 
 from __future__ import annotations

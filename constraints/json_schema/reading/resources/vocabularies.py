@@ -1,4 +1,4 @@
-"""Vocabularies: a `$schema` of a caller's own, whose metaschema lists the keywords.
+"""Vocabularies: a custom `$schema`, whose metaschema lists the keywords.
 
 The metaschema's `$vocabulary` lists vocabularies (2019-09 and 2020-12 Core, section 8.1.2); the keywords of those that
 it leaves out are unknown. An unknown vocabulary that it requires makes the schema unreadable, as the specification

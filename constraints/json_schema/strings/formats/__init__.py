@@ -11,9 +11,9 @@
     regexes         regex                                                    ECMA-262
     identifiers     uuid                                                     RFC 4122
 
-A few are not regular, or only as very large automata, or have spellings that their grammars allow and readers refuse.
-They have two languages: one with valid strings alone, and one with all valid strings and more (`at_most`), which is
-what a negation excludes. So a string between the two neither has the format nor lacks it, and no invalid string is
+A few formats are not regular, or need very large automata, or have spellings that their grammars allow and readers
+refuse. These have two languages: one with only valid strings, and one with all valid strings and more (`at_most`),
+which a negation excludes. So a string between the two neither has the format nor lacks it, and no invalid string is
 accepted.
 
 The automaton of a format is compiled when it is first needed.

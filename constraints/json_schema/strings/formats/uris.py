@@ -3,7 +3,8 @@ iri-reference are `IRI` and `IRI-reference` of RFC 3987, section 2.2, which diff
 
     scheme ":" ("//" authority path | path) ["?" query] ["#" fragment]
 
-A host that looks like an IPv4 address and is not one is a registered name, so only what is in brackets is told apart.
+A host that looks like an IPv4 address but is not one is a registered name, so only hosts in brackets are treated
+separately.
 """
 
 from __future__ import annotations
