@@ -4,22 +4,22 @@ Data flows from texts to automata:
 
     pattern/            a regular expression -> Expr
     expressions/        Expr, the functions that make expressions, ready-made languages
-    assertions/         look-around and anchors in an expression are resolved
+    assertions/         resolves look-around and anchors in an expression
     compile/            Expr -> ByteAutomaton (byte_automaton.py)
-    preference/         the texts that an engine with backtracking, such as `re`, takes whole -> Expr
-    transducers/        an FST of OpenFst -> Expr, and transducers as operators on Expr
+    preference/         the texts that a backtracking engine, such as `re`, matches as a whole -> Expr
+    transducers/        an OpenFst FST -> Expr, and transducers as operators on Expr
     counted/            Expr -> an automaton with a counter, for large bounds
     pushdown/           Grammar -> PushdownAutomaton
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
     algebra/, queries/  operations on languages, and questions about them
 
-    far                 files of OpenFst's FSTs
+    far                 archives of FSTs, in OpenFst's format
 
-Below all of them: errors, texts, limits (of time and memory, cancellation), arrays, cache, graph,
-drawing, charts, and openfst, the boundary with OpenFst. compilable.py says what a constraint from another package has
-to offer.
+All of these use the modules errors, texts, limits (time, memory and cancellation), arrays, cache, graph, drawing,
+charts, and openfst, the boundary with OpenFst. compilable.py defines what a constraint from another package must
+provide.
 
-`docs/glossary.md` explains the terms.
+`docs/glossary.md` defines the terms.
 """
 
 from automata.algebra.derivative import derivative

@@ -1,14 +1,15 @@
 """AcceptorTables: a nondeterministic automaton as arrays, compared and hashed by its contents.
 
-This is the form in which automata enter expressions (`automata.expressions.nodes.Acceptor`): those of OpenFst, and what
-transducers make of a language. State 0 is the start and state 1 the only final state; neither has to be free of arcs in
-or out.
+This is the form of automata in expressions (`automata.expressions.nodes.Acceptor`): those from OpenFst, and the images
+of languages under transducers. State 0 is the start and state 1 the only final state; both may have incoming and
+outgoing arcs.
 
     AcceptorTables     states, arcs over ranges of bytes and over labels, epsilon arcs, and perhaps costs
     ArcCosts           the cost of each arc, and the semiring in which costs are combined
 
-Costs are negative logarithms. Along a path they are added; of several paths with one text, "tropical" takes the least
-cost and "log" the negative logarithm of the sum of probabilities (Mohri, "Weighted Automata Algorithms", 2009).
+Costs are negative logarithms of probabilities. They are added along a path. If several paths read the same text,
+"tropical" takes the least cost and "log" the negative logarithm of the sum of the probabilities (Mohri, "Weighted
+Automata Algorithms", 2009).
 """
 
 from __future__ import annotations

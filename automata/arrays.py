@@ -1,4 +1,4 @@
-"""The types of the arrays that automata are made of, and what makes such arrays."""
+"""The types of the arrays in automata, and functions that make such arrays."""
 
 from __future__ import annotations
 

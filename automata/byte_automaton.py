@@ -2,19 +2,20 @@
 
 Its tables are the native core's, dense or sparse (`native/automata/byte_tables.h`); the arrays here are views of them:
 
-    byte_class  [256]    bytes that no state tells apart share a class
-    next        [Q, C]   the state that a class leads to, or -1
-    offsets     [Q + 1]  the first arc of each state, and
-    arcs        [A, 3]   first byte, last byte and target of each, where the automaton is sparse
-    final       [Q]      whether a text may end here
-    by_label    [Q, L]   the state that a label leads to, or -1
+    start                the state where every text begins
+    byte_class  [256]    dense: the class of each byte; bytes that no state tells apart share a class
+    next        [Q, C]   dense: the state that each class leads to, or -1
+    offsets     [Q + 1]  sparse: the first arc of each state
+    arcs        [A, 3]   sparse: first byte, last byte and target of each arc
+    final       [Q]      whether a text may end in each state
+    by_label    [Q, L]   the state that each label leads to, or -1
 
-The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for OpenFst's algebra. Without states (Q =
-0, `start` = -1) the language is empty.
+`fst()` returns the automaton as an OpenFst acceptor, with one arc for each byte, for OpenFst's algebra. An automaton
+without states (Q = 0, `start` = -1) has the empty language.
 
-Labels are symbols beyond the bytes, known by their names (`automata.expressions.Label`). Nearly all automata have none,
-and a text, which is bytes, never contains one. They are separate from the classes of bytes, so code that works on bytes
-need not know of them.
+Labels are symbols other than bytes, with names (`automata.expressions.Label`). Nearly all automata have none, and a
+text, which consists of bytes, never contains one. Labels are kept apart from the byte classes, so code that works on
+bytes can ignore them.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from automata.view import View, first_look
 
 # What an operator takes beside an automaton; a string is literal text.
 Operand: TypeAlias = "ByteAutomaton | Expr | str | bytes"
-# The largest table `[Q, C]` that an automaton has of its own, in bytes; past it an automaton is sparse.
+# The size in bytes up to which a table `[Q, C]` is stored; automata with larger tables are sparse.
 DENSE_BYTES = 1 << 20
-# In its place for automata that are only copied elsewhere: no table is made.
+# Used instead of `DENSE_BYTES` for automata that are only copied elsewhere: they need no table.
 SPARSE = 0
 
 
@@ -75,7 +76,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """Build the automaton from a table; arguments are those of the class.
+        """Build the automaton from a table; the module docstring describes the arguments.
 
         Raises:
             ValueError: a state or a class is out of range, or shapes do not match.
@@ -91,7 +92,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """Build the automaton from arcs; arguments are those of the class.
+        """Build the automaton from arcs; the module docstring describes the arguments.
 
         Raises:
             ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
@@ -106,12 +107,12 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def start(self) -> int:
-        """The state where every text begins, -1 where there is no state."""
+        """The state where every text begins; -1 if there are no states."""
         return self.tables.start
 
     @property
     def num_states(self) -> int:
-        """Q."""
+        """Q, the number of states."""
         return self.tables.num_states
 
     @property
@@ -121,7 +122,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the automaton has arcs in place of a table."""
+        """Whether the transitions are stored as arcs instead of a table."""
         return self.tables.is_sparse
 
     @property
@@ -131,12 +132,12 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def nbytes(self) -> int:
-        """Memory of the tables, in bytes."""
+        """The memory of the tables, in bytes."""
         return self.tables.num_bytes
 
     @cached_property
     def final(self) -> BoolArray:
-        """`[Q]`, whether a text may end in a state."""
+        """`[Q]`, whether a text may end in each state."""
         return self.tables.final
 
     @cached_property
@@ -165,17 +166,17 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def num_classes(self) -> int:
-        """C, the number of byte classes; of a sparse automaton see `next`."""
+        """C, the number of byte classes; for a sparse automaton, see `next`."""
         return self._dense.num_classes
 
     @cached_property
     def byte_class(self) -> ByteArray:
-        """`[256]`, the class of each byte, below C; of a sparse automaton see `next`."""
+        """`[256]`, the class of each byte, less than C; for a sparse automaton, see `next`."""
         return self._dense.byte_class
 
     @cached_property
     def next(self) -> IntArray:
-        """`[Q, C]`, the state that a class leads to, or -1; of a sparse automaton it is made on first use.
+        """`[Q, C]`, the state that each class leads to, or -1. A sparse automaton makes this table on first use.
 
         Raises:
             LimitExceeded: the table of a sparse automaton takes more than `DEFAULT_LIMITS.memory`.
@@ -183,11 +184,11 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self._dense.next
 
     def step(self, state: int, text: str | bytes) -> int:
-        """Return the state reached from `state` by a text (in UTF-8) or bytes, or -1."""
+        """Return the state reached from `state` by a text (encoded in UTF-8) or bytes, or -1."""
         return self.tables.walk(state, text if type(text) is bytes else text_bytes(text))
 
     def accepts(self, text: str | bytes) -> bool:
-        """Return whether a text (in UTF-8) or bytes are in the language."""
+        """Return whether the language contains a text (encoded in UTF-8) or bytes."""
         return self.tables.accepts(text_bytes(text))
 
     def edges(self) -> tuple[IntArray, IntArray]:
@@ -209,17 +210,18 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         """Return the transitions by byte, `[Q, 256]`.
 
         Raises:
-            LimitExceeded: they take more than `DEFAULT_LIMITS.memory`.
+            LimitExceeded: the table takes more than `DEFAULT_LIMITS.memory`.
         """
         _check_bytes(f"the table of {self.num_states:,} states by 256 bytes", 1024 * self.num_states)
         return self.next[:, self.byte_class]
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
-        """Return the OpenFst acceptor, as a `pynini.Fst`.
+        """Return the automaton as an OpenFst acceptor, a `pynini.Fst`.
 
-        Byte b has label b, as in pynini's "byte" strings. Byte 0, whose label would be epsilon's, has label 256; texts
-        with byte 0 therefore drop out of a composition with an FST of pynini's. Labels of this automaton have those
-        from 257 up, and a table of symbols names them; without labels there is no table, as in pynini.
+        Byte b has the FST label b, as in pynini's "byte" strings. Byte 0 has the FST label 256, because 0 means
+        epsilon; texts with byte 0 are therefore lost in a composition with an FST from pynini. This automaton's own
+        labels have FST labels from 257 up, and a symbol table names them; without labels there is no symbol table, as
+        in pynini.
 
         >>> from automata import compile_expr, parse
         >>> fst = compile_expr(parse("colou?r")).fst()
@@ -227,11 +229,11 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         ['color', 'colour']
 
         Args:
-            labels: names that include this automaton's, so that automata with different labels can be combined; its own
-                by default.
+            labels: names that include this automaton's labels, so that automata with different labels can be combined;
+                by default, this automaton's labels.
 
         Raises:
-            LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
+            LimitExceeded: the FST's arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
         arcs = self.range_arcs()
         width = arcs.high - arcs.low + 1
@@ -271,13 +273,13 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         radius: int = 2,
         path: str | bytes | None = None,
     ) -> Drawing:
-        """Draw the automaton, its arcs labelled with ranges of bytes.
+        """Draw the automaton, with ranges of bytes on its arcs.
 
         Args:
             title: a line above the picture.
-            around: draw only the states near this one; None for all.
-            radius: how many arcs, in either direction, they are from it at most.
-            path: a text whose way through the automaton is lit.
+            around: draw only the states near this one; None draws all states.
+            radius: the greatest distance from `around`, in arcs in either direction.
+            path: a text whose path through the automaton is highlighted.
 
         Raises:
             TextNotAllowed: no text of the language begins with `path`.
@@ -299,10 +301,10 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return draw_graph(part.states, self.start, self.final.tolist(), lines, title=title, part=part)
 
     def states_along(self, text: str | bytes) -> tuple[int, ...]:
-        """Return the states that a text passes, the start first.
+        """Return the states that a text passes through, beginning with the start.
 
         Raises:
-            TextNotAllowed: no text of the language begins with it.
+            TextNotAllowed: no text of the language begins with this text.
         """
         written, states = text_bytes(text), [self.start]
         for at in range(len(written)):

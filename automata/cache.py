@@ -1,15 +1,15 @@
-"""Caches of values that can be made again, with one bound in bytes for all of them.
+"""Caches of values that can be recomputed, with one bound in bytes for all of them.
 
     BoundedCache    a bounded FIFO cache
-    kept            makes a function keep its results
+    kept            a decorator that caches the results of a function
 
-Automata of the same patterns are asked for again and again, by one schema and by the next. Most take a few kilobytes;
-some take megabytes, and whoever may send schemas to a server could fill its memory with a thousand of these. So the
-`nbytes` of each value are counted when it is stored, and once more than `MOST_BYTES` have been stored, all caches are
-emptied and the count begins again. Values without `nbytes` are small.
+Automata of the same patterns are needed again and again, by different schemas. Most take a few kilobytes, but some take
+megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. So the `nbytes`
+of each value are counted when it is stored. Once more than `MOST_BYTES` have been stored, all caches are emptied and
+the count begins again. Values without `nbytes` are small.
 
-Rejected: a bound for each cache (several keep parts of one value, and none knows of the others); evicting the oldest
-values alone (the same; RE2, too, empties its cache).
+Rejected: a bound for each cache (several caches hold parts of one value, without knowing of each other); evicting only
+the oldest values (for the same reason; RE2 also empties its whole cache).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class BoundedCache(Generic[K, V]):
             self._entries[key] = value
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """Return the value of a key; make and store it where there is none."""
+        """Return the value of a key; make and store it if there is none."""
         value = self._entries.get(key)
         if value is None:
             value = make()

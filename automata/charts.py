@@ -1,14 +1,14 @@
-"""Pictures that are not of automata: bars of numbers, tables of cells, and stacks side by side.
+"""Pictures other than automata: bar charts, tables of cells, and stacks side by side.
 
     Picture        an SVG, which a notebook shows and `save` writes
     bars           rows of numbers as bars, on a linear or a logarithmic scale
-    cells          a table, of which a cell is filled, and may have a word in it
-    columns        stacks of named boxes, one beside the other
+    cells          a table of filled or empty cells, with an optional word in each
+    columns        stacks of named boxes, side by side
 
-They have light and dark colors, of which a browser takes those that the reader prefers, from Okabe and Ito's palette,
-which all kinds of sight tell apart. The font has a fixed width, so no text has to be measured.
+Pictures have light and dark colors, and a browser uses those that the reader prefers. The colors are from Okabe and
+Ito's palette, which is suitable for color-blind readers. The font has a fixed width, so no text has to be measured.
 
-Rejected: Matplotlib, a large dependency for rectangles, with pictures that do not change in the dark.
+Rejected: Matplotlib, a large dependency for rectangles, with pictures that do not adapt to dark mode.
 """
 
 from __future__ import annotations

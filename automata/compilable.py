@@ -1,7 +1,7 @@
-"""Compilable: an object that becomes an automaton over bytes, such as a JSON Schema that has been read.
+"""Compilable: an object that can be made into an automaton over bytes, such as a JSON Schema that has been read.
 
-Constraints beyond patterns and grammars are defined above this package; this protocol is all that a compilation needs
-of them.
+Constraints other than patterns and grammars are defined in higher-level packages. To be compiled, they only need to
+implement this protocol.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ class Compilable(Protocol):
     """A constraint that makes its own automaton."""
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the allowed texts: over bytes alone, or with a stack.
+        """Return the automaton of the allowed texts, a byte automaton or a pushdown automaton.
 
         Args:
-            work: the limits, and how the compilation is stopped.
+            work: the limits of the compilation, and the means to stop it.
 
         Raises:
             EmptyLanguage: no text is allowed.
-            LimitExceeded: a limit was passed.
+            LimitExceeded: a limit was exceeded.
             Cancelled: another thread cancelled the compilation.
         """
         ...

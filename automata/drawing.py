@@ -2,21 +2,21 @@
 
     Drawing                 DOT text, and SVG where pygraphviz is installed
     draw_graph              any automaton, from its states and the label of each arc
-    draw_fst                any OpenFst acceptor or transducer, `input:output` on its arcs
-    draw_byte_fst           one over bytes, with ranges of bytes on its arcs
-    shown                   an object as a notebook shows it: what it is, and its picture
-    shown_table             rows of text below it; without colors, so that it has those of the notebook
+    draw_fst                any OpenFst acceptor or transducer, with `input:output` on its arcs
+    draw_byte_fst           an FST over bytes, with ranges of bytes on its arcs
+    shown                   the HTML of an object for a notebook: its description and its picture
+    shown_table             rows of text below it, in the colors of the notebook
 
-A picture may show a part of an automaton, and light a path in it (`automata.view`). It has light and dark colors, of
-which a browser takes those that the reader prefers.
+A picture may show a part of an automaton, and highlight a path in it (`automata.view`). It has light and dark colors,
+and a browser uses those that the reader prefers.
 
-Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Graphviz may take minutes for a graph of 200
-nodes and a tenth of a second for another of 1,000, cannot be interrupted, and ends the process where its stack is full:
-so what is not small is laid out by a process of its own, with a deadline.
+Without pygraphviz, a drawing is only DOT text, which any Graphviz can read. Graphviz may take minutes for a graph of
+200 nodes and a tenth of a second for another of 1,000, cannot be interrupted, and ends the process when its stack
+overflows. So a process of its own, with a deadline, lays out all but small graphs.
 
-Rejected: OpenFst's own `draw` (one arc for each byte, and symbols that break DOT); a bound on nodes and edges alone
+Rejected: OpenFst's own `draw` (one arc for each byte, and symbols that break DOT); only a bound on nodes and edges
 (one that keeps the slowest graphs below ten seconds refuses chains of 200 states); Graphviz's bounds on its iterations
-(`nslimit`; finding the curves of the edges takes the longer then).
+(`nslimit`; then the curves of the edges take longer).
 """
 
 from __future__ import annotations

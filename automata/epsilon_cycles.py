@@ -1,8 +1,9 @@
-"""Cycles of epsilon arcs, which may leave a text without a cost.
+"""Cycles of epsilon arcs, because of which a text may have no cost.
 
-Going round a cycle of epsilon arcs once more reads nothing, so a text has all these paths. In the tropical semiring the
-least cost exists unless a cycle costs less than 0. In the log semiring the sum of probabilities converges if the matrix
-of a component has a spectral radius below 1, which the ratios of Collatz and Wielandt enclose.
+A path may go around a cycle of epsilon arcs any number of times without reading anything, so a text has infinitely many
+paths. In the tropical semiring, the least cost exists unless a cycle costs less than 0. In the log semiring, the sum of
+probabilities converges if the matrix of each component has a spectral radius below 1; the ratios of Collatz and
+Wielandt give bounds on this radius.
 """
 
 from __future__ import annotations

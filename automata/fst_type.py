@@ -1,4 +1,4 @@
-"""Whether an object is an FST of OpenFst's Python bindings, which are not imported to find that out."""
+"""Check whether an object is an FST of OpenFst's Python bindings, without importing these."""
 
 from __future__ import annotations
 

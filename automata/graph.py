@@ -1,9 +1,9 @@
-"""Questions about the edges of a graph: distances, orders, components, reachable nodes.
+"""Graph algorithms: distances, orders, components, reachable nodes.
 
 distances       the least number of edges to a goal (`native/automata/distance.h`)
 bottom_up       the nodes from which no cycle can be reached, in order
 components      strongly connected components
-reachable       all that edges lead to from some nodes
+reachable       the nodes that can be reached from given nodes
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VISIT_STEPS = 100
 
 
 def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | None = None) -> IntArray:
-    """Return the least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
+    """Return the least number of edges from each state to a goal, `[Q]`, or -1 if none can be reached.
 
     Args:
         source, target: `[E]` each, in any order. Exchanged, they give the distances from the goals.

@@ -1,8 +1,8 @@
-"""Labels as bytes, for machines that read nothing but bytes.
+"""Labels as bytes, for algorithms that read only bytes.
 
-A label stands for tokens. Where these tokens write nothing, its arcs can be replaced by arcs over bytes that no text
-contains: MARKER, which UTF-8 never uses (RFC 3629, section 1), and two bytes for the number of a token. A machine over
-bytes then reads a text in which each of these tokens has written its three bytes.
+A label stands for tokens. If these tokens write nothing, its arcs can be replaced by arcs over bytes that no text
+contains: MARKER, which UTF-8 never uses (RFC 3629, section 1), and two bytes for the number of a token. An algorithm
+over bytes then reads a text in which each of these tokens has written its three bytes.
 
     label_bytes          a number -> its bytes
     LabelNumbers         the numbers that each label stands for
@@ -10,8 +10,8 @@ bytes then reads a text in which each of these tokens has written its three byte
                          `automata.pushdown.label_bytes`
     without_labels       the same for a byte automaton
 
-Rejected: labels in the machines (each of them, the searches for distances and the walks over tries would have a second
-kind of arc, for the sake of a few states).
+Rejected: labels in these algorithms (each automaton, the searches for distances and the walks over tries would need a
+second kind of arc, for only a few states).
 """
 
 from __future__ import annotations

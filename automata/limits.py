@@ -1,19 +1,19 @@
-"""How much a compilation may take, and how it is stopped.
+"""Limits on the resources of a compilation, and how to stop one.
 
     Limits          the bounds: arcs, states, bytes, seconds
     Cancellation    stops compilations from another thread
     Work            one compilation: its limits, and the budget that the native core spends
     spend           accounts for steps of the current compilation
-    charge          accounts for its memory
+    charge          accounts for memory of the current compilation
 
-The core counts the memory that it allocates, and checks the clock, `Cancellation` and signals every millisecond or so
-(`native/support/budget.h`). Python code in between calls `Work.check` or `spend` in its loops.
+The native core counts the memory that it allocates, and checks the clock, `Cancellation` and signals about every
+millisecond (`native/support/budget.h`). Python code calls `Work.check` or `spend` in its loops.
 
-A compilation is *current* inside of `Work.current`. Reading a schema is hundreds of small functions, many of them
-memoized; they find the current compilation instead of passing it on.
+A compilation is *current* inside `with work.current():`. Reading a schema takes hundreds of small functions, many of
+them memoized; they look up the current compilation instead of passing it as an argument.
 
-Rejected: a limit on steps in place of seconds (steps differ a thousandfold in cost); a thread that watches deadlines (a
-clock that is checked now and then costs less, and does not wait for Python's lock).
+Rejected: a limit on steps instead of seconds (steps differ a thousandfold in cost); a thread that watches deadlines
+(checking the clock now and then costs less, and does not wait for Python's global interpreter lock).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _WATCHED_EVERY = 1000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one compilation; what passes one raises LimitExceeded.
+    """Bounds on one compilation, which raises LimitExceeded if it exceeds one of them.
 
     Attributes:
-        arcs: leaves of an expression with its repetitions written out, and arcs of its layout.
-        states: deterministic states, before minimization, over bytes and over tokens.
-        memory: bytes that the compilation takes at any one time.
-        seconds: wall-clock time.
+        arcs: the number of leaves of an expression with its repetitions written out, and of arcs of its layout.
+        states: the number of deterministic states, before minimization, over bytes and over tokens.
+        memory: the memory that the compilation takes at any one time, in bytes.
+        seconds: the wall-clock time, in seconds.
     """
 
     arcs: int = 4_000_000
@@ -54,7 +54,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Cancellation:
-    """Stops the compilations that were given it, present and future ones; called from another thread."""
+    """Stops compilations from another thread: all those that were given this object, running or not yet started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,14 +62,14 @@ class Cancellation:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """Make every compilation with this cancellation raise Cancelled as soon as it notices."""
+        """Make every compilation with this cancellation raise Cancelled as soon as it checks."""
         with self._lock:
             self._cancelled = True
             for work in self._under_way:
                 work.budget.cancel()
 
     def adopt(self, work: Work) -> None:
-        """Make a compilation one of those that `cancel` stops."""
+        """Add a compilation to those that `cancel` stops."""
         with self._lock:
             self._under_way.add(work)
             if self._cancelled:
@@ -77,11 +77,12 @@ class Cancellation:
 
 
 class _Scope:
-    """The extent of a `with work.current()`; only the frame of that statement holds it. A class and no generator: it is
-    entered for each schema that is read and compiled.
+    """The extent of a `with work.current()`; only the frame of that statement holds a reference to it. It is a class
+    instead of a generator because it is entered for each schema that is read and compiled, and a class is faster.
 
-    Ctrl-C may come between any two instructions, so also after the compilation was made current and before anything is
-    sure to undo that. The scope dies with the frame in any case, and with it the compilation is no longer current.
+    Ctrl-C may come between any two instructions, for example after the compilation was made current and before anything
+    ensures that this is undone. In any case the scope is freed with the frame, and then the compilation is no longer
+    current.
     """
 
     __slots__ = ("__weakref__", "_before", "work")
@@ -110,12 +111,12 @@ def _current_or_none() -> Work | None:
 
 
 class Work:
-    """One compilation. It also stops when the one that was current where it began has to stop.
+    """One compilation. If another compilation was current when it was created, it also stops when that one has to stop.
 
     Attributes:
-        limits: its bounds.
-        cancellation: what stops it, if anything.
-        budget: what the native core takes memory and time from.
+        limits: the bounds of the compilation.
+        cancellation: the object that can stop it, or None.
+        budget: the budget of memory and time, which the native core spends.
     """
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
@@ -127,10 +128,10 @@ class Work:
             cancellation.adopt(self)
 
     def current(self) -> AbstractContextManager[Work]:
-        """Return what makes this the compilation that is current, in this thread.
+        """Return a context manager that makes this compilation the current one in this thread.
 
         Entering it raises:
-            Cancelled: it was cancelled before it began.
+            Cancelled: the compilation was cancelled before it began.
         """
         return _Scope(self)
 
@@ -138,24 +139,24 @@ class Work:
         """Raise if the compilation has to stop.
 
         Raises:
-            Cancelled: it was cancelled.
+            Cancelled: the compilation was cancelled.
             LimitExceeded: the time is up.
         """
         self.budget.check()
 
     def max_states(self, given: int) -> int:
-        """Return how many states may be made of automata that have `given` states together.
+        """Return how many states a construction may make from automata that have `given` states in total.
 
-        Those have passed limits of their own, and twice their states is not an explosion; but a chain of constructions
-        that double each time is one, so no more states are new than the limit says.
+        These automata were within limits of their own, so twice their number of states is acceptable. A chain of
+        constructions could double it each time, however, so at most `limits.states` states may be new.
         """
         limit = self.limits.states
         return max(limit, min(2 * given, limit + given))
 
     def watched(self, items: Iterable[T]) -> Iterable[T]:
-        """Iterate over items, and raise if the compilation has to stop, which is checked every thousand of them.
+        """Iterate over items; after every thousand, check whether the compilation has to stop, and raise if so.
 
-        Raises: as `check`.
+        Raises: as for `check`.
         """
         if isinstance(items, list | tuple | range) and len(items) < _WATCHED_EVERY:
             return items
@@ -169,15 +170,15 @@ class Work:
 
 
 def current_work(work: Work | None = None) -> Work:
-    """Return the compilation that a step belongs to: the one given, the current one, or a new one with default
+    """Return the compilation that a step belongs to: the given one, else the current one, else a new one with default
     limits."""
     return work or _current_or_none() or Work()
 
 
 def spend(steps: int) -> None:
-    """Account for steps of a hundred nanoseconds each, of the current compilation if there is one.
+    """Account for steps of a hundred nanoseconds each in the current compilation, if there is one.
 
-    Raises: as `Work.check`.
+    Raises: as for `Work.check`.
     """
     work = _current_or_none()
     if work is not None:
@@ -185,10 +186,10 @@ def spend(steps: int) -> None:
 
 
 def charge(num_bytes: int) -> None:
-    """Account for memory that the current compilation, if there is one, has taken for good.
+    """Account for memory that the current compilation, if there is one, has taken permanently.
 
     Raises:
-        LimitExceeded: it is too much.
+        LimitExceeded: the compilation takes too much memory.
     """
     work = _current_or_none()
     if work is not None:

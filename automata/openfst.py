@@ -1,26 +1,26 @@
 """The boundary with OpenFst: automata to and from flat numpy arrays, and nothing else.
 
-    FstArrays       an automaton that OpenFst holds, with its labels and weights as they are
+    FstArrays       an automaton from OpenFst, with its labels and weights unchanged
     to_fst, to_transducer, to_arcs      automata of this project, whose symbols are numbers from 0 up
 
 OpenFst writes and reads a binary form in which states and arcs are plain records, so an automaton is converted in one
-pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon, and so it is in `FstArrays`; in
-the other functions a symbol is a number from 0 up, its label is one more, and epsilon is `EPSILON`.
+pass over an array instead of a Python call for each arc. Label 0 is epsilon in OpenFst and in `FstArrays`. In the other
+functions, symbols are numbered from 0, the label of a symbol is its number plus 1, and epsilon is `EPSILON`.
 
-Bytes have the labels that pynini gives them (token type "byte"): byte b has label b. pynini cannot write byte 0, whose
-label would be epsilon's; here it has label 256, and symbols beyond the bytes have labels from 257 up. So the symbol of
-byte b is b - 1, and that of byte 0 is 255.
+Bytes have the same labels as in pynini (token type "byte"): byte b has label b. pynini cannot represent byte 0, because
+label 0 is epsilon; here it has label 256, and other symbols have labels from 257 up. So the symbol of byte b is b - 1,
+and that of byte 0 is 255.
 
-Automata come out as `pynini.Fst`, which all functions of pynini and of `pywrapfst` take.
+Automata are returned as `pynini.Fst`, which all functions of pynini and of `pywrapfst` take.
 
 The binary form (OpenFst 1.8, `fst/fst.h`, `FstHeader::Write`): magic number, type, arc type, version, flags,
 properties, start, number of states, number of arcs; then for `vector` each state's weight, number of arcs and its
 arcs, for `const` all states and then all arcs. An arc is input label, output label, weight, next state.
 
-pynini is imported on first use, since most work needs no OpenFst and importing it takes longer than compiling a
+pynini is imported on first use, because most work does not need OpenFst and importing it takes longer than compiling a
 pattern.
 
-Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
+Rejected: `add_arc` (a microsecond for each arc), text with `Compiler` (even slower).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FstArrays:
     """An automaton with Q states and A arcs as OpenFst holds it.
 
     Attributes:
-        start: the start state, -1 where there is none.
+        start: the start state, -1 if there is none.
         final: `[Q]`, the cost of ending in a state, infinite where a text must not end.
         arcs: `[A, 4]` int32, source, input label, output label and target, by source; label 0 is epsilon.
         costs: `[A]`.
@@ -140,7 +140,7 @@ def to_fst(
     """Return the acceptor with Q states and A arcs as a mutable OpenFst automaton.
 
     Args:
-        start: the start state, -1 where there is none.
+        start: the start state, -1 if there is none.
         final: `[Q]`.
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
         final_weight: `[Q]`, the cost of ending in each state, which counts where a state is final; 0 by default.
@@ -157,7 +157,7 @@ def to_transducer(
     """Return the transducer with Q states and A arcs as a mutable OpenFst automaton; see `to_fst`.
 
     Args:
-        start: the start state, -1 where there is none.
+        start: the start state, -1 if there is none.
         final: `[Q]`.
         source, ilabel, olabel, target: `[A]` each, in any order; `EPSILON` where an arc reads or writes
             nothing.
@@ -251,7 +251,7 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
     """Return an acceptor without weights, in the tropical semiring.
 
     Raises:
-        TypeError: as `check_acceptor`.
+        TypeError: as for `check_acceptor`.
         FstError: it is a transducer, or it has weights.
     """
     import pywrapfst

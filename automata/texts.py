@@ -1,9 +1,9 @@
-"""Texts as bytes: what every package does with them.
+"""Functions on texts and bytes that all packages use.
 
 text_bytes              a text in UTF-8
-readable                bytes as text, for people
-bytes_after             how many bytes of a character follow its first one
-common_prefix_length    how far two sequences agree
+readable                bytes as readable text
+bytes_after             the number of bytes of a character after its first one
+common_prefix_length    the length of the common prefix of two sequences
 """
 
 from __future__ import annotations

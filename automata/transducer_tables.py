@@ -1,10 +1,10 @@
 """TransducerTables: a finite-state transducer over bytes and labels as arrays, compared and hashed by its contents.
 
-This is the form in which transducers enter expressions (`automata.expressions.nodes.Transduction`). State 0 is the
-start and state 1 the only final state; neither has to be free of arcs in or out.
+This is the form of transducers in expressions (`automata.expressions.nodes.Transduction`). State 0 is the start and
+state 1 the only final state; both may have incoming and outgoing arcs.
 
-Arcs are over runs of symbols on both sides. One that writes what it reads says so, since copying any byte of a run is
-not the same as writing any byte of it.
+Arcs have runs of symbols on both sides. An arc that writes the symbol that it reads is marked as such, because copying
+a byte of a run is not the same as writing any byte of the run.
 """
 
 from __future__ import annotations

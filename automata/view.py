@@ -1,10 +1,10 @@
-"""View: what a picture shows of an automaton: all of it, or a neighborhood; and a path that is lit.
+"""View: the part of an automaton that a picture shows (all of it, or a neighborhood), and a highlighted path.
 
-    View          the wishes: around which state, how far, and the states that a text passes
-    Part          what follows from them for one automaton: the states to draw, and how many are behind each
-    first_look    the neighborhood of the start that fits the eye, for a notebook
+    View          the user's choice: around which state, how far, and the states that a text passes through
+    Part          the result for one automaton: the states to draw, and how many are hidden behind each
+    first_look    a small neighborhood of the start, for a notebook
 
-A neighborhood is of arcs in either direction: what leads to a state explains it as much as what follows.
+A neighborhood follows arcs in either direction, because the arcs into a state explain it as much as those out of it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def first_look(start: int, num_states: int, source: _States, target: _States) ->
 
     Args:
         start: the state in the middle.
-        num_states, source, target: as of `View.part`.
+        num_states, source, target: as for `View.part`.
     """
     if num_states <= MAX_SHOWN:
         return None, 0

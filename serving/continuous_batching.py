@@ -4,24 +4,24 @@
     manager.start()
     manager.add_request(tokens, max_new_tokens=100, constraint=automaton)
 
-`transformers` makes the processors of a batch out of the generation settings alone, and takes no others. So a manager
-is made as ever, and then `Constraints` is put in front of the list of processors that the manager holds for itself:
+`transformers` makes the processors of a batch only from the generation settings, and accepts no others. So a manager is
+made as usual, and then `Constraints` is inserted at the front of the manager's own list of processors:
 
     manager.logit_processor.logits_processor    `Constraints` is its first element, before top-k and top-p
-    manager.logit_processor.tensors_required    one more
+    manager.logit_processor.tensors_required    increased by one
     manager.logit_processor.supported_keys      `constraint`, whose value is a `TokenAutomaton`
     manager.logit_processor.do_processing       True
 
-Nothing else is touched: neither the model nor a module.
+Nothing else is changed, neither in the model nor in a module.
 
-A request that cannot be honoured must not disturb the others, and an exception in the thread of the manager would fail
-all of them. So such a request is ended by end tokens, and its `GenerationOutput.error` says why.
+A request that cannot be honoured must not affect the others, but an exception in the manager's thread would fail all of
+them. So end tokens end such a request, and its `GenerationOutput.error` gives the reason.
 
-What is refused: asynchronous batching, where a batch is prepared before the tokens of the one before are known, so that
-no host can follow them; accelerator graphs, which would replay old masks; tensor parallelism, which sends requests to
-other processes; a manager that the model keeps from an earlier session.
+Not supported: asynchronous batching, which prepares a batch before the tokens of the previous batch are known, so that
+the host cannot follow them; accelerator graphs, which would replay old masks; tensor parallelism, which sends requests
+to other processes; and a manager that the model keeps from an earlier session.
 
-Rejected: `ConstraintLogitsProcessor` in the list (it is given the last token of each request, without the text before
+Rejected: `ConstraintLogitsProcessor` in the list (it would get the last token of each request, without the text before
 it); replacing `_get_logits_processor` of the model.
 """
 
@@ -78,17 +78,17 @@ def constrained_batching(
     """Return a manager of continuous batching whose requests may have a constraint.
 
     Its `add_request` takes `constraint`, an automaton over the vocabulary; `start` and `stop` are those of
-    `transformers`. A text is complete within the `max_new_tokens` of its request, the end token included. A request
+    `transformers`. A text is complete within the `max_new_tokens` of its request, including the end token. A request
     whose constraint cannot be honoured ends early, and its `GenerationOutput` has an `error`.
 
     Args:
         model: the model.
-        tokenizer: its fast tokenizer, or its `Vocabulary`.
+        tokenizer: the model's fast tokenizer, or its `Vocabulary`.
         generation_config, continuous_batching_config: as for `model.init_continuous_batching`.
 
     Raises:
-        ValueError: asynchronous batching, accelerator graphs or tensor parallelism are asked for; the model keeps a
-            manager of an earlier session; or no end token of the vocabulary ends a request.
+        ValueError: the settings ask for asynchronous batching, accelerator graphs or tensor parallelism; the model
+            keeps a manager from an earlier session; or no end token of the vocabulary ends a request.
         VocabularyError: the vocabulary has no end token, or is not the model's.
         RuntimeError: this version of `transformers` is not as expected; the message says what differs.
     """
@@ -154,8 +154,8 @@ def _unexpected(manager: Any) -> str:
 class Constraints(ContinuousBatchingLogitsProcessor):
     """The masks of a batch; made by `constrained_batching`.
 
-    The rows of the logits begin with those of the requests that are to have a token, in their order. Rows after them
-    are padding, and keep the arguments of earlier batches, so arguments are not looked at.
+    The first rows of the logits are those of the requests that get a token, in order. The rows after them are padding
+    and keep the arguments of earlier batches, so arguments are ignored.
     """
 
     def __init__(self, vocabulary: Vocabulary, width: int, device: torch.device) -> None:
@@ -164,7 +164,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         Args:
             vocabulary: the tokens.
             width: the width of the logits.
-            device: where the logits are.
+            device: the device of the logits.
         """
         self.supported_kwargs = {"constraint": TokenAutomaton}
         self.ignored_kwargs = ()
@@ -177,11 +177,11 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         self._masked = torch.compiler.disable(self._masked_now)
 
     def fill_defaults(self, int32_tensor: Tensor) -> None:
-        """Fill in arguments that nobody looks at."""
+        """Fill in arguments, which are ignored."""
         int32_tensor.zero_()
 
     def prepare_tensor_args(self, requests_with_new_token: list[Any]) -> Tensor:
-        """Make the masks of the requests that are to have a token; return arguments, `[n]` int32."""
+        """Make the masks of the requests that get a token, and return arguments, `[n]` int32."""
         words = np.full((len(requests_with_new_token), self._words.shape[1]), -1, np.int32)
         before, self._trackers, self._positions = self._trackers, {}, []
         for row, request in zip(words, requests_with_new_token, strict=True):
@@ -198,7 +198,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
     def _filled(
         self, state: Any, automaton: TokenAutomaton, tracker: SequenceTracker | None, words: npt.NDArray[np.int32]
     ) -> SequenceTracker | None:
-        """Write the mask of a request; return its tracker, None where only the end is left."""
+        """Write the mask of a request; return its tracker, None if only the end is left."""
         if state.error is None:
             try:
                 return self._following(state, automaton, tracker, words)
@@ -225,11 +225,11 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         return tracker
 
     def __call__(self, scores: Tensor, tensor_arg: Tensor) -> Tensor:
-        """Return the scores, `[rows, V]`, masked, and less what tokens cost.
+        """Return the masked scores, `[rows, V]`, with the costs of tokens subtracted.
 
         Args:
-            scores: the logits of the requests that are to have a token, and of padding after them.
-            tensor_arg: not looked at.
+            scores: the logits of the requests that get a token, and of padding after them.
+            tensor_arg: ignored.
         """
         masked: Tensor = self._masked(scores)
         return masked

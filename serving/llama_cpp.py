@@ -7,19 +7,19 @@
     llama.create_completion(prompt, max_tokens=100, logits_processor=LogitsProcessorList([processor]))
     processor.check()
 
-llama-cpp-python calls its processors from C, where exceptions are printed and lost and the logits stay as they were.
-So whatever goes wrong ends the text: only end tokens are allowed from then on, the error is logged, and `check` raises
-it. Where a call has a `logit_bias`, llama-cpp-python calls no processors at all; `check` raises that as well.
+llama-cpp-python calls its processors from C, where exceptions are printed and lost, and the logits stay unmasked. So
+any error ends the text: only end tokens are allowed from then on, the error is logged, and `check` raises it. If a call
+has a `logit_bias`, llama-cpp-python does not call any processors; `check` reports this too.
 
-With a draft model the tokens that a processor is given end with drafts whose turn has not come. Each call is for
-exactly one more token, so calls are counted. Without a draft model the tokens are what was written, also in loops of
-one's own (`Llama.eval`, `Llama.sample`) that take tokens back.
+With a draft model, the tokens passed to a processor end with drafts that come later. Each call is for exactly one more
+token, so calls are counted. Without a draft model, the tokens are those written so far, even in custom loops
+(`Llama.eval`, `Llama.sample`) that take tokens back.
 
-The bytes of a token are what `Llama.detokenize` makes of it alone, since the text of a completion is put together so.
-That holds for every kind of tokenizer that a GGUF file may have. A completion of the empty prompt is an exception: a
-space at its beginning is left out there.
+The bytes of a token are the result of `Llama.detokenize` for this token alone, because the text of a completion is
+assembled in this way. This holds for every kind of tokenizer that a GGUF file may have. The exception is a completion
+of the empty prompt, which lacks a space at its beginning.
 
-Rejected: `LlamaGrammar` in the place of a processor (llama.cpp's grammars are another language, and follow characters).
+Rejected: a `LlamaGrammar` instead of a processor (llama.cpp's grammars are another language, and follow characters).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _ends: Final[WeakKeyDictionary[Any, tuple[int, ...]]] = WeakKeyDictionary()
 
 
 class LlamaProcessor(SequenceProcessor):
-    """Constrains one text of a `llama_cpp.Llama`; make one for each call, and call `check` after it.
+    """Constrains one text of a `llama_cpp.Llama`; make one for each call, and call `check` afterwards.
 
-    A text ends within the context of the model, also where `max_tokens` is None.
+    A text ends within the context of the model, even if `max_tokens` is None.
     """
 
     _ending: ClassVar[tuple[type[Exception], ...]] = (Exception,)
@@ -75,13 +75,13 @@ class LlamaProcessor(SequenceProcessor):
             constraint: what the text must match: anything that `tokenfst.compile` takes, an automaton over the tokens
                 of the model, or a future of one.
             llama: the model.
-            vocabulary: its tokens; by default `llama_vocabulary(llama)`.
-            max_tokens: the `max_tokens` of the call, or None where the call has none.
+            vocabulary: the model's tokens; by default `llama_vocabulary(llama)`.
+            max_tokens: the `max_tokens` of the call; None if the call has none.
             at_text_start, limits: as for `tokenfst.compile`.
 
         Raises:
-            UnsupportedTokenizer: the model has a tokenizer in Python, so `vocabulary` has to be given.
-            Exception: as `SequenceProcessor`.
+            UnsupportedTokenizer: the model has a tokenizer in Python, so `vocabulary` must be given.
+            Exception: as for `SequenceProcessor`.
         """
         own = llama_vocabulary(llama) if vocabulary is None else vocabulary
         stops = () if vocabulary is None else _end_ids(llama)
@@ -94,7 +94,7 @@ class LlamaProcessor(SequenceProcessor):
         """Mask the logits of the next token in place.
 
         Args:
-            input_ids: `[n]`, the prompt, what was written, and drafts.
+            input_ids: `[n]`, the prompt, the written tokens, and drafts.
             scores: `[V]`, the logits.
 
         Returns:
@@ -119,9 +119,9 @@ class LlamaProcessor(SequenceProcessor):
 
 
 def llama_vocabulary(llama: Llama) -> Vocabulary:
-    """Return the tokens of a model as its GGUF file has them; read once for a model, and kept as long as it.
+    """Return the tokens of a model, from its GGUF file. They are read once, and kept as long as the model exists.
 
-    Tokens for which `Llama.detokenize` writes nothing are never written. All tokens at which llama.cpp ends a text are
+    Tokens for which `Llama.detokenize` returns nothing are never written. All tokens at which llama.cpp ends a text are
     end tokens.
 
     Raises:

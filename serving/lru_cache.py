@@ -1,7 +1,7 @@
-"""LruCache: values by key, up to a number of bytes; the least recently used go first.
+"""LruCache: a mapping bounded in bytes, which drops the least recently used values first.
 
-An engine keeps what was compiled for a request in a dict that nothing limits. This is a mapping to put in its place.
-Lazy automata grow while they are used, so each value is measured again when it is asked for.
+An engine keeps the compiled constraints of requests in an unbounded dict. This mapping replaces it. Lazy automata grow
+while they are used, so each value is measured again when it is accessed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ class LruCache(MutableMapping[K, V]):
     """A mapping bounded in bytes that evicts the least recently used; not thread-safe.
 
     Attributes:
-        max_bytes: how much may be kept.
-        nbytes: how much is kept, as it was last measured.
+        max_bytes: the maximum size in bytes.
+        nbytes: the size in bytes, as it was last measured.
     """
 
     def __init__(self, max_bytes: int, size: Callable[[K, V], int | None]) -> None:
-        """Make an empty one.
+        """Make an empty cache.
 
         Args:
-            max_bytes: how much may be kept.
-            size: the memory of a key and its value in bytes; None if they are not to be kept.
+            max_bytes: the maximum size in bytes.
+            size: returns the memory of a key and its value in bytes; None if they should not be kept.
         """
         self.max_bytes = max_bytes
         self.nbytes = 0

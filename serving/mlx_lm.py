@@ -5,13 +5,14 @@
     processor = MLXProcessor(constraint, tokenizer, max_tokens=100)
     generate(model, tokenizer, prompt, max_tokens=100, logits_processors=[processor])
 
-Each sequence has a processor of its own: `BatchGenerator` takes a list of lists. The tokens of the first call are the
-prompt, or the part of it that is not in a prompt cache; in speculative generation, its last token. A prompt of
-embeddings alone is not supported, since MLX-LM calls no processor for the first token after it.
+Each sequence has its own processor: `BatchGenerator` takes a list of lists. The tokens of the first call are the
+prompt, or the part of it that is not in a prompt cache; in speculative generation, the last token of the prompt. A
+prompt that consists only of embeddings is not supported, because MLX-LM calls no processor for the first token after
+it.
 
-MLX-LM computes a token while it hands over the one before. A processor reads the tokens so far, and so waits for them.
+MLX-LM computes a token while it returns the previous one. A processor reads the tokens so far, and so waits for them.
 
-The text that MLX-LM shows leaves out a space at its beginning. The tokens have it.
+The text that MLX-LM shows lacks a space at its beginning, which the tokens have.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ class MLXProcessor(SequenceProcessor):
 
         Args:
             constraint: what the text must match: anything that `tokenfst.compile` takes, an automaton, or a future of
-                one, which is waited for at the first call.
-            tokenizer: what `mlx_lm.load` returns, or the model's fast tokenizer, or its `Vocabulary`.
-            max_tokens: the `max_tokens` of the call, or None where it has none.
+                one, for which the first call waits.
+            tokenizer: the tokenizer that `mlx_lm.load` returns, or the model's fast tokenizer, or its `Vocabulary`.
+            max_tokens: the `max_tokens` of the call; None if it has none.
             at_text_start, limits: as for `tokenfst.compile`.
 
         Raises:
             UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
-            Exception: as `SequenceProcessor`.
+            Exception: as for `SequenceProcessor`.
         """
         stops = tokenizer.eos_token_ids if isinstance(tokenizer, TokenizerWrapper) else ()
         plain = tokenizer._tokenizer if isinstance(tokenizer, TokenizerWrapper) else tokenizer
@@ -59,15 +60,15 @@ class MLXProcessor(SequenceProcessor):
         super().__init__(constraint, vocabulary_of(plain), stops=stops, **options)
 
     def __call__(self, tokens: mx.array, logits: mx.array) -> mx.array:
-        """Return the logits of the next token, masked.
+        """Return the masked logits of the next token.
 
         Args:
-            tokens: `[n]`, the prompt and what was written.
+            tokens: `[n]`, the prompt and the written tokens.
             logits: `[1, V]`, of any floating type.
 
         Raises:
-            ValueError: there is more than one sequence; or as `biases`.
-            TokenNotAllowed, VocabularyError: as `biases`.
+            ValueError: there is more than one sequence; or as for `biases`.
+            TokenNotAllowed, VocabularyError: as for `biases`.
         """
         if logits.shape[0] != 1:
             raise ValueError(f"a processor is for one sequence, not {logits.shape[0]}: give each its own")

@@ -1,13 +1,13 @@
 """Packed masks as tensors: bit `i & 31` of word `i >> 5` of a row is token i.
 
-    all_allowed     masks that allow everything
-    apply_          writes them into logits, on any device
+    all_allowed     returns masks that allow everything
+    apply_          applies masks to logits, on any device
     set_tokens      allows or masks some tokens in a row
 
-A row in which nothing is allowed has a meaning of its own. Its automaton exceeded its limits, and whatever is written
-will be refused. So it masks nothing in logits, where no token would be left to be drawn.
+A row in which nothing is allowed has a special meaning: its automaton exceeded its limits, and any written token will
+be refused. So such a row masks nothing in logits, because otherwise there would be no token to draw.
 
-Rejected: the engines' own kernels, each of which is for some devices; they leave rows without any token as they are.
+Rejected: the engines' own kernels, which are each for some devices only, and do not treat rows without any token.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _NEVER = float("-inf")
 
 
 def all_allowed(rows: int, width: int) -> Tensor:
-    """Return masks that allow `width` tokens, `[rows, W]` int32 on the host; pinned where there is a CUDA device."""
+    """Return masks that allow `width` tokens, `[rows, W]` int32 on the host; pinned if there is a CUDA device."""
     return torch.full((rows, -(-width // 32)), -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())
 
 
 def apply_(logits: Tensor, masks: Tensor) -> None:
-    """Write minus infinity over the logits of masked tokens; nothing waits for a device.
+    """Set the logits of masked tokens to minus infinity; nothing waits for a device.
 
-    Where that leaves a row without any token, the allowed ones come back with a logit of 0. An engine forbids the end
-    of a text that has fewer tokens than a request wants at least; where nothing but the end may come, it would draw any
+    If no token of a row is left, the allowed tokens get a logit of 0. For example, an engine forbids the end of a text
+    that has fewer tokens than the request's minimum; if only the end may come, the engine would otherwise draw any
     token of the vocabulary.
 
     Args:
-        logits: `[B, V]`; tokens past the masks are masked where anything is.
+        logits: `[B, V]`; tokens past the masks are masked, except in rows whose masks allow all tokens.
         masks: `[B, W]` int32, on the same device.
     """
     width = min(logits.shape[1], 32 * masks.shape[1])

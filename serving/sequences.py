@@ -1,18 +1,18 @@
-"""One sequence that an engine hands over as tokens, without saying what became of the earlier ones.
+"""One sequence that an engine passes as tokens, without saying which earlier tokens were taken back.
 
-Such an engine calls a logits processor with the prompt, what was written, and the logits of the next token. Draft
-tokens are among what was written, and are gone at the next call.
+Such an engine calls a logits processor with the prompt, the written tokens, and the logits of the next token. The
+written tokens may include draft tokens, which are gone in the next call.
 
-    SequenceTracker      the state of a text, found from what its tokens have in common with those of the call before
-    SequenceProcessor    what is added to the logits of one text; the adapters of engines are made of it
+    SequenceTracker      the state of a text, found by comparing its tokens with those of the previous call
+    SequenceProcessor    computes biases for the logits of one text; the basis of the adapters for engines
 
-A mistake is raised where the engine lets errors through. An automaton that exceeds its limits in the middle of a text
-is nobody's mistake, and must not end the other texts of a batch: only end tokens are allowed in its text from then on,
-the error is logged, and `check` raises it. So it is where a text can continue with nothing but tokens at which the
-engine stops.
+A mistake of the caller raises an error, if the engine passes errors on. An automaton that exceeds its limits in the
+middle of a text is not the caller's mistake, and must not end the other texts of a batch: only end tokens are allowed
+in its text from then on, the error is logged, and `check` raises it. The same happens if a text can continue only with
+tokens at which the engine stops.
 
-Rejected: states in a table by the tokens of the text (a table grows with every draft; a list of states goes back as
-well).
+Rejected: states in a table by the tokens of the text (a table grows with every draft, and a list of states can also be
+rewound).
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ logger = logging.getLogger(__name__)
 
 
 class SequenceTracker:
-    """Where a text stands, whichever of its tokens were taken back.
+    """The state of a text, even if some of its tokens are taken back.
 
     Attributes:
         matcher: the state of the text.
     """
 
     def __init__(self, automaton: TokenAutomaton, stops: Iterable[int] = ()) -> None:
-        """Stand before the first token.
+        """Begin before the first token.
 
         Args:
             automaton: the automaton.
-            stops: tokens that end the text where it may end, beside the end tokens of the vocabulary.
+            stops: tokens that end the text where it may end, in addition to the end tokens of the vocabulary.
         """
         self.matcher = Matcher(automaton, stops)
         self._tokens: list[int] = []
 
     def follow(self, tokens: Sequence[int]) -> None:
-        """Stand after tokens, which are the whole text.
+        """Move to the state after `tokens`, which are the whole text so far.
 
         Raises:
-            TokenNotAllowed: the text may not continue with one of them; what comes before it is kept.
-            LimitExceeded, TooManyConfigurations: as `TokenAutomaton.advance`.
+            TokenNotAllowed: one of the tokens is not allowed; the state is then the one before it.
+            LimitExceeded, TooManyConfigurations: as for `TokenAutomaton.advance`.
         """
         common = common_prefix_length(self._tokens, tokens)
         self.matcher.rollback(len(self._tokens) - common)
@@ -71,14 +71,14 @@ class SequenceTracker:
         self._tokens += new
 
     def biases(self, width: int, max_tokens: int | None = None) -> npt.NDArray[np.float32]:
-        """Return what is added to the logits of the next token, `[width]` float32.
+        """Return the biases to add to the logits of the next token, `[width]` float32.
 
-        It is minus infinity for tokens that are not allowed, and less what the others cost.
+        The bias is minus infinity for tokens that are not allowed, and minus the cost for the others.
 
         Args:
             width: the width of the logits, at least that of the vocabulary; nothing is allowed past the vocabulary.
-            max_tokens: how many tokens the whole text may have, the end token included. A token is then allowed only if
-                the text can still be completed after it. None for any number.
+            max_tokens: the maximum number of tokens of the whole text, including the end token. A token is then allowed
+                only if the text can still be completed after it. None for any number.
 
         Raises:
             LimitExceeded: a lazy automaton exceeds its limits.
@@ -104,8 +104,8 @@ class SequenceProcessor:
 
     Attributes:
         vocabulary: the tokens.
-        max_tokens: how many tokens the text may have, the end token included, or None.
-        error: what ended the text early, or None.
+        max_tokens: the maximum number of tokens of the text, including the end token, or None.
+        error: the error that ended the text early, or None.
     """
 
     # What ends the text in place of being raised.
@@ -125,20 +125,20 @@ class SequenceProcessor:
 
         Args:
             constraint: what the text must match: anything that `tokenfst.compile` takes, an automaton, or a future of
-                one, which is waited for at the first call.
+                one, for which the first call waits.
             vocabulary: the tokens of the model.
             stops: further tokens at which the engine stops. They end the text where it may end, and are masked
-                elsewhere. Where nothing else is left, the text ends early, with `error`. Negative numbers are none.
-            max_tokens: how many tokens the text may have, the end token included. A token is then allowed only if the
-                text can still be completed after it, so every text is complete. None: a text is cut off where the
-                engine stops.
+                elsewhere. If nothing else is left, the text ends early, with `error`. Negative numbers are ignored.
+            max_tokens: the maximum number of tokens of the text, including the end token. A token is then allowed only
+                if the text can still be completed after it, so every text is complete. None: a text is cut off where
+                the engine stops.
             at_text_start, limits: as for `tokenfst.compile`.
 
         Raises:
             IncompleteOutput: the shortest text takes more than `max_tokens` tokens.
             VocabularyError: an automaton is over another vocabulary, or the vocabulary has no end token.
-            ValueError: there is no constraint, or an argument is not what it should be.
-            PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+            ValueError: there is no constraint, or an argument has a wrong value.
+            PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         """
         if constraint is None:
             raise ValueError("without a constraint there is nothing to do: leave the processor out")
@@ -155,20 +155,20 @@ class SequenceProcessor:
         self._prompt: IntArray | None = None
 
     def biases(self, tokens: IntArray, width: int) -> npt.NDArray[np.float32]:
-        """Return what is added to the logits of the next token, `[width]` float32.
+        """Return the biases to add to the logits of the next token, `[width]` float32.
 
-        It is minus infinity for tokens that are not allowed, and less what the others cost.
+        The bias is minus infinity for tokens that are not allowed, and minus the cost for the others.
 
         Args:
-            tokens: `[n]`, the prompt and what was written. Those of the first call are the prompt, and are not
+            tokens: `[n]`, the prompt and the written tokens. Those of the first call are the prompt, and are not
                 constrained.
             width: the width of the logits.
 
         Raises:
-            TokenNotAllowed: a token that the constraint forbids was written.
-            ValueError: the prompt is another one than at the first call, or the logits do not cover the vocabulary.
-            VocabularyError: the logits are more than twice as wide as the vocabulary, so they are another model's.
-            Exception: what compiling a constraint that was waited for raised, at the first call.
+            TokenNotAllowed: a written token is forbidden by the constraint.
+            ValueError: the prompt differs from that of the first call, or the logits do not cover the vocabulary.
+            VocabularyError: the logits are more than twice as wide as the vocabulary, so they belong to another model.
+            Exception: in the first call, the error of a compilation for which it waited.
         """
         if self.error is None:
             try:
@@ -204,11 +204,11 @@ class SequenceProcessor:
         return self._tracker
 
     def check(self) -> None:
-        """Raise what ended the text early, if anything did; call it after the text.
+        """Raise the error that ended the text early, if there is one; call this after the text.
 
         Raises:
             LimitExceeded: the automaton, or compiling it, exceeded the limits.
-            TooManyConfigurations: the text has more derivations side by side than the automaton carries.
+            TooManyConfigurations: the text has more derivations side by side than the automaton may carry.
             IncompleteOutput: the engine never called the processor, so nothing was constrained; or the text could
                 continue only with tokens at which the engine stops.
         """

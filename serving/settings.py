@@ -1,12 +1,13 @@
-"""What an operator may set, by environment variables, which reach every process of an engine.
+"""The operator's settings: environment variables, which reach every process of an engine, with their defaults.
 
-TOKENFST_COMPILE_SECONDS   the time that one compilation may take; 10
-TOKENFST_COMPILE_BYTES     the memory that it may take; 1 GiB
-TOKENFST_CACHE_BYTES       the memory of the compiled constraints that are kept; 256 MiB
-TOKENFST_THREADS           how many threads compile, and how many at most fill a batch's masks; half of the cores
-TOKENFST_STEP_SECONDS      where masks are made on the device: the time that a new constraint may hold up a step; 1
-TOKENFST_ARENA_BYTES       likewise: the device's memory for the automata of a step; 256 MiB
-TOKENFST_VLLM              the backend of vLLM in whose place ours is put ("outlines"); not set, nothing is touched
+TOKENFST_COMPILE_SECONDS   the time that one compilation may take, in seconds; 10
+TOKENFST_COMPILE_BYTES     the memory that one compilation may take; 1 GiB
+TOKENFST_CACHE_BYTES       the memory of the cached constraints; 256 MiB
+TOKENFST_THREADS           the number of threads that compile, and the maximum that fill a batch's masks; half of the
+                           cores
+TOKENFST_STEP_SECONDS      for masks on the device: how long a new constraint may delay a step, in seconds; 1
+TOKENFST_ARENA_BYTES       for masks on the device: the device memory for the automata of a step; 256 MiB
+TOKENFST_VLLM              the backend of vLLM to replace by ours ("outlines"); if it is not set, nothing is changed
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ class Settings:
     """The settings of one process.
 
     Attributes:
-        seconds: the time of a compilation.
-        num_bytes: its memory.
-        cache_bytes: the memory of the compiled constraints that are kept.
-        threads: how many threads compile, and how many at most fill the masks of a batch.
-        step_seconds: the time that a new constraint may hold up a step, where masks are made on the device.
-        arena_bytes: the device's memory for the automata of a step.
+        seconds: the time that a compilation may take.
+        num_bytes: the memory that a compilation may take.
+        cache_bytes: the memory of the cached constraints.
+        threads: the number of threads that compile, and the maximum that fill the masks of a batch.
+        step_seconds: how long a new constraint may delay a step, if masks are made on the device.
+        arena_bytes: the device memory for the automata of a step.
     """
 
     seconds: float = 10.0
@@ -48,7 +49,7 @@ def settings_from_environment() -> Settings:
     """Return the settings of this process.
 
     Raises:
-        ValueError: a variable is not a number above 0, or one that counts something is not a whole number.
+        ValueError: a variable is not a number above 0, or a count is not an integer.
     """
     known = Settings()
     return Settings(

@@ -1,9 +1,9 @@
-"""What a request asks for, as a constraint.
+"""From the specification in a request to a constraint.
 
-Engines hand over text: a JSON Schema, a pattern, a list of choices, a grammar, or a structural tag, which is JSON that
-says where in free text constraints begin and end. Two forms of structural tags are in use, that of the engines' first
-versions (`structures` and `triggers`) and XGrammar's (`format`). A field that asks for what the constraint would not
-hold, such as another notation than JSON, is refused by its name.
+Engines pass text: a JSON Schema, a pattern, a list of choices, a grammar, or a structural tag, which is JSON that says
+where constraints begin and end in free text. Two forms of structural tags are in use: that of the engines' first
+versions (`structures` and `triggers`), and XGrammar's (`format`). A field that the constraint would not enforce, such
+as one for a notation other than JSON, is refused by its name.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     """Return the constraint of a request.
 
     Args:
-        kind: what the text is.
+        kind: the kind of the specification.
         text: a JSON Schema, a pattern, a JSON array of texts, a grammar, or a structural tag.
-        blanks: where blanks may stand in JSON: as `json.dumps` writes them, nowhere, or as the caller says. The first
-            two are bounded, and numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either
-            without end.
-        limits: how much time and memory reading may take.
+        blanks: the white space allowed in JSON: as in `json.dumps`, none, or as the caller says. The first two are
+            bounded, and numbers have at most `MAX_DIGITS` digits in a row, so that no model writes either without end.
+        limits: the time and memory that reading may take.
 
     Raises:
-        ValueError: it cannot be honoured; the message says where and why. All errors of constraints are of this kind.
-        LimitExceeded: it is too large.
+        ValueError: the specification cannot be honoured; the message says where and why. All errors of constraints are
+            subclasses.
+        LimitExceeded: the specification is too large.
     """
 
     def read() -> Composable:
@@ -85,7 +85,7 @@ def framed(tag: Any, content: Composable) -> Composable:
     """Return a constraint in a frame.
 
     Args:
-        tag: a structural tag, in which a format of the type "content" stands for the constraint.
+        tag: a structural tag, in which a format of type "content" stands for the constraint.
         content: the constraint.
 
     Raises:
@@ -95,21 +95,21 @@ def framed(tag: Any, content: Composable) -> Composable:
 
 
 def refusal(error: Exception) -> str:
-    """Return what an engine tells who made a request, of an error in `REFUSED`."""
+    """Return the message that an engine sends to the client for an error in `REFUSED`."""
     return str(error) or type(error).__name__
 
 
 def blanks_up_to(number: int) -> Whitespace:
-    """Return up to a number of blanks, of any kind, wherever JSON allows some."""
+    """Return the white space of up to a number of blanks of any kind, wherever JSON allows white space."""
     return _everywhere(ex.repeat(_BLANK, 0, number))
 
 
 def blanks_like(pattern: str) -> Whitespace:
-    """Return the blanks that a pattern describes, wherever JSON allows some.
+    """Return the white space that a pattern describes, wherever JSON allows white space.
 
     Raises:
-        ValueError: the pattern matches what is not white space in JSON.
-        PatternError: it is not a pattern.
+        ValueError: the pattern matches text that is not white space in JSON.
+        PatternError: the pattern is not valid.
     """
     blanks = parse(pattern)
     other = counterexample(_BLANK.star(), blanks)

@@ -1,11 +1,11 @@
-"""Calls in threads that can be given up while they run.
+"""Calls in threads that can be cancelled while they run.
 
-A future of `concurrent.futures` can be cancelled only before its call begins. An engine that cancels it later leaves
-the compilation running, which nobody waits for.
+A future of `concurrent.futures` can be cancelled only before its call begins. If an engine cancels it later, the
+compilation keeps running although nobody waits for it.
 
-    StoppableThreads    the threads; in the place of a `ThreadPoolExecutor`
-    Stoppable           the future of a call; `cancel` also stops what the call does, as soon as that is noticed
-    result_of           waits for a compilation, which the call gives up when it is given up itself
+    StoppableThreads    the threads; used instead of a `ThreadPoolExecutor`
+    Stoppable           the future of a call; `cancel` also stops a running call, as soon as the call checks
+    result_of           waits for a compilation, which is cancelled when the waiting call is cancelled
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stoppable(Future[T]):
     """The future of a call in a thread of `StoppableThreads`.
 
     Attributes:
-        cancellation: what stops the reading and compiling of the call's own thread.
+        cancellation: stops reading and compiling in the call's own thread.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Stoppable(Future[T]):
         self._compiling: Compiling | None = None
 
     def cancel(self) -> bool:
-        """Give the call up, whether it has begun or not; return whether it had not."""
+        """Cancel the call, whether it has begun or not; return whether it had not begun."""
         with self._lock:
             self._given_up = True
             compiling = self._compiling
@@ -49,7 +49,7 @@ class Stoppable(Future[T]):
         return super().cancel()
 
     def wait_for(self, compiling: Compiling) -> None:
-        """Give a compilation up when this call is given up."""
+        """Cancel a compilation when this call is cancelled."""
         with self._lock:
             self._compiling = compiling
             given_up = self._given_up
@@ -64,7 +64,7 @@ def result_of(compiling: Compiling) -> TokenAutomaton:
     """Wait for a compilation.
 
     Raises:
-        CancelledError: the call that runs in this thread was given up.
+        CancelledError: the call that runs in this thread was cancelled.
     """
     running = _running.get()
     if running is not None:
@@ -73,14 +73,14 @@ def result_of(compiling: Compiling) -> TokenAutomaton:
 
 
 class StoppableThreads(ThreadPoolExecutor):
-    """Threads whose calls can be given up."""
+    """Threads whose calls can be cancelled while they run."""
 
     def __init__(self, threads: int, limits: Limits) -> None:
         """Make the threads.
 
         Args:
-            threads: how many calls run at a time.
-            limits: what each of them may take in its own thread.
+            threads: the number of calls that run at a time.
+            limits: the limits of each call in its own thread.
         """
         super().__init__(threads, "tokenfst reading")
         self._limits = limits

@@ -222,7 +222,7 @@ def _cost_table(
     Raises:
         WeightedLanguage: a label stands for a token that writes text, or two labels stand for one token: then bytes and
             labels could be read with different costs.
-        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
+        UnknownTerminal, VocabularyError: as for `tokenfst.finite.terminals.token_set`.
     """
     if weighted.labels and label_numbers(weighted.labels, vocabulary, terminals) is None:
         raise WeightedLanguage(
@@ -236,7 +236,7 @@ def _cost_table(
 def _lazily(
     language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
 ) -> LazyTokenAutomaton | None:
-    """Return the lazy automaton of an automaton over bytes, None where it would not be exact."""
+    """Return the lazy automaton of an automaton over bytes, None if it would not be exact."""
     if isinstance(language, CountedByteAutomaton):
         return None
     tables = lambda work: _tables(language, vocabulary, at_text_start, terminals, work)  # noqa: E731

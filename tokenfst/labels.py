@@ -1,7 +1,7 @@
 """Which labels lazy automata can follow as bytes (`automata.label_bytes`).
 
-A lazy automaton reads bytes. A token that writes nothing can be given three bytes that no text contains; a token that
-writes bytes cannot, since it may be taken by its bytes too.
+A lazy automaton reads bytes. A token that writes nothing can be represented by three bytes that no text contains. A
+token that writes bytes cannot, because it may also be taken by its bytes.
 """
 
 from __future__ import annotations

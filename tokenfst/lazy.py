@@ -328,7 +328,7 @@ def _spells_all(core: _native.LazyCore, is_token_byte: BoolArray) -> bool:
 def _without_labels(
     automaton: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, terminals: Terminals, work: Work
 ) -> ByteAutomaton | PushdownAutomaton | None:
-    """Return the automaton with its labels as bytes; None where it would not be exact."""
+    """Return the automaton with its labels as bytes; None if it would not be exact."""
     numbers = label_numbers(automaton.labels, vocabulary, terminals)
     is_token_byte = vocabulary.is_token_byte & (np.arange(256) != MARKER)
     if isinstance(automaton, PushdownAutomaton):

@@ -1,4 +1,4 @@
-"""NativeTokenAutomaton: an automaton over tokens that the native core implements, which most kinds are."""
+"""NativeTokenAutomaton: the base class of most kinds of token automata, which the native core implements."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Pictures of what automata over tokens are made of, beside their states and arcs (`tokenfst.drawing`).
+"""Pictures of token classes and stacks; `tokenfst.drawing` draws states and arcs.
 
-    draw_classes    the table of a finite automaton: what each token class does to each state
-    draw_stacks     the stack of an automaton with one, after each token of a text
+    draw_classes    the table of a finite automaton: the effect of each token class on each state
+    draw_stacks     the stack of an automaton, after each token of a text
 
-A table of at most `MAX_NAMED` states and classes has names, and in each cell the state that a class leads to; a larger
-one has a dot for each.
+A table of at most `MAX_NAMED` states and classes has names, and in each cell the state to which a class leads; a larger
+table has a dot for each transition.
 """
 
 from __future__ import annotations

@@ -384,7 +384,7 @@ class TokenAutomaton(ABC):
         return shown(repr(self)[1:-1], f"begins with {names}{more}", self._picture())
 
     def _picture(self) -> Drawing | None:
-        """Return a picture for a notebook; None where it would take long."""
+        """Return a picture for a notebook; None if it would take long."""
         return None
 
     def fst(self) -> Fst:

@@ -1,18 +1,18 @@
-"""Derivatives: what is left of a language after a prefix (Brzozowski, "Derivatives of regular expressions", Journal of
-the ACM 11, 1964).
+"""Derivatives: the texts that may follow a prefix in a language (Brzozowski, "Derivatives of regular expressions",
+Journal of the ACM 11, 1964).
 
     derivative(language, prefix)     the texts t for which `prefix + t` is in the language
 
-Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's
-rules for one byte after the other, so that it can be printed and combined; the normal form of expressions keeps the
-number of different derivatives small. After part of a character, a set of characters becomes a set of continuation
+The derivative of an automaton is the automaton with another start. The derivative of an expression is an expression, by
+Brzozowski's rules for one byte at a time, so that it can be printed and combined. The normal form of expressions keeps
+the number of different derivatives small. After part of a character, a set of characters becomes a set of continuation
 bytes.
 
-A complement is all text without something, and text after half a character begins with the other half: `~a` is read as
-`ANY_TEXT - a`, and written as `~` again where a character ends.
+A complement is the set of all other texts, and after half a character, a text begins with the other half. So `~a` is
+read as `ANY_TEXT - a`, and becomes `~` again where a character ends.
 
 Rejected: the derivative of every expression through its automaton (a short expression need not stay short, and large
-bounds would be written out). It is the fallback where an expression holds a node without a rule, or nests deeply.
+bounds would be written out). This is the fallback for expressions with a node without a rule, or with deep nesting.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ L = TypeVar("L", ByteAutomaton, Expr)
 
 
 def derivative(language: L, prefix: str | bytes) -> L:
-    """Return what is left after a prefix: the texts t for which `prefix + t` is in the language; empty if there are
-    none.
+    """Return what may follow a prefix: the texts t for which `prefix + t` is in the language. The result is the empty
+    language if there are none.
 
     Args:
         language: an automaton or an expression; the result is of the same kind.
-        prefix: text (in UTF-8) or bytes, which may end inside a character.
+        prefix: text (encoded in UTF-8) or bytes; bytes may end inside a character.
     """
     value = text_bytes(prefix)
     if isinstance(language, ByteAutomaton):

@@ -1,18 +1,19 @@
-"""From an automaton back to an expression: what does it say?
+"""Conversion of an automaton to an expression.
 
-    to_expr(automaton)      an expression of its language
-    without_states(arcs)    the same for an automaton whose arcs are expressions already
+    to_expr(automaton)      an expression for its language
+    without_states(arcs)    the same for an automaton whose arcs are labelled with expressions
 
-States are eliminated one after the other (Brzozowski & McCluskey 1963): without a state, each way through it, in, any
-number of times around, and out, is an arc of its own, labelled with an expression. What is between the start and the
-end is the answer. The order decides how long it gets; the state whose ways add least comes first (Delgado & Morais,
-"Approximation to the smallest regular expression for a given regular language", CIAA 2004).
+States are eliminated one by one (Brzozowski & McCluskey 1963). When a state is eliminated, each path through it (into
+it, any number of times around its loop, and out of it) becomes an arc labelled with an expression. In the end one arc
+from the start to the end is left, and its expression is the result. The length of the result depends on the order: the
+state whose elimination adds least comes first (Delgado & Morais, "Approximation to the smallest regular expression for
+a given regular language", CIAA 2004).
 
-Where the language is text, arcs are by sets of characters (`automata.compile.lifting`) and not by bytes: `[à-ü]` comes
-out as that. A part that follows itself is counted: `\\d{4}`, `a{1,3}`.
+If the language is text, arcs have sets of characters (`automata.compile.lifting`) instead of bytes, so `[à-ü]` comes
+out as `[à-ü]`. Repetitions of a part are counted: `\\d{4}`, `a{1,3}`.
 
-The expression is not the one that the automaton was compiled from, and there is no best one; an automaton of n states
-may have none shorter than 2^n, so there is a limit.
+The expression is not the one that the automaton was compiled from, and there is no best one. The shortest expression
+for an automaton of n states may have length 2^n, so there is a limit.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MAX_LEAVES = 100_000
 
 
 def to_expr(automaton: ByteAutomaton) -> Expr:
-    """Return an expression of the language of an automaton, over characters where the language is text.
+    """Return an expression for the language of an automaton, over characters if all of its texts are UTF-8.
 
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
@@ -51,7 +52,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
         raise wrong_type("an automaton over bytes", automaton)
     if automaton.is_empty:
         return EMPTY
-    # Two states more: the start, with no arc in, and the end, with no arc out.
+    # Add two states: a start without incoming arcs, and an end without outgoing arcs.
     start, end = automaton.num_states, automaton.num_states + 1
     arcs = lifted(automaton, current_work())
     for state in np.flatnonzero(automaton.final).tolist():
@@ -61,11 +62,11 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
 
 
 def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
-    """Return what leads from the start to each end, once all other states are gone.
+    """Eliminate all states but the start and the ends, and return the expression from the start to each end.
 
     Args:
-        arcs: from each state that is no end, the expression to each target; they are used up.
-        start: a state with no arc in. Ends are the targets with no arcs out, each reached from the start.
+        arcs: for each state that is not an end, the expression to each target; the call consumes them.
+        start: a state with no incoming arc. Ends are the targets with no outgoing arcs, each reachable from the start.
 
     Raises:
         LimitExceeded: an expression would have more than `MAX_LEAVES` leaves.

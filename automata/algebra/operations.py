@@ -2,16 +2,16 @@
 
     intersection, difference, complement
     alternation, concatenation, repetition
-    rest                                        what is left after a prefix
+    rest                                        what may follow a prefix
 
-Each takes automata, expressions or literal text and gives a minimal automaton: `a & b` of automata is the automaton of
-`a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
+Each takes automata, expressions or literal text and returns a minimal automaton: for automata, `a & b` is the automaton
+of the expression `a & b`. So each operation compiles that expression, with a leaf in place of each automaton.
 
-Where an expression meets an automaton the result is an automaton, because an expression cannot hold one;
-`automata.algebra.elimination.to_expr` is the way back.
+An operation on an expression and an automaton returns an automaton; `automata.algebra.elimination.to_expr` converts it
+to an expression.
 
-This module knows both classes and their functions, and registers the operators of automata and the methods of
-expressions that need more than expressions.
+This module imports both classes and their functions. It registers the operators of automata, and those methods of
+expressions that need higher-level modules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from automata.weighted.compile import compile_weighted
 RegularLanguage: TypeAlias = ByteAutomaton | Expr
 
 _set = object.__setattr__
-# What compiling an expression for a notebook may take: nobody has asked for it.
+# The limits of compiling an expression for a notebook; they are low because the user has not asked for an automaton.
 _SHOWN = Limits(states=10_000, memory=1 << 26, seconds=1.0)
 
 
@@ -46,7 +46,7 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
     """Return the automaton of a language.
 
     Raises:
-        TypeError: it is not one; text could be meant literally or as a pattern.
+        TypeError: it is neither an automaton nor an expression; text could be meant literally or as a pattern.
     """
     if isinstance(language, ByteAutomaton):
         return language
@@ -56,21 +56,21 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
 
 
 def intersection(left: Operand, right: Operand) -> ByteAutomaton:
-    """Return what is in both."""
+    """Return the texts that are in both."""
     if isinstance(left, ByteAutomaton) and isinstance(right, ByteAutomaton):
         return _product(left, right, difference=False)
     return _compiled(ex.intersection, left, right)
 
 
 def difference(left: Operand, right: Operand) -> ByteAutomaton:
-    """Return what is in `left` and not in `right`."""
+    """Return the texts that are in `left` and not in `right`."""
     if isinstance(left, ByteAutomaton) and isinstance(right, ByteAutomaton):
         return _product(left, right, difference=True)
     return _compiled(ex.difference, left, right)
 
 
 def complement(inner: Operand) -> ByteAutomaton:
-    """Return every text (sequence of UTF-8 characters) that is not in `inner`."""
+    """Return all texts (sequences of UTF-8 characters) that are not in `inner`."""
     return _compiled(ex.complement, inner)
 
 
@@ -94,7 +94,7 @@ def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomat
 
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
-    """Return what can follow a prefix: the texts t for which `prefix + t` is in the language."""
+    """Return what may follow a prefix: the texts t for which `prefix + t` is in the language."""
     state = automaton.step(automaton.start, prefix)
     if state < 0:
         return compile_expr(ex.EMPTY)

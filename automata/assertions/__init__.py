@@ -1,7 +1,7 @@
 """Look-around and anchors: which texts an expression with assertions describes.
 
-An assertion matches the empty string in the right place: `Lookahead(inner)` where the rest of the text begins with
-`inner`, `Lookbehind(inner)` where the text so far ends with it. All others are written with these two:
+An assertion matches the empty string at certain positions: `Lookahead(inner)` where the rest of the text begins with
+`inner`, `Lookbehind(inner)` where the text so far ends with `inner`. All other assertions are written with these two:
 
     \\A, and ^              (?<!.)       nothing comes before
     \\Z                     (?!.)        nothing comes after
@@ -13,7 +13,7 @@ The languages stay regular. Most patterns have assertions only at their ends, wh
 
     (?=a)b  is  b & a.*        (?!a)b  is  b - a.*        b(?<=a)  is  b & .*a        ^ first and \\Z last are nothing
 
-`simplified` does that; `automata.assertions.lookaround` handles the rest.
+`simplified` makes these replacements; `automata.assertions.lookaround` handles all other cases.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The characters of an expression in classes: characters that no set of the expression tells apart.
 
-Automata over characters (`automata.assertions.lookaround`) have an arc for a class in place of one for each of a
-million characters. Labels are classes of their own, after those of characters.
+Automata over characters (`automata.assertions.lookaround`) have one arc for a class instead of one for each of a
+million characters. Each label is a class of its own, after the classes of characters.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@
     largest         the innermost part with more leaves than allowed
     responsible     the innermost part that explodes, found by trying parts one at a time, for half a second at most
 
-States explode where parts meet (in `(a|b)*a(a|b){60}` no single part does), so a concatenation is narrowed from both
-ends as long as the rest explodes.
+The number of states often explodes only in a combination of parts (as in `(a|b)*a(a|b){60}`, where no single part
+explodes). So a concatenation is narrowed from both ends as long as the rest explodes.
 
 A trial with the limits of the compilation takes as long as the compilation. So parts are found by trials with small
-limits, and of those found, from the inside out, the first that passes the limits themselves is named.
+limits. Of the parts found, from the inside out, the first that exceeds the real limits is named.
 """
 
 from __future__ import annotations

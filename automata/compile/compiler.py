@@ -1,20 +1,20 @@
 """From an expression to its minimal byte automaton.
 
-The NFA has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata are
-built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where arcs
-over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`native/automata/product.h`);
-lists of strings and substrings of a text have constructions of their own (`native/automata/word_list.h`,
-`automata.compile.substring`).
+The NFA has arcs over byte ranges. The ends of the ranges divide the 256 bytes into intervals whose bytes no arc tells
+apart, and automata are built over these intervals instead of bytes. A pattern with `[^"]` has some twenty intervals, so
+automata stay small where there would be hundreds of arcs over bytes. Intersection and difference are products of arcs
+over bytes (`native/automata/product.h`); lists of strings and substrings of a text have constructions of their own
+(`native/automata/word_list.h`, `automata.compile.substring`).
 
 An expression with assertions cannot be laid out part by part: the layout stops at the first assertion, and the text
-that it belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
+that it belongs to is resolved as a whole (`automata.assertions`). Expressions without assertions pay nothing for this.
 
-Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
-smallest part of the expression that has too many on its own (`automata.compile.blame`).
+Every step has limits and can be stopped (`automata.limits`). If there are too many states, the error names the smallest
+part of the expression that has too many on its own (`automata.compile.blame`).
 
-Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization, which took
-a quarter of the time from pattern to token tables for quoted text, and a third for a JSON object. The tests compare
-with it.
+Rejected: one arc for each byte (twenty times as many arcs for free text); OpenFst for determinization and minimization,
+which took a quarter of the time from pattern to token tables for quoted text, and a third for a JSON object. The tests
+compare with OpenFst.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from automata.expressions import (
 )
 from automata.limits import Limits, Work, current_work
 
-# Limits of a trial that looks for the part that explodes, and seconds to confirm that it does.
+# Limits of a trial that looks for the part that becomes too large, and the seconds to confirm it.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
 _CONFIRMING_SECONDS = 0.2
-# At this depth of intersections, differences and complements the innermost are compiled first.
+# From this depth of nested intersections, differences and complements, the innermost are compiled first.
 _MAX_DEPTH = 50
-# The expressions whose operands are texts of their own.
+# The expressions whose operands match whole texts.
 _OF_TEXTS = Intersection | Difference | Complement | Transduction
 
 
@@ -64,13 +64,13 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
 
     Args:
         expr: the language.
-        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        work: the limits of the compilation, and the means to stop it; by default, those of the current compilation.
 
     Raises:
-        LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
+        LimitExceeded: a limit was exceeded; the message names the limit, the amount and the part of the expression.
         Cancelled: another thread cancelled the compilation.
-        ExpressionError: raw bytes stand beside assertions.
-        TypeError: it is not an expression; the message says what makes one.
+        ExpressionError: the expression combines raw bytes with assertions.
+        TypeError: `expr` is not an expression; the message says how to make one.
     """
     if not isinstance(expr, Expr):
         raise wrong_type("an expression", expr)
@@ -91,8 +91,8 @@ class Compiler:
         """Start with nothing compiled.
 
         Args:
-            work: the limits, and how it is stopped.
-            blames: whether errors name the part of the expression, which takes more time.
+            work: the limits of the compilation, and the means to stop it.
+            blames: whether errors name the part of the expression that is too large; finding it takes more time.
         """
         self.work = work
         self.blames = blames
@@ -101,7 +101,7 @@ class Compiler:
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
-        """Compile an expression that is a text of its own."""
+        """Compile an expression whose matches are whole texts."""
         if self.resolved and expr in self.resolved:
             return self.resolved[expr]
         try:
@@ -114,7 +114,7 @@ class Compiler:
         """Compile a part of a text.
 
         Raises:
-            AssertionMet: it depends on the parts around it.
+            AssertionMet: the part depends on the parts around it.
         """
         automaton = self.done.get(expr)
         if automaton is None:
@@ -138,7 +138,7 @@ class Compiler:
             raise LimitExceeded(f"assertions are nested too deeply in {excerpt(expr)}") from None
 
     def compile_innermost_first(self, expr: Expr) -> None:
-        """Compile all operands within an expression, so that no nesting is too deep."""
+        """Compile all operands within an expression, innermost first, so that no nesting is too deep."""
         found: list[Expr] = []
         stack = [expr]
         while stack:
@@ -149,7 +149,7 @@ class Compiler:
             self.compile(node)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
-        """Construct the automaton of an expression that was not met before."""
+        """Construct the automaton of an expression that has not been compiled yet."""
         if isinstance(expr, Intersection | Difference):
             operands = self.operands(expr)
             return self.made(expr, lambda: combination(operands, self.work))
@@ -185,7 +185,7 @@ class Compiler:
         return [Operand(self.compile(first), False), *reversed(found)]
 
     def image(self, expr: Transduction, inner: ByteAutomaton) -> ByteAutomaton:
-        """Compile a transduction of a language that is compiled."""
+        """Compile a transduction of a compiled language."""
 
         def constructed() -> ByteAutomaton:
             image = composed(tables_of(inner), expr.transducer, self.work)
@@ -198,10 +198,10 @@ class Compiler:
         return self.made(expr, lambda: determinized(fragment, self.work))
 
     def made(self, expr: Expr, construct: Callable[[], ByteAutomaton]) -> ByteAutomaton:
-        """Return what a construction makes of an expression.
+        """Run a construction for an expression, and return its result.
 
         Raises:
-            LimitExceeded: the construction has passed a limit; the message names the part of the expression.
+            LimitExceeded: the construction exceeded a limit; the message names the part of the expression.
         """
         try:
             return construct()
@@ -216,7 +216,7 @@ class Compiler:
             raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
 
     def explodes(self, expr: Expr, limits: Limits) -> bool:
-        """Return whether an expression passes some limits."""
+        """Return whether compiling an expression exceeds the given limits."""
         try:
             Compiler(Work(limits, self.work.cancellation), blames=False).compile(expr)
         except LimitExceeded:
@@ -225,7 +225,7 @@ class Compiler:
 
 
 def least_length(expr: Expr) -> int:
-    """Return a lower bound of the number of bytes of every text."""
+    """Return a lower bound on the length in bytes of every text."""
     known: dict[int, int] = {}
     stack = [expr]
     while stack:

@@ -1,7 +1,7 @@
-"""Automata composed with transducers: the images of languages.
+"""Composition of automata with transducers: the images of languages.
 
-tables_of       a byte automaton as the tables that transducers are composed with
-composed        the NFA of what a transducer writes
+tables_of       a byte automaton as tables, for composition
+composed        the NFA of the texts that a transducer writes
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Minimal byte automata of an NFA and of two automata together: the constructions of the native core.
+"""Minimal byte automata from an NFA, or from two automata: the constructions of the native core.
 
     determinized        the minimal automaton of an NFA
     product             the intersection or the difference of two automata
-    combination         the intersection and the difference of several
+    combination         intersections and differences of several automata
     word_list           the minimal automaton of a list of words
 
-The limit of states is raised for automata that were made before (`Work.max_states`).
+The limit on states is raised for automata that were made before (`Work.max_states`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def determinized(fragment: NfaBuilder, work: Work) -> ByteAutomaton:
 def product(left: ByteAutomaton, right: ByteAutomaton, work: Work, *, difference: bool) -> ByteAutomaton:
     """Intersect two automata, or subtract the right one from the left one.
 
-    Raises: as `determinized`.
+    Raises: as for `determinized`.
     """
     if left.is_empty or right.is_empty:
         return left if difference or left.is_empty else right
@@ -64,7 +64,7 @@ def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
     States multiply, so the two smallest automata are combined first, over and over. Where that makes an automaton that
     is too large before all have been combined, the first one may leave less of it: then they are combined in order.
 
-    Raises: as `determinized`.
+    Raises: as for `determinized`.
     """
     labels = {label for operand in operands for label in operand.automaton.labels}
     if len(operands) > 2:
@@ -106,7 +106,7 @@ def _all_texts(labels: set[str]) -> ByteAutomaton:
 def word_list(words: tuple[bytes, ...], work: Work) -> ByteAutomaton:
     """Build the minimal automaton of words that ascend and differ.
 
-    Raises: as `determinized`.
+    Raises: as for `determinized`.
     """
     return ByteAutomaton(_native.word_list(words, DENSE_BYTES, work.budget))
 

@@ -1,10 +1,10 @@
-"""An automaton's arcs as expressions, over characters where its language is text.
+"""An automaton's arcs as expressions, over characters if its language is text.
 
-    lifted(automaton)       for each state what leads to each other state: sets of characters, or of bytes, and labels
+    lifted(automaton)       for each state, the expression to each other state: sets of characters or bytes, and labels
 
-In a language of text, the rest of a text shows whether a prefix ends inside a character; so a state of the minimal
-automaton is inside characters or is not, for all prefixes that lead to it. States inside are left out, and the bytes
-through them become ranges of characters again: the inverse of `automata.expressions.utf8`.
+In a language of text, the rest of a text shows whether a prefix ends inside a character. So each state of the minimal
+automaton is either inside a character for all prefixes that lead to it, or for none. The states inside characters are
+left out, and the bytes through them become ranges of characters: the inverse of `automata.expressions.utf8`.
 """
 
 from __future__ import annotations

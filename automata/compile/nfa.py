@@ -212,7 +212,7 @@ class ThompsonConstruction:
     def lay(self, expr: Expr) -> NfaBuilder:
         """Lay out an expression.
 
-        Raises: as `append`.
+        Raises: as for `append`.
         """
         self.append(expr, 0, 1)
         return self.fragment

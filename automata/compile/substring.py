@@ -1,12 +1,12 @@
-"""The NFA of all substrings of a text, linear in the text, by its suffix automaton
+"""The NFA of all substrings of a text, of size linear in the text, from its suffix automaton
 (`native/automata/suffix_automaton.h`).
 
-    chunk     what a substring does not cut: a character, or a word
+    chunk     a part that a substring may not cut: a character, or a word
 
-A substring is text, so it begins and ends between characters. By words it also cuts no word in two: neither of its ends
-lies between two word characters, which are letters, numbers and marks of any script and the underscore. So a chunk is a
-run of word characters or one other character, and `new York` has the substrings `new`, ` `, `York`, `new `, ` York` and
-`new York`, and the empty one.
+A substring is text, so it begins and ends between characters. With `words` it also does not cut a word in two: neither
+of its ends is between two word characters, which are letters, numbers and marks of any script and the underscore. So a
+chunk is a run of word characters or one other character, and the substrings of `new York` are `new`, ` `, `York`,
+`new `, ` York`, `new York` and the empty text.
 
 Rejected: bytes as chunks, without the transitions that begin inside a character (correct and simpler, but not for
 words); a union of all suffixes (quadratic).
@@ -29,9 +29,9 @@ def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
     """Build the NFA of the substrings of a text.
 
     Raises:
-        LimitExceeded: the text is so long that the construction takes too much memory, or too long.
+        LimitExceeded: the text is so long that the construction takes too much memory or time.
         Cancelled: the compilation was cancelled.
-        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+        UnicodeEncodeError: the text has a lone surrogate, which UTF-8 cannot encode.
     """
     data = text.encode()
     numbers, chunks = _words(text) if words else _characters(text)

@@ -1,8 +1,8 @@
 """CountedByteAutomaton: a deterministic automaton over bytes with one counter, for repetitions with large bounds.
 
-`[^"]{0,100000}` written out is 800,000 states; as a loop with a counter it is eight and a number. So an automaton may
-have a register, which holds the number of rounds of the loop that the text is in. An arc has a guard, an interval that
-must contain the register, and an action: add a number to the register, or set it.
+Written out, `[^"]{0,100000}` has 800,000 states; as a loop with a counter it has eight states and a number. So an
+automaton may have a register, which holds how many rounds of the current loop the text has started. An arc has a guard,
+an interval that must contain the register, and an action: add a number to the register, or set it.
 
     which repetitions     `choose`, large ones                                      automata.counted.layout
     layout                each counted loop once, with marks enter, iterate, exit   CountingConstruction -> CountingNfa
@@ -10,25 +10,24 @@ must contain the register, and an action: add a number to the register, or set i
     subset construction   states inside loops share one count                       native/automata/counted/subsets.h
     minimization          symbols are triples of bytes, guard and action            native/automata/counted/compile.h
 
-The count is that of the round in which the last byte was read: it grows with the first byte of the next round and not
-with the last byte of this one, so whether a round has ended need not be known before it matters. Thus `(ab?){0,1000}`
-is deterministic. `(a|aa){0,1000}` is not: after `aa` it holds two counts. Several loops share the register as long as
-no text is inside two of them with different counts; outside of loops it is 0. Where two counts would be needed, the
-repetition with the smaller bound is written out, and the rest is tried again.
+The count is the number of the round in which the last byte was read. It grows with the first byte of the next round,
+not with the last byte of this one, so the automaton need not know that a round has ended before that matters. Thus
+`(ab?){0,1000}` is deterministic. `(a|aa){0,1000}` is not: after `aa` there are two possible counts. Several loops share
+the register as long as no text is inside two of them with different counts; outside of loops it is 0. If two counts
+would be needed, the repetition with the smaller bound is written out, and the construction is tried again.
 
-The register runs from 0 to R. From every state with every value that can occur in it some text leads to an end: a
-loop's inner expression can always be finished, repeated until the lower bound is reached, and left. After an
-intersection that does not hold, and guards are cut to the values from which an end is reached.
+The register runs from 0 to R. Every state, with every register value that can occur in it, can reach an end: a loop's
+inner expression can always be finished, repeated until the lower bound is reached, and left. This need not hold after
+an intersection, so guards are then restricted to the values from which an end can be reached.
 
     (Counting-set automata, Turoňová et al., OOPSLA 2020, hold many counts at a time; automata with counters and their
     determinism, Gelade, Gyssens & Martens, SIAM J. Comput. 41, 2012.)
 
-Counts inside of the rules of a bracketed language are another mechanism, `automata.visibly_pushdown.units`, which says
-why.
+Counts inside the rules of a bracketed language use another mechanism; `automata.visibly_pushdown.units` says why.
 
 Rejected: an automaton for each bound (memory grows with the bound); a register for each loop (the functions of tokens
-would have guards of several dimensions, and texts that need it are rare); counting sets (a state of unbounded size,
-which tensors do not hold).
+would have guards of several dimensions, and few texts need it); counting sets (the state is unbounded in size and does
+not fit in a tensor).
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class CountedByteAutomaton:
 
     @property
     def start(self) -> int:
-        """The state where every text begins, with 0 in the register; -1 where there is no state."""
+        """The state where every text begins, with 0 in the register; -1 if there is no state."""
         return self.tables.start
 
     @property
@@ -137,11 +136,11 @@ class CountedByteAutomaton:
 
     @cached_property
     def final_from(self) -> IntArray:
-        """`[Q]` int32, the least register value with which a text may end; -1 where it may not end."""
+        """`[Q]` int32, the least register value with which a text may end; -1 if it may not end."""
         return self.tables.final_from
 
     def step(self, state: int, register: int, byte: int) -> tuple[int, int] | None:
-        """Return the state and the register after a byte; None where there is no arc."""
+        """Return the state and the register after a byte; None if there is no arc."""
         return self.tables.step(state, register, byte)
 
     def accepts(self, text: str | bytes) -> bool:
@@ -150,7 +149,7 @@ class CountedByteAutomaton:
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
-    """Compile an expression with its large repetitions counted; return None where none can be counted.
+    """Compile an expression with its large repetitions counted; return None if none can be counted.
 
     Args:
         expr: the expression.
@@ -188,7 +187,7 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 def _deterministic(
     marked: CountingNfa, max_register: int, work: Work, *, is_product: bool
 ) -> CountedTables | tuple[int, int] | None:
-    """Return the minimal automaton of a layout; or two loops that would need different counts at once; or None where a
+    """Return the minimal automaton of a layout; or two loops that would need different counts at once; or None if a
     product has so many separate counts, or what surrounds the loops so many states, that counting gains nothing."""
     return _native.compile_counted(
         marked.ranges,

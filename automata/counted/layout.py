@@ -1,12 +1,12 @@
-"""Which repetitions a register counts, and their layout: a loop laid once, with marks where the count changes.
+"""Which repetitions a register counts, and their layout: a loop laid out once, with marks where the count changes.
 
     start --enter--> first   inner   last --exit--> end
                        ^---- iterate ----'
 
-A repetition is worth a register when writing it out takes many leaves. Of nested ones the one with the largest bound is
-counted and the others are written out. The larger side of an intersection may hold loops, and the left side of a
-difference; the other side is an automaton (`automata.counted.product`). Inside a complement all are written out.
-(`automata.counted` explains the marks.)
+A repetition is counted if writing it out would take many leaves. Of nested repetitions, the one with the largest bound
+is counted, and the others are written out. The larger side of an intersection and the left side of a difference may
+have counted loops; the other side is an automaton (`automata.counted.product`). Inside a complement, all repetitions
+are written out. (`automata.counted` explains the marks.)
 
 A repetition whose inner expression may be empty needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
 """
@@ -156,7 +156,7 @@ class CountingConstruction(ThompsonConstruction):
         """Lay out an expression.
 
         Raises:
-            LimitExceeded, Cancelled: as `ThompsonConstruction.lay`.
+            LimitExceeded, Cancelled: as for `ThompsonConstruction.lay`.
         """
         # What holds a loop is laid wherever it occurs: a copy of its automaton would have the loop written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}

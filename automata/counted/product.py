@@ -1,10 +1,10 @@
 """Intersection of an NFA with counted loops and a byte automaton.
 
 A state of the result is a pair of a state of the NFA and one of the automaton. A byte moves both; marks and epsilon
-arcs move the NFA alone, so loops remain loops (`native/automata/counted/product.h`).
+arcs move only the NFA, so loops remain loops (`native/automata/counted/product.h`).
 
-With some counts a pair may lead nowhere (`[ab]{500,900}` with `b*|a{9}`, after `aaaaaaaaa`), so its guards are cut to
-live values afterwards (`automata.counted`).
+With some counts, a pair may not lead to an end (`[ab]{500,900}` with `b*|a{9}`, after `aaaaaaaaa`). So guards are then
+restricted to the values from which an end can be reached (`automata.counted`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Expressions: what a language is, written down; `automata.compile` says how to recognize it.
+"""Expressions: they describe a language; `automata.compile` builds the automaton that recognizes it.
 
 ranges          sets of code points and of bytes
-base            Expr, what all expressions have; operators    the operators that it shares with automata
+base            Expr, the base class of expressions; operators    the operators that it shares with automata
 nodes           the kinds of expressions
 constructors    the functions that make expressions, in a light normal form
-extensions      ready-made languages on top of them: quoted_text, text_until, ...
+extensions      ready-made languages: quoted_text, text_until, ...
 printing        an expression as a regular expression
 utf8            the byte automaton of a set of characters
 """

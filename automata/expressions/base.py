@@ -1,9 +1,9 @@
-"""What all expressions have: hashing, comparison and operators.
+"""The base class of expressions: hashing, comparison and operators.
 
     Expr            the base class of the nodes (`automata.expressions.nodes`)
-    ExprFunctions   the methods that modules above this package define
+    ExprFunctions   the methods that higher-level modules define
 
-Nodes are immutable. Hashing and comparing them does not recurse, so that no nesting is too deep.
+Nodes are immutable. Hashing and comparing them does not recurse, so nesting may be arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _set = object.__setattr__
 
 
 class Expr(Operators["Expr | str | bytes", "Expr"]):
-    """A language of bytes. Operators take expressions and literal text: `+ | & - ~`, `repeat`, `star`, ...
+    """A language of bytes. The operators are `+ | & - ~`, `repeat`, `star`, ...; operands may also be literal text.
 
     Attributes:
-        size: how many leaves there are with repetitions written out; a measure of the work of compiling.
+        size: the number of leaves, with repetitions written out; a measure of the work of compiling the expression.
     """
 
     __slots__ = ("_hash", "size")
@@ -43,7 +43,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         raise AttributeError(f"{type(self).__name__} is immutable")
 
     def operands(self) -> tuple[Expr, ...]:
-        """Return the expressions that this one is made of, in order."""
+        """Return the direct parts of this expression, in order."""
         return ()
 
     def __hash__(self) -> int:
@@ -61,7 +61,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        # Most that are compared are of different types, which takes less time to see than a hash.
+        # Most compared expressions differ in type, and comparing types takes less time than hashing.
         return type(self) is type(other) and hash(self) == hash(other) and _equal(self, other)
 
     def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
@@ -75,11 +75,11 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         return self.functions.to_pattern(self)
 
     def weighted(self, cost: float, semiring: Semiring = "tropical") -> Expr:
-        """Return the same texts, each at an additional cost; less than 0 makes them preferred.
+        """Return the same texts, each at an additional cost; a negative cost makes them preferred.
 
         Args:
-            cost: what is subtracted from the score of every text, a negative logarithm of a probability.
-            semiring: what a text costs that several alternatives allow: "tropical" for the least cost of one of them,
+            cost: the amount subtracted from the score of every text, such as the negative logarithm of a probability.
+            semiring: the cost of a text that several alternatives allow: "tropical" for the least of their costs,
                 "log" for the negative logarithm of the sum of their probabilities.
 
         Raises:
@@ -90,10 +90,10 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
     def __get_pydantic_json_schema__(
         self, core_schema: object, handler: Callable[[object], dict[str, object]]
     ) -> dict[str, object]:
-        """Return the schema of text that `Annotated[str, expr]` holds, which Pydantic asks for.
+        """Return the JSON Schema of `Annotated[str, expr]`; Pydantic calls this.
 
         Raises:
-            UnsupportedSchema: it stands beside another type than str.
+            UnsupportedSchema: the annotated type is not str.
         """
         schema = handler(core_schema)
         if schema.get("type") != "string":
@@ -112,17 +112,17 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
 
         Raises:
             LimitExceeded: the automaton is too large.
-            TextNotAllowed, ValueError: as `ByteAutomaton.draw`.
+            TextNotAllowed, ValueError: as for `ByteAutomaton.draw`.
         """
         return self.functions.draw(self, title, around, radius, path)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the pattern, and a picture of the automaton if it is soon compiled."""
+        """Return what a notebook shows: the pattern, and a picture of the automaton if it compiles quickly."""
         return self.functions.to_html(self)
 
 
 class ExprFunctions(NamedTuple):
-    """The methods of expressions that modules above this one define and register (`automata.algebra.operations`)."""
+    """The methods of expressions that higher-level modules define and register (`automata.algebra.operations`)."""
 
     to_pattern: Callable[[Expr], str]
     draw: Callable[[Expr, str | None, int | None, int, str | bytes | None], Drawing]

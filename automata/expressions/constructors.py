@@ -1,9 +1,9 @@
 """The functions that make expressions.
 
-They keep a light normal form (flat concatenations and alternations, merged literals, no neutral elements), so that
-expressions written in different ways are often equal, and equal ones compile once.
+They keep expressions in a light normal form (flat concatenations and alternations, merged literals, no neutral
+elements). So expressions written in different ways are often equal, and equal ones are compiled once.
 
-A string is literal text in all of them; only `automata.pattern.parse` reads patterns.
+In all of these functions a string is literal text; only `automata.pattern.parse` reads patterns.
 
 Rejected: simplification beyond the normal form (determinization does it exactly).
 """
@@ -46,12 +46,12 @@ EPSILON: Expr = Literal(b"")
 
 
 def is_epsilon(expr: Expr) -> bool:
-    """Return whether the expression is written as the empty string."""
+    """Return whether the expression is the node for the empty string (not whether its language is {""})."""
     return type(expr) is Literal and not expr.value
 
 
 def is_empty(expr: Expr) -> bool:
-    """Return whether the expression is written as the empty language."""
+    """Return whether the expression is the node for the empty language (not whether its language has no texts)."""
     return type(expr) is Alternation and not expr.parts
 
 
@@ -59,8 +59,8 @@ def literal(value: str | bytes) -> Expr:
     """Return the language of exactly this text (in UTF-8) or these bytes.
 
     Raises:
-        TypeError: it is neither text nor bytes.
-        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+        TypeError: the argument is neither text nor bytes.
+        UnicodeEncodeError: the text has a lone surrogate, which UTF-8 cannot encode.
     """
     text = text_bytes(value)
     return _OF_BYTE[text[0]] if len(text) == 1 else Literal(text)
@@ -71,11 +71,11 @@ _OF_BYTE = tuple([Literal(bytes([byte])) for byte in range(256)])
 
 
 def strings(values: Iterable[str | bytes]) -> Expr:
-    """Return the language of some strings, in UTF-8 where they are text; without any it is the empty language.
+    """Return the language of the given strings; text is encoded in UTF-8. Without strings it is the empty language.
 
     Raises:
-        TypeError: one string in place of several, or a value that is neither text nor bytes.
-        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+        TypeError: the argument is a single string, or has a value that is neither text nor bytes.
+        UnicodeEncodeError: a text has a lone surrogate, which UTF-8 cannot encode.
     """
     if isinstance(values, str | bytes):
         raise TypeError("expected several strings, not one: literal(...) makes a text of it")
@@ -113,11 +113,11 @@ def _compared(value: Expr | str | bytes) -> Expr:
 
 
 def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
-    """Return one character of a set. Surrogates are not characters and are left out.
+    """Return the language of any one character of a set. Surrogates are not characters and are left out.
 
     Args:
         items: strings of characters, and ranges of code points, both ends included.
-        negated: whether the set holds all other characters.
+        negated: whether the set contains all other characters instead.
     """
     pairs: list[tuple[int, int]] = []
     for item in items:
@@ -127,7 +127,7 @@ def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
 
 
 def char_ranges(ranges: Ranges) -> Expr:
-    """Return one character of a set of code points, which is normalized and holds no surrogate."""
+    """Return the language of any one character of a set of code points, which is normalized and has no surrogates."""
     if not ranges:
         return EMPTY
     low, high = ranges[0]
@@ -137,10 +137,10 @@ def char_ranges(ranges: Ranges) -> Expr:
 
 
 def byte_set(values: Iterable[int]) -> Expr:
-    """Return one raw byte of a set.
+    """Return the language of any one raw byte of a set.
 
     Raises:
-        ValueError: a value outside 0..255.
+        ValueError: a value is outside 0..255.
     """
     ranges = rg.from_sorted(sorted(set(values)))
     if ranges and (ranges[0][0] < 0 or ranges[-1][1] > 255):
@@ -149,14 +149,14 @@ def byte_set(values: Iterable[int]) -> Expr:
 
 
 def byte_ranges(ranges: Ranges) -> Expr:
-    """Return one raw byte of a set, which is normalized."""
+    """Return the language of any one raw byte of a set, which is normalized."""
     if not ranges:
         return EMPTY
     return Literal(bytes([ranges[0][0]])) if ranges[0][0] == ranges[-1][1] else ByteSet(ranges)
 
 
 def concat(*parts: Expr | str | bytes) -> Expr:
-    """Return one part after the other; without parts it is the empty string."""
+    """Concatenate the parts in order; without parts the result is the empty string."""
     flat: list[Expr] = []
     before = b""  # the literal at the end of `flat`
     for part in parts:
@@ -182,7 +182,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
 
 
 def alternation(*parts: Expr | str | bytes) -> Expr:
-    """Return any one of the parts; without parts it is the empty language."""
+    """Return the union of the parts; without parts the result is the empty language."""
     if len(parts) == 1:
         return _expr(parts[0])
     flat: list[Expr] = []
@@ -201,10 +201,10 @@ _MOST_REPEATED = 1 << 63
 
 
 def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
-    """Repeat `inner` between `low` and `high` times; `high` None means no bound.
+    """Repeat `inner` between `low` and `high` times; None for `high` means no upper bound.
 
     Raises:
-        ValueError: a negative bound, or an upper bound below the lower one.
+        ValueError: a bound is negative, or the upper bound is below the lower one.
     """
     expr = _expr(inner)
     if low < 0 or (high is not None and high < low):
@@ -240,7 +240,7 @@ def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
 
 
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
-    """Return what is in both."""
+    """Return the texts that are in both."""
     a, b = _compared(left), _compared(right)
     if is_empty(a) or is_empty(b):
         return EMPTY
@@ -250,7 +250,7 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
-    """Return what is in `left` and not in `right`."""
+    """Return the texts that are in `left` and not in `right`."""
     a, b = _compared(left), _compared(right)
     if is_empty(a) or a == b:
         return EMPTY
@@ -260,17 +260,17 @@ def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 
 def complement(inner: Expr | str | bytes) -> Expr:
-    """Return every text (sequence of UTF-8 characters) that is not in `inner`."""
+    """Return all texts (sequences of UTF-8 characters) that are not in `inner`."""
     return Complement(_compared(inner))
 
 
 def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
-    """Return the empty string where the rest of the text begins with `inner` (or, negated, where it does not)."""
+    """Match the empty string where the rest of the text begins with `inner` (or, negated, where it does not)."""
     return _assertion(Lookahead, _expr(inner), negated)
 
 
 def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
-    """Return the empty string where the text so far ends with `inner` (or, negated, where it does not)."""
+    """Match the empty string where the text so far ends with `inner` (or, negated, where it does not)."""
     return _assertion(Lookbehind, _expr(inner), negated)
 
 
@@ -283,17 +283,17 @@ def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: b
 
 
 def whole(inner: Expr | str | bytes) -> Expr:
-    """Return the same as a text of its own: assertions in it see what it matches and nothing around it."""
+    """Return the same language, isolated: assertions in `inner` see only what `inner` matches and nothing around it."""
     return Difference(_expr(inner), EMPTY)
 
 
 def acceptor(tables: AcceptorTables) -> Expr:
-    """Return what an automaton accepts."""
+    """Return the language that an automaton accepts."""
     return Acceptor(tables) if len(tables.arcs) or len(tables.epsilon) else EMPTY
 
 
 def transduction(inner: Expr | str | bytes, transducer: TransducerTables) -> Expr:
-    """Return what a transducer can write where it reads a text of `inner`; a string is literal text."""
+    """Return the texts that a transducer can write when it reads a text of `inner`; a string is literal text."""
     expr = _expr(inner)
     return expr if is_empty(expr) else Transduction(expr, transducer)
 
@@ -321,7 +321,7 @@ TEXT_END: Expr = Lookahead(ANY_CHAR, True)
 
 
 def call(name: str) -> Expr:
-    """Return a text of the rule of this name, within a grammar (`automata.pushdown.grammar`)."""
+    """Return a call of the rule with this name, for use in a grammar (`automata.pushdown.grammar`)."""
     return Call(name)
 
 

@@ -2,16 +2,16 @@
 
     quoted_text                 a string in double quotes with backslash escapes
     unquoted_text               a plain YAML scalar on one line
-    text_until                  any text up to the first place where a stop phrase ends
+    text_until                  any text up to the end of the first occurrence of a stop phrase
     substring_of                any substring of a text, of whole characters or of whole words
     delimited_list              items of one kind with a delimiter between them
     delimited_subsequence_of    some items of a list, in order, with a delimiter between them
     token                       one token of a named set, whatever text it writes
     text_token, paragraph_token, image      the sets that the paper names
 
-In patterns they are groups with names in capitals, `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). Strings given to them
-are literal text. All but the last two rows are languages of text like any other, and cross token boundaries wherever a
-vocabulary puts them. The last two are labels (`automata.expressions.Label`): symbols that stand for whole tokens, and
+In patterns they are groups with names in capitals, such as `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). String
+arguments are literal text. All rows but the last two are ordinary languages of text, and token boundaries may fall
+anywhere in them. The last two rows are labels (`automata.expressions.Label`): symbols that stand for whole tokens, and
 become sets of token ids when an automaton is compiled over a vocabulary (`tokenfst.finite.terminals`).
 """
 
@@ -49,7 +49,7 @@ _YAML_INDICATORS = ",[]{}#&*!|>'\"%@`-?:"
 
 @cache
 def quoted_text() -> Expr:
-    """Return a string in double quotes with backslash escapes: exactly the strings of JSON (RFC 8259, section 7)."""
+    """Return strings in double quotes with backslash escapes: exactly the strings of JSON (RFC 8259, section 7)."""
     plain = char_set('"\\', (0, 0x1F), negated=True)
     hexadecimal = char_set((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
     escape = "\\" + (char_set('"\\/bfnrt') | concat("u", repeat(hexadecimal, 4, 4)))
@@ -58,9 +58,9 @@ def quoted_text() -> Expr:
 
 @cache
 def unquoted_text() -> Expr:
-    """Return a plain YAML scalar on one line, as the value of a key or an item of a list without brackets (YAML 1.2.2,
-    production [133], `ns-plain-one-line` in the context `flow-out`), with spaces as the only blanks: readers differ
-    about tabs."""
+    """Return plain YAML scalars on one line, as the value of a key or an item of a list without brackets (YAML 1.2.2,
+    production [133], `ns-plain-one-line` in the context `flow-out`). Spaces are the only blanks, because YAML readers
+    differ in how they treat tabs."""
     visible = char_set(*_YAML_VISIBLE)
     line = visible + ((visible | " ").star() + visible).optional()
     begins = ((visible - char_set(_YAML_INDICATORS)) | char_set("-?:") + visible) + ANY_TEXT
@@ -70,36 +70,37 @@ def unquoted_text() -> Expr:
 
 
 def text_until(stop: Expr | str) -> Expr:
-    """Return any text that ends in `stop` and in which no occurrence of `stop` ends earlier."""
+    """Return all texts that end with `stop` and in which no occurrence of `stop` ends earlier."""
     ends = ANY_TEXT + stop
     return ends - (ends + ANY_CHAR + ANY_TEXT)
 
 
 def substring_of(text: str, *, words: bool = False) -> Expr:
-    """Return any substring of a text, the empty one included; compiling it takes time and memory linear in the text.
+    """Return all substrings of a text, including the empty one. Compilation takes time and memory linear in the length
+    of the text.
 
     Args:
         text: the text; substrings begin and end between its characters.
-        words: whether they may also cut no word in two: runs of letters, numbers and marks of any script and the
-            underscore are words.
+        words: whether to leave out substrings that cut a word in two. A word is a run of letters, numbers and marks of
+            any script, and underscores.
     """
     return Substring(text, words) if text else EPSILON
 
 
 def delimited_list(item: Expr | str, delimiter: Expr | str) -> Expr:
-    """Return one item or more, with the delimiter between them."""
+    """Return lists of one or more items, with the delimiter between them."""
     return concat(item, repeat(concat(delimiter, item), 0))
 
 
 def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str) -> Expr:
-    """Return at least one of the items, each at most once and in the order of the list, with the delimiter between
+    """Return lists of at least one of the items, each at most once and in the given order, with the delimiter between
     them.
 
-    The expression has n log n items: a subsequence begins in the first half, and then some of the second half may
-    follow, or it lies in the second half.
+    The expression has n log n items: a subsequence either begins in the first half, with or without items of the second
+    half after it, or lies in the second half.
 
     Raises:
-        ValueError: no items.
+        ValueError: there are no items.
     """
     if not items:
         raise ValueError("a subsequence needs at least one item")
@@ -114,8 +115,8 @@ def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str)
 
 
 def token(name: str) -> Expr:
-    """Return one token of a set that the vocabulary, or the caller of the compilation, knows by this name: a special
-    token by its own name, such as `<tool_call>`, or one of several."""
+    """Return one token of the set with this name, which the vocabulary or the caller of the compilation defines. The
+    name of a special token, such as `<tool_call>`, stands for that token."""
     return Label(name)
 
 
@@ -130,6 +131,6 @@ def paragraph_token() -> Expr:
 
 
 def image() -> Expr:
-    """Return one image token, of a model that writes images; the caller of the compilation says which tokens these
-    are."""
+    """Return one image token of a model that writes images; the caller of the compilation says which tokens are image
+    tokens."""
     return Label(IMAGE)

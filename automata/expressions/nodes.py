@@ -4,34 +4,34 @@
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
     Strings(values)                  any one of a list of byte strings
-    Substring(text, words)           any substring of a text, or any that cuts no word
+    Substring(text, words)           any substring of a text; with `words`, any that does not cut a word in two
     Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
-    Label(name)                      one symbol beyond the bytes, which stands for a named set of tokens
-    Acceptor(tables)                 what a given automaton accepts, perhaps with weights
-    Concatenation(parts)             one part after the other
+    Label(name)                      one symbol other than a byte, which stands for a named set of tokens
+    Acceptor(tables)                 the texts that a given automaton accepts, possibly with weights
+    Concatenation(parts)             the parts in order
     Alternation(parts)               any one of the parts; without parts it is the empty language
-    Repetition(inner, low, high)     between `low` and `high` times; `high` None means no bound
-    Intersection(left, right)        in both
-    Difference(left, right)          in `left` and not in `right`
-    Complement(inner)                every text (sequence of UTF-8 characters) that is not in `inner`
-    Transduction(inner, transducer)  what a transducer can write where it reads a text of `inner`
-    Weighted(inner, cost, semiring)  `inner`, each text at an additional cost
-    Lookahead(inner, negated)        the empty string, where `inner` matches (or not) what comes next in the text
-    Lookbehind(inner, negated)       the empty string, where `inner` matches (or not) what came last in the text
+    Repetition(inner, low, high)     between `low` and `high` times; None for `high` means no upper bound
+    Intersection(left, right)        the texts in both
+    Difference(left, right)          the texts in `left` and not in `right`
+    Complement(inner)                all texts (sequences of UTF-8 characters) that are not in `inner`
+    Transduction(inner, transducer)  the texts that a transducer can write when it reads a text of `inner`
+    Weighted(inner, cost, semiring)  `inner`, with each text at an additional cost
+    Lookahead(inner, negated)        the empty string, where the rest of the text begins (or not) with `inner`
+    Lookbehind(inner, negated)       the empty string, where the text so far ends (or not) with `inner`
 
-Only `automata.expressions.constructors` makes nodes, so that they are in normal form.
+Only `automata.expressions.constructors` makes nodes, so all nodes are in normal form.
 
-The last two are assertions: what they allow depends on the text around them, so an expression that holds one is a
-language only as a whole. The whole ends at the operands of intersection, difference, complement and transduction, which
-are texts of their own. `automata.assertions` resolves them.
+The last two are assertions. They depend on the text around them, so an expression with assertions describes a language
+only as a whole text. The operands of intersection, difference, complement and transduction are whole texts in this
+sense: assertions in them see nothing outside. `automata.assertions` resolves assertions.
 
-Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
-model write half a character. `ANY_BYTES - a` is the other complement.
+Complement is relative to text and not to all byte strings, because constraints are about text: `~a` must not let a
+model write half a character. `ANY_BYTES - a` is the complement relative to all byte strings.
 
 An automaton or a transducer in an expression is an array of arcs, compared and hashed by its contents
-(`automata.acceptor_tables`, `automata.transducer_tables`). These nodes cannot be printed as a pattern. Weights mean
-something only where the language as a whole is compiled with them (`automata.weighted`); every other construction
-refuses them.
+(`automata.acceptor_tables`, `automata.transducer_tables`). These nodes cannot be printed as a pattern. Weights have a
+meaning only if the language as a whole is compiled with them (`automata.weighted`); all other constructions refuse
+them.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ class ByteSet(_OfRanges):
 
 
 class Strings(Expr):
-    """Any one of some byte strings, which ascend and differ; made by `strings`.
+    """Any one of some byte strings, which are distinct and in ascending order; made by `strings`.
 
-    Its size is their number, which is nearer to the size of the automaton of a list than its bytes are.
+    Its size is the number of strings, because the automaton of a list is closer in size to that number than to the
+    number of bytes.
     """
 
     __slots__ = ("values",)
@@ -97,8 +98,8 @@ class Strings(Expr):
 
 
 class Substring(Expr):
-    """Any substring of a text, the empty one included; with `words`, any that cuts no word in two
-    (`automata.compile.substring` says what a word is)."""
+    """Any substring of a text, including the empty one; with `words`, any that does not cut a word in two
+    (`automata.compile.substring` defines words)."""
 
     __slots__ = ("text", "words")
     __match_args__ = ("text", "words")
@@ -112,7 +113,7 @@ class Substring(Expr):
 
 
 class Acceptor(Expr):
-    """What an automaton accepts, at the costs of its arcs where it has weights."""
+    """The texts that an automaton accepts, at the costs of its arcs if it has weights."""
 
     __slots__ = ("tables",)
     __match_args__ = ("tables",)
@@ -134,13 +135,13 @@ class _OfName(Expr):
 
 
 class Label(_OfName):
-    """One symbol beyond the bytes, known by its name; over a vocabulary it stands for a set of tokens."""
+    """One symbol other than a byte, with a name; over a vocabulary it stands for a set of tokens."""
 
     __slots__ = ()
 
 
 class Call(_OfName):
-    """A text of a rule, known by its name; only within a grammar's rules."""
+    """A text of the rule with this name; only within a grammar's rules."""
 
     __slots__ = ()
 
@@ -171,7 +172,7 @@ class Alternation(_OfParts):
 
 
 class Repetition(Expr):
-    """`inner` between `low` and `high` times; `high` None means no bound."""
+    """`inner` between `low` and `high` times; None for `high` means no upper bound."""
 
     __slots__ = ("high", "inner", "low")
     __match_args__ = ("inner", "low", "high")
@@ -205,19 +206,19 @@ class _OfTwo(Expr):
 
 
 class Intersection(_OfTwo):
-    """What is in both."""
+    """The texts that are in both."""
 
     __slots__ = ()
 
 
 class Difference(_OfTwo):
-    """What is in `left` and not in `right`."""
+    """The texts that are in `left` and not in `right`."""
 
     __slots__ = ()
 
 
 class Complement(Expr):
-    """Every text that is not in `inner`."""
+    """All texts that are not in `inner`."""
 
     __slots__ = ("inner",)
     __match_args__ = ("inner",)
@@ -232,7 +233,7 @@ class Complement(Expr):
 
 
 class Transduction(Expr):
-    """What a transducer can write where it reads a text of `inner`."""
+    """The texts that a transducer can write when it reads a text of `inner`."""
 
     __slots__ = ("inner", "transducer")
     __match_args__ = ("inner", "transducer")
@@ -283,19 +284,19 @@ class _Assertion(Expr):
 
 
 class Lookahead(_Assertion):
-    """The empty string, where what follows in the text begins with `inner`, or where it does not."""
+    """The empty string, where the rest of the text begins with `inner` (or, negated, where it does not)."""
 
     __slots__ = ()
 
 
 class Lookbehind(_Assertion):
-    """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
+    """The empty string, where the text so far ends with `inner` (or, negated, where it does not)."""
 
     __slots__ = ()
 
 
 def is_weighted(expr: Expr) -> bool:
-    """Return whether an expression has weights, apart from those of its operands."""
+    """Return whether an expression has weights of its own, apart from those of its operands."""
     match expr:
         case Acceptor(automaton) | Transduction(_, automaton):
             return automaton.costs is not None

@@ -3,8 +3,8 @@
     Operations      the functions behind the operators of one class
     Operators       the operators, as a base class
 
-An operator makes a new object of its class, so its function is defined above the class. The module that defines the
-functions registers them with the class: `automata.expressions.constructors` for expressions, and
+An operator returns a new object of its class, so its function is defined in a module that imports the class. That
+module registers the functions with the class: `automata.expressions.constructors` for expressions, and
 `automata.algebra.operations` for automata.
 """
 
@@ -21,7 +21,8 @@ class Operations(NamedTuple):
     """The functions behind the operators of a class.
 
     Attributes:
-        operands: the types that stand beside an operator; others may define the operator themselves.
+        operands: the types that an operator accepts as the other operand; other types may define the operator
+            themselves.
     """
 
     operands: tuple[type, ...]
@@ -34,7 +35,7 @@ class Operations(NamedTuple):
 
 
 class Operators(Generic[Operand, Result]):
-    """A language that operators combine with operands, into results."""
+    """The base class of languages that have operators; `Operand` is what an operator accepts, `Result` its result."""
 
     __slots__ = ()
     operations: ClassVar[Operations]
@@ -73,22 +74,22 @@ class Operators(Generic[Operand, Result]):
         return complement
 
     def repeat(self, low: int, high: int | None) -> Result:
-        """Repeat between `low` and `high` times; `high` None means no bound.
+        """Repeat between `low` and `high` times; None for `high` means no upper bound.
 
         Raises:
-            ValueError: a negative bound, or an upper bound below the lower one.
+            ValueError: a bound is negative, or the upper bound is below the lower one.
         """
         repeated: Result = self.operations.repetition(self, low, high)
         return repeated
 
     def star(self) -> Result:
-        """Repeat any number of times, or not at all."""
+        """Repeat zero or more times."""
         return self.repeat(0, None)
 
     def plus(self) -> Result:
-        """Repeat at least once."""
+        """Repeat one or more times."""
         return self.repeat(1, None)
 
     def optional(self) -> Result:
-        """Allow the empty text as well."""
+        """Allow the empty text too."""
         return self.repeat(0, 1)

@@ -1,7 +1,7 @@
 """An expression printed as a regular expression that `automata.pattern` reads back as the same language.
 
-Where an expression uses only what Python's syntax has, so does the pattern. The rest is written with the named
-operations of the front end: AND, MINUS, NOT and BYTES.
+The pattern uses only Python's syntax if the expression can be written in it. Other operations are written with the
+named groups of the front end: AND, MINUS, NOT and BYTES.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def to_pattern(expr: Expr) -> str:
 
 
 def pieces(expr: Expr) -> Iterator[str]:
-    """Yield the pattern of an expression piece by piece; a stack holds what is still to be printed, so that nesting has
-    no limit."""
+    """Yield the pattern of an expression piece by piece. What is still to be printed is on a stack, so nesting may be
+    arbitrarily deep."""
     stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
     while stack:
         item = next(stack[-1], None)

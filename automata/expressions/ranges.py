@@ -25,7 +25,7 @@ def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def intersect(left: Ranges, right: Ranges) -> Ranges:
-    """Return the integers in both."""
+    """Return the integers that are in both."""
     result: list[tuple[int, int]] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -40,7 +40,7 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
 
 
 def subtract(left: Ranges, right: Ranges) -> Ranges:
-    """Return the integers in `left` and not in `right`."""
+    """Return the integers that are in `left` and not in `right`."""
     result: list[tuple[int, int]] = []
     j = 0
     for low, high in left:

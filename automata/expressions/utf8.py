@@ -2,9 +2,9 @@
 
 A set of code points that take n continuation bytes is a set of numbers below 64 ** n under each lead byte. Cutting it
 by its leading digit in base 64 gives the arcs of one state and, under each arc, a set of numbers below 64 ** (n - 1):
-states with equal sets are one state, so the automaton comes out deterministic and minimal, however many ranges the
-set has (`\\w` over all of Unicode has more than 700). Overlong forms cannot arise, since a code point is looked for
-only under the lead bytes of its own length; surrogates cannot, since sets of characters do not hold them.
+states with equal sets are one state, so the automaton is deterministic and minimal, however many ranges the set has
+(`\\w` over all of Unicode has more than 700). Overlong forms cannot occur, because a code point is only placed under
+lead bytes of its own length. Surrogates cannot occur, because sets of characters do not contain them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from automata.expressions.ranges import Ranges
 
 
 class Arc(NamedTuple):
-    """From `source` to `target` by any byte from `low` to `high`, both included."""
+    """An arc from `source` to `target` for every byte from `low` to `high`, both included."""
 
     source: int
     low: int

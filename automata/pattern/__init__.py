@@ -1,7 +1,7 @@
 """The regular-expression front end: a pattern in the syntax of Python's `re`, or of ECMA-262, becomes an Expr.
 
-A pattern describes a whole text, as `re.fullmatch` does; with `search`, every text that has a match somewhere. What is
-read in both dialects:
+A pattern describes a whole text, as in `re.fullmatch`; with `search`, every text that contains a match. Both dialects
+have:
 
     characters      a  \\n \\t \\r \\f \\v \\x41 \\u0041 \\u{1F600} \\cJ \\0, punctuation after a \\
     sets            [a-z] [^"\\\\] . \\d \\D \\w \\W \\s \\S \\p{Letter} \\P{Script=Greek}
@@ -12,7 +12,7 @@ read in both dialects:
     flags           (?i-s: ) for a group
     operations      (?P<AND>(?:a)(?:b))   what matches both;   (?P<MINUS>(?:a)(?:b))   a and not b;
                     (?P<NOT>a)            every text that does not match a
-    raw bytes       (?P<BYTES>[\\x80-\\xff])   characters up to U+00FF stand for the bytes of that value
+    raw bytes       (?P<BYTES>[\\x80-\\xff])   characters up to U+00FF stand for the bytes with the same values
     extensions      (?P<QUOTED_TEXT>) (?P<TEXT_UNTIL>a) (?P<TOKEN>name) and others (`extension_groups`)
 
 Only in Python's dialect:
@@ -39,17 +39,17 @@ The same as a grammar; an ATOM is a character, a set, a group or a look-around:
     quantifier    = ("*" | "+" | "?" | "{" bounds "}") "?"?
     group         = "(" pattern ")" | "(?:" pattern ")" | "(?" flags ":" pattern ")" | "(?P<" name ">" pattern ")"
 
-Everything is a language of UTF-8 text, so `.` and `[^"]` take whole characters and never part of one. What is not
-regular or not honoured is a PatternError with the position and the reason: back-references, and conditional, atomic
-and possessive groups. What the groups with names mean is in `automata.pattern.extension_groups`; assertions are
-resolved by `automata.assertions`, and what `parse` returns does not depend on what it is put beside.
+Every pattern describes UTF-8 text, so `.` and `[^"]` match whole characters and never part of one. Syntax that is not
+regular or not supported raises a PatternError with the position and the reason: back-references, and conditional,
+atomic and possessive groups. `automata.pattern.extension_groups` says what the named groups mean.
+`automata.assertions` resolves assertions; the result of `parse` does not depend on the expressions it is combined with.
 
     CharacterReader     characters, escapes and sets                   character_reader
     GroupReader         groups and flags                               group_reader
     Parser              items, quantifiers, assertions; Python's       parser
-    EcmaParser          what ECMA-262 reads differently                ecma
+    EcmaParser          the differences of ECMA-262                    ecma
 
-Rejected: Python's own `re._parser`, which is private, forgets positions, and is slower.
+Rejected: Python's own `re._parser`, which is private, does not keep positions, and is slower.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from automata.pattern.ecma import EcmaParser
 from automata.pattern.parser import Parser
 
 Dialect = Literal["python", "ecma"]
-# How deep an expression is looked into for what can be left out.
+# How deep `_fewest` looks into an expression for repetitions that can be dropped.
 _MAX_DEPTH = 20
 _RE_FLAGS = {
     "ignore_case": re.IGNORECASE,
@@ -81,16 +81,16 @@ _PARSERS: dict[str, type[Parser]] = {"python": Parser, "ecma": EcmaParser}
 
 
 def parse(pattern: str | re.Pattern[str], *, dialect: Dialect = "python", search: bool = False) -> Expr:
-    """Return the language of the texts that match the whole pattern, or with `search` of those with a match in them.
+    """Return the language of the texts that match the whole pattern or, with `search`, that contain a match.
 
     Args:
-        pattern: the pattern; or one that `re` has compiled, whose flags hold, `re.UNICODE` among them.
+        pattern: the pattern: a string, or a pattern compiled by `re`, whose flags apply (including `re.UNICODE`).
         dialect: the syntax, "python" or "ecma".
-        search: whether any text may stand around the match.
+        search: whether any text may come before and after the match.
 
     Raises:
-        PatternError: something that is not a pattern, is not regular, or is not honoured; with position and reason.
-        ValueError: the dialect is unknown, or the pattern was compiled by `re` and the dialect is another.
+        PatternError: the pattern is malformed, not regular, or not supported; the error has the position and reason.
+        ValueError: the dialect is unknown, or it is not "python" and the pattern was compiled by `re`.
         TypeError: the pattern is not a string; the message says what was probably meant.
     """
     if dialect not in _PARSERS:
@@ -120,8 +120,8 @@ def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:
 
 
 def _anywhere(expr: Expr) -> Expr:
-    """Return a match of `expr` with any text around it. Alternatives with assertions are treated one by one, since what
-    surrounds an assertion often resolves it."""
+    """Return a match of `expr` with any text around it. Alternatives with assertions are treated one by one, because
+    the text around an assertion often resolves it."""
     if not (isinstance(expr, Alternation) and holds_assertion(expr)):
         return ex.concat(ANY_TEXT, expr, ANY_TEXT)
     plain = [part for part in expr.parts if not holds_assertion(part)]
@@ -131,8 +131,8 @@ def _anywhere(expr: Expr) -> Expr:
 
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
-    """Return an expression with the fewest repetitions at an end next to any text: `ab+` for `ab+c*` at its last place,
-    -1, so that no bound is counted for nothing."""
+    """Return `expr` with the fewest repetitions at the end (0 first, -1 last) where any text is adjacent: `ab` for
+    `ab+c*` and -1. So no repetition is counted needlessly."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):

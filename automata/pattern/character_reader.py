@@ -1,9 +1,9 @@
 """The characters of a pattern: literal text, escapes and sets, as expressions.
 
-    Flags               what the flags of a pattern say where a character stands
-    CharacterReader     a place in a pattern, and what reads characters from there, as Python's `re` does
+    Flags               the flags of a pattern that apply at some position
+    CharacterReader     a position in a pattern, and methods that read characters from there, as Python's `re` does
 
-Under the flag `raw_bytes` (the operation BYTES) characters up to U+00FF stand for the bytes of that value.
+Under the flag `raw_bytes` (the operation BYTES), characters up to U+00FF stand for the bytes with the same values.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class CharacterReader:
         return code
 
     def dialect_character(self, letter: str) -> int | None:
-        """Read an escape that only this dialect has as a code point; return None where there is none."""
+        """Read an escape that only this dialect has as a code point; return None if there is none."""
         octal = OCTAL.match(self.pattern, self.position + 1)
         if octal:
             self.position = octal.end()

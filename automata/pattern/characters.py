@@ -1,16 +1,16 @@
 """Named character classes and case, as sets of code points: what `\\d \\w \\s` and the flag `i` mean.
 
-By default `\\d \\w \\s` are ASCII. Under the flag `u` they are what Python's `re` means by them for text: decimal
-digits; letters, numbers and the underscore; white space. The POSIX classes are ASCII, too, or what Unicode Technical
-Standard 18 (annex C) recommends.
+By default, `\\d \\w \\s` are ASCII. Under the flag `u` they have the meaning that they have for text in Python's `re`:
+decimal digits; letters, numbers and the underscore; white space. Likewise, the POSIX classes are ASCII or, under the
+flag `u`, those that Unicode Technical Standard 18 (annex C) recommends.
 
-Three ways of taking two characters as equal but for case:
+There are three ways to compare two characters while ignoring case:
 
-    PYTHON_CASE     their lower or upper cases are equal, transitively, which is how `re` matches text
+    PYTHON_CASE     their lower or upper cases are equal, transitively, as `re` matches text
     ASCII_CASE      the same among ASCII letters (the flag a)
-    SIMPLE_CASE     their simple case foldings are equal, which is how ECMA-262 does
+    SIMPLE_CASE     their simple case foldings are equal, as in ECMA-262
 
-All know the characters that this Python's `unicodedata` knows.
+The data are those of the running Python's `unicodedata`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ASCII_POSIX: Mapping[str, Ranges] = {
 
 
 def posix_class(name: str, unicode: bool) -> Ranges | None:
-    """Return the code points of a POSIX class; None where there is none of this name."""
+    """Return the code points of a POSIX class; None if there is none of this name."""
     if name not in _ASCII_POSIX:
         return None
     return unicode_properties.set_ranges(f"[[:{name}:]]") if unicode else _ASCII_POSIX[name]

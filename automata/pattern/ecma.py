@@ -1,10 +1,10 @@
-"""The dialect of ECMA-262, with the meaning of its flag u, as JSON Schema's `pattern` has it.
+"""The dialect of ECMA-262, with the meaning of its flag u, as in JSON Schema's `pattern`.
 
-What the flag u makes an error, and what has one plain meaning without it (annex B), is read with that meaning: a
+Some syntax is an error with the flag u, but has one plain meaning without it (annex B); it is read with that meaning: a
 punctuation mark after a backslash is itself, and so are braces and brackets that open or close nothing. Everything else
-that is an error there is one here.
+that is an error with the flag u is an error here.
 
-A set is folded as a whole where case is ignored, classes included (ECMA-262, CharacterSetMatcher).
+If case is ignored, a set is folded as a whole, including classes in it (ECMA-262, CharacterSetMatcher).
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Groups whose name says what becomes of their content: operations on languages, and whatever else has a name.
+"""Groups whose name applies a function to their content: operations on languages, and other extensions.
 
-`(?P<NAME>content)` with a name of `EXTENSION_GROUPS` is handed to its function when it closes. All others are names
-that a pattern gives to its groups, which change no language.
+When `(?P<NAME>content)` with a name in `EXTENSION_GROUPS` closes, its content is passed to the function with this name.
+Other names are those that a pattern gives to its groups, and do not change the language.
 
-    Content             what stood in the group
-    Extension           the function, and how the content is to be read
-    EXTENSION_GROUPS    by name
+    Content             the content of the group
+    Extension           the function, and how to read the content
+    EXTENSION_GROUPS    the extensions by name
 
-This is the family of the paper's extensions (Koo, Liu & He 2024, section 2.5 and Table 1), which are written so because
-no other meaning of these patterns is taken.
+These follow the extensions of the paper (Koo, Liu & He 2024, section 2.5 and Table 1), which use this syntax because it
+does not conflict with another meaning.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The groups of a pattern and their flags, as Python's `re` writes them.
 
-    Group           an open group: what has been read of it, and what becomes of it when it closes
-    GroupReader     the stack of open groups, and what opens and closes them
+    Group           an open group: its content so far, and what to do with it when it closes
+    GroupReader     the stack of open groups, and methods that open and close them
 
-The stack is kept here rather than by recursion, so nesting has no limit.
+There is an explicit stack instead of recursion, so nesting may be arbitrarily deep.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Patterns with the order in which an engine with backtracking tries things, in Python's dialect.
+"""Patterns with the order in which a backtracking engine tries alternatives and repetitions, in Python's dialect.
 
     ordered(pattern)    the expression, with `Choice` and `Loop` (`automata.preference.nodes`)
 
-Inside of look-around and of groups with operations there is no order: they say what holds, and not where it ends.
+Inside look-around and groups with operations there is no order: for these it only matters whether they match, and not
+where the match ends.
 """
 
 from __future__ import annotations

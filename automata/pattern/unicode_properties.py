@@ -1,12 +1,11 @@
-"""Sets of characters by their Unicode properties: what `\\p{...}` means.
+"""Sets of characters by their Unicode properties: the meaning of `\\p{...}`.
 
-The data are those of the package `regex` (which transformers needs as well), asked for each set once: it knows all
-general categories, scripts, script extensions, blocks and binary properties, and takes names as Unicode Standard Annex
-44 says they should be taken: without regard to case, spaces, hyphens and underscores. It is imported when the first
-property is asked for.
+The data come from the package `regex` (which transformers also needs), once for each set. It has all general
+categories, scripts, script extensions, blocks and binary properties, and accepts names as Unicode Standard Annex 44
+requires: ignoring case, spaces, hyphens and underscores. It is imported when the first property is used.
 
-Rejected: Python's `unicodedata`, which has general categories only; tables of our own, which are 40 KB that nobody
-reads and that grow old.
+Rejected: Python's `unicodedata`, which has only general categories; tables of our own, 40 KB that would become
+outdated.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
 
 def property_ranges(name: str) -> Ranges | None:
     """Return the code points with a property, `Letter`, `Lu`, `Greek`, `Script=Greek`, `scx=Grek`, `Emoji` and so on;
-    None where there is no such property."""
+    None if there is no such property."""
     import regex
 
     if not _NAME.fullmatch(name):

@@ -1,11 +1,11 @@
-"""Places: where a text stands in an expression or in a grammar, for explanations.
+"""Places: the position of a text in an expression or in a grammar, for explanations.
 
-place       Place: a part that reads next, with its rules and what it reads
-spans       a pattern as an expression that knows where its parts stand in the pattern
-walk        Walk: reads a text byte by byte, all ways to read it side by side
+place       Place: a part of the expression that reads next, its rules, and what it reads
+spans       a pattern as an expression that records where its parts are in the pattern
+walk        Walk: reads a text byte by byte and follows all ways to read it side by side
 
-Automata keep nothing of this: what an expression looked like is gone once it is determinized. A walk follows the
-expression itself, so it costs nothing until somebody asks.
+Automata do not keep places: determinization loses the structure of the expression. A walk follows the expression
+itself, so places cost nothing until someone asks for them.
 """
 
 from automata.places.place import Place

@@ -1,11 +1,11 @@
-"""What a walk keeps of one way to read a text: a part that is read next, and what follows it.
+"""The state of a walk for one way to read a text: the part that is read next, and what follows it.
 
     Frame    a part of an expression that is to be read, or is being read, and the frame after it
-    Opened   a rule that was called at one place of the text, and all who called it there
+    Opened   a rule that was called at one position of the text, and all of its callers there
 
 Frames are linked from the inside out and shared between ways, so a way costs one frame for each part that it enters. A
-rule that is called at one place is opened once, whoever calls it, as in Earley's algorithm ("An efficient context-free
-parsing algorithm", Communications of the ACM 13, 1970); so left recursion comes to an end, and ambiguity is not copied.
+rule that is called at one position is opened once for all callers, as in Earley's algorithm ("An efficient context-free
+parsing algorithm", Communications of the ACM 13, 1970). So left recursion terminates, and ambiguity is not copied.
 """
 
 from __future__ import annotations

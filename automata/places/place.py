@@ -12,7 +12,7 @@ class Place:
     Attributes:
         expected: the bytes that it reads next.
         part: the part, as it is written in the pattern, or printed.
-        span: where it begins and ends in the pattern, in characters; None where the constraint is not a pattern.
+        span: where it begins and ends in the pattern, in characters; None if the constraint is not a pattern.
         count: how many times it has been read, where it is a repetition.
         rest: what is left of a text that has been begun; of a repetition, what is left of this time.
         rules: the rules that are open, from the start of the grammar to the one that the part stands in.

@@ -1,10 +1,10 @@
-"""A pattern as an expression that knows where its parts stand in the pattern.
+"""A pattern as an expression that records where its parts are in the pattern.
 
     Spanned             an expression, and its place in a pattern
     spanned_pattern     a pattern in Python's dialect -> Expr with `Spanned` parts
 
-Only walks take such expressions. They are read by the parser itself, which marks each item as it is added. The content
-of a group whose name says what becomes of it (`(?P<NOT>...)`, look-around) is not marked: the group is one part.
+Only walks take such expressions. The parser itself makes them, and marks each item as it is added. The content of
+look-around and of a group with an operation (`(?P<NOT>...)`) is not marked: such a group is one part.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Walk: reads a text through an expression or a grammar, all ways to read it side by side.
 
     walk_through     an expression, a pattern or a grammar -> Walk
-    Walk.read        one more byte; False where no way reads it; `read_label` for a label
-    Walk.places      where the ways stand: the parts that read next
+    Walk.read        read one more byte; False if no way reads it; `read_label` for a label
+    Walk.places      the places of all ways: the parts that read next
 
-Leaves, which are whatever has no parts of its own to stand in, are read by their automata. The count of a repetition
-is a number in the way. Words are read as a lexer reads them (`automata.pushdown.grammar`): the longest match by whole
+Leaves, which are expressions without places inside, are read by their automata. Each way stores the count of a
+repetition as a number. Words are read as a lexer reads them (`automata.pushdown.grammar`): the longest match by whole
 characters, lazy words first, then priority.
 
-A walk reads at least what the language allows, and may read more: assertions are taken for nothing, a lexer's choice is
-not taken back where it leads to no end, and in a grammar with `ambiguity="parallel"` words are not chosen among at all.
-So the caller says which bytes may come next (`places(allowed)`), and places that read none of them are left out.
+A walk reads all texts that the language allows, and may read more: assertions are ignored, a lexer's choice is not
+taken back if it leads to no end, and in a grammar with `ambiguity="parallel"` there is no choice among words. So the
+caller says which bytes may come next (`places(allowed)`), and places that read none of these are left out.
 
 Rejected: derivatives of expressions (they lose where a part came from); marks in the automata (which are minimized, and
 serve masks).

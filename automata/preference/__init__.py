@@ -1,8 +1,8 @@
-"""Words by preference: the texts that an engine with backtracking takes whole, as Python's `re` does.
+"""Words by preference: the texts that a backtracking engine, such as Python's `re`, matches as a whole.
 
-Where a match ends depends on the order in which an engine tries things: it takes the first alternative with which the
-rest can be matched, repeats as often as possible, or as seldom as possible where a quantifier is lazy. What it finds is
-the *preferred* match. The language of a pattern p here is
+Where a match ends depends on the order in which the engine tries the possibilities: it takes the first alternative with
+which the rest can be matched, and repeats as often as possible, or as seldom as possible if the quantifier is lazy. The
+match that it finds is the *preferred* match. The language of a pattern p here is
 
     P(p) = { w : re.match(p, w) ends at the end of w }
 
@@ -10,28 +10,28 @@ and this is all that a reader of words needs to know of p:
 
     In a text t the preferred match of p is the longest prefix of t that is in P(p).
 
-For p without look-ahead, whether a match is preferred to all that end before the end of w does not depend on what comes
-after w. So a prefix w of t is in P(p) exactly if, with t cut off after w, the preferred match ends there; and of these
-the last one is the match in t, since a match that ends later replaces those before it only where it is preferred to
-them. A reader of longest words, such as a grammar's, is therefore exact for P(p) as it stands; it does not step back
-where a longer word begins and cannot be completed.
+If p has no look-ahead, whether a match is preferred to all matches that end before the end of w does not depend on what
+comes after w. So a prefix w of t is in P(p) if and only if, with t cut off after w, the preferred match ends there. The
+last of these prefixes is the match in t, because a match that ends later replaces earlier ones only if it is preferred
+to them. A reader of longest words, such as a grammar's, is therefore exact for P(p) as it is; it does not step back if
+a longer word begins and cannot be completed.
 
 Look-around sees w and nothing around it, as in all words of grammars. So P(p) is exact for patterns with look-ahead as
-well, and what a look-ahead may ask for beyond the end of a word is not there.
+well: to a look-ahead, the text ends where the word ends.
 
 P(p) is regular, by an *ordered subset construction* (Cox, "Regular Expression Matching: the Virtual Machine Approach",
-2009; RE2's leftmost-first automata). A state is a list of places in the pattern, those that are preferred first, each
-once. Where a match ends, all that comes after it in the list is cut off. Whether an assertion holds is asked where it
-changes the list: the state branches into one in which it holds and one in which it does not. These branches are guarded
-moves of a skeleton (`automata.assertions.skeleton`), of which `automata.assertions.lookaround` makes an automaton.
+2009; RE2's leftmost-first automata). A state is a list of places in the pattern, preferred ones first, each once. Where
+a match ends, everything after it in the list is cut off. Where an assertion changes the list, the state branches into
+one in which the assertion holds and one in which it does not. These branches are guarded moves of a skeleton
+(`automata.assertions.skeleton`), from which `automata.assertions.lookaround` makes an automaton.
 
     nodes       alternatives and repetitions with an order
-    program     an expression as an NFA with an order, and what is tried at one place
+    program     an expression as an ordered NFA, and what is tried at one place
     preferred   the language
 
 Rejected: the shortest words for patterns all of whose quantifiers are lazy, and longest ones otherwise (`.{0,2}?b` and
-`.*?x(..)*?z` are neither); taking texts away from the language of p by boolean operations (which match is preferred is
-no property of the set of texts).
+`.*?x(..)*?z` are neither); removing texts from the language of p by boolean operations (which match is preferred does
+not follow from the set of texts).
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Expressions whose alternatives and repetitions have an order: what an engine with backtracking tries first.
+"""Expressions whose alternatives and repetitions have the order in which a backtracking engine tries them.
 
     Choice(parts)                    any one of the parts, the first one first
     Loop(inner, low, high, lazy)     between `low` and `high` times: as often as possible first, or as seldom (`lazy`)
     unordered(expr)                  the same without an order
 
-They stand beside the nodes of `automata.expressions.nodes` in one expression, and mean something only to
-`automata.preference.preferred`: their language as a set of texts is that of `unordered`.
+They may be combined with the nodes of `automata.expressions.nodes` in one expression, and have a meaning only for
+`automata.preference.preferred`. Their language as a set of texts is that of `unordered`.
 
-Rejected: an order in `Alternation` and `Repetition` themselves, whose normal form merges what an order tells apart, and
-which nearly always describe a set.
+Rejected: an order in `Alternation` and `Repetition` themselves, whose normal form merges expressions that differ only
+in order, and which nearly always describe a set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An expression laid out as an NFA whose moves have an order, and what is tried at one place of a text.
+"""An expression laid out as an ordered NFA, and what is tried at one position of a text.
 
     Read      a character of some classes
     Fork      what follows, in the order in which it is tried
@@ -6,11 +6,11 @@
     Again     a loop at the end of an iteration, or before its first one: another iteration, or what follows the loop
     End       the end of a match
     Program   the NFA
-    Threads   what is tried at one place: the characters that may be read, in order, and whether a match ends
+    Threads   what is tried at one position: the characters that may be read, in order, and whether a match ends
 
-Bounded loops are written out. An iteration that may be missing and has read nothing is the last one, as in Python's
-`re`; since what was read before this place does not matter for that, the iterations that began at this place (`began`)
-are kept only while the moves that read nothing are followed.
+Bounded loops are written out. As in Python's `re`, an optional iteration that reads nothing is the last one. Only
+iterations that began at the current position (`began`) matter for this, so they are stored only while moves that read
+nothing are followed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Check(NamedTuple):
 
 
 class Again(NamedTuple):
-    """The loop's number, its body (None where there are no more iterations), what follows, and whether that is tried
+    """The loop's number, its body (None if there are no more iterations), what follows, and whether that is tried
     first."""
 
     loop: int

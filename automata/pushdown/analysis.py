@@ -1,10 +1,10 @@
-"""What is known about the rules of a grammar before they are compiled.
+"""Properties of the rules of a grammar, before compilation.
 
     productive(nfas)            rules with a text
     nullable(nfas)              rules that match the empty text; both by `native/automata/fixpoint.h`
-    report(grammar)             rules without a text, and rules that the start never reaches
+    report(grammar)             rules without a text, and rules that cannot be reached from the start
 
-All of it takes time in proportion to the grammar, and nothing recurses with its depth.
+Time is linear in the size of the grammar, and nothing recurses with its depth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Assembly: a construction becomes a pushdown automaton.
+"""Assembly: from a construction to a pushdown automaton.
 
-Steps that lead to no end are pruned, states that cannot be reached are left out, the others are numbered, and the
-tables filled.
+Steps that lead to no end are pruned, unreachable states are left out, the other states are numbered, and the tables are
+filled.
 """
 
 from __future__ import annotations

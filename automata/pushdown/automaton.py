@@ -25,7 +25,7 @@ class PushdownAutomaton(StepTable):
 
     @cached_property
     def tables(self) -> PushdownTables:
-        """The tables of the native core, which takes the steps."""
+        """The tables of the native core, which computes the steps."""
         return PushdownTables(
             num_states=self.num_states,
             start=self.start,
@@ -44,7 +44,7 @@ class PushdownAutomaton(StepTable):
         )
 
     def expand(self, depth: int, work: Work | None = None) -> ByteAutomaton:
-        """Return the minimal automaton of the texts that a stack of at most `depth` symbols is enough for; see
+        """Return the minimal byte automaton of the texts that need a stack of at most `depth` symbols; see
         `automata.pushdown.expansion.expand`."""
         return expand(self, depth, work)
 
@@ -60,22 +60,22 @@ class PushdownAutomaton(StepTable):
 
         Args:
             title: a line above the picture.
-            around, radius: as of `ByteAutomaton.draw`.
-            path: a text whose way through the states is lit.
+            around, radius: as for `ByteAutomaton.draw`.
+            path: a text whose path through the states is highlighted.
 
         Raises:
             TextNotAllowed: no text of the language begins with `path`.
-            ValueError: there is no state `around`, or the radius is negative; the text can be read in several ways.
+            ValueError: there is no state `around`, the radius is negative, or `path` can be read in several ways.
         """
         view = View(around, radius, () if path is None else self.states_along(path))
         return draw_step_table(self, title=title, view=view)
 
     def states_along(self, text: str | bytes) -> tuple[int, ...]:
-        """Return the states that a text passes, the start first.
+        """Return the states that a text passes through, beginning with the start.
 
         Raises:
-            TextNotAllowed: no text of the language begins with it.
-            ValueError: it can be read in several ways.
+            TextNotAllowed: no text of the language begins with this text.
+            ValueError: the text can be read in several ways.
         """
         written, found = text_bytes(text), self.configurations(b"")
         states = [found[0][0]]
@@ -99,7 +99,7 @@ class PushdownAutomaton(StepTable):
     # Plain Python, one byte at a time: to explain and to test, not to be fast.
 
     def steps_from(self, configuration: Configuration, column: int) -> list[Configuration]:
-        """Return the configurations that a column leads to from one, each once."""
+        """Return the configurations that a column of the table leads to from a given configuration, each once."""
         state, stack = configuration
         cell = state * self.num_columns + column
         found: list[Configuration] = []
@@ -111,18 +111,18 @@ class PushdownAutomaton(StepTable):
         return found
 
     def configurations(self, text: str | bytes) -> list[Configuration]:
-        """Return the configurations after a text; none where no text of the language begins with it.
+        """Return the configurations after a text; none if no text of the language begins with it.
 
         Raises:
-            TooManyConfigurations: there are more than `max_configurations` at some place.
+            TooManyConfigurations: there are more than `max_configurations` at some point of the text.
         """
         return self.read_on([(self.start, ())], text)
 
     def read_on(self, found: list[Configuration], text: str | bytes) -> list[Configuration]:
-        """Return the configurations after more of a text, from those before it.
+        """Read more of a text from the given configurations, and return the configurations after it.
 
         Raises:
-            TooManyConfigurations: there are more than `max_configurations` at some place, counted from these.
+            TooManyConfigurations: there are more than `max_configurations` at some point, counting from these.
         """
         for at, byte in enumerate(text_bytes(text)):
             column = int(self.byte_class[byte])
@@ -141,7 +141,7 @@ class PushdownAutomaton(StepTable):
         )
 
     def accepts(self, text: str | bytes) -> bool:
-        """Return whether a text (in UTF-8) or bytes are in the language.
+        """Return whether the language contains a text (encoded in UTF-8) or bytes.
 
         Raises:
             TooManyConfigurations: see `configurations`.
@@ -152,7 +152,7 @@ class PushdownAutomaton(StepTable):
         return accepts
 
     def allowed_bytes(self, text: str | bytes) -> frozenset[int]:
-        """Return the bytes with which a text can continue to the end of some text of the language.
+        """Return the bytes that may come next after a text, such that the text can still be completed.
 
         Raises:
             TooManyConfigurations: see `configurations`.
@@ -163,5 +163,5 @@ class PushdownAutomaton(StepTable):
 
 
 def united(left: list[Configuration], right: list[Configuration]) -> list[Configuration]:
-    """Return all of both, each once; stacks are hashed only if there is something to compare."""
+    """Return the union of both, each configuration once; stacks are hashed only if there is something to compare."""
     return list(dict.fromkeys(left + right)) if left and right else left or right

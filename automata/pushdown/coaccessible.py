@@ -1,5 +1,5 @@
-"""Coaccessible states: those from which, for a simple reason, some text leads to an end whatever lies under them
-(`native/automata/pushdown/coaccessible.h`)."""
+"""Coaccessible states: those from which, for a simple reason, some text leads to an end, whatever is below them on the
+stack (`native/automata/pushdown/coaccessible.h`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def doubtful_states(
 
     Args:
         moves: `[n, 4]`, state, sequences of pops and pushes, and target.
-        parent, last: the sequences, as of `StepTable`.
+        parent, last: the sequences, as for `StepTable`.
         end: the state after the end of the text.
         below: what may lie under states and symbols.
         work: how the compilation is stopped.

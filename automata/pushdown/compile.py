@@ -19,15 +19,15 @@ def compile_grammar(grammar: Grammar, *, work: Work | None = None) -> PushdownAu
 
     Args:
         grammar: the grammar.
-        work: the limits, and how the compilation is stopped; without it, the default limits.
+        work: the limits of the compilation, and the means to stop it; by default, the default limits.
 
     Raises:
         GrammarError: the grammar cannot be honoured; the message says where and why.
-        NondeterministicGrammar: two derivations that cannot be told apart, with `ambiguity="error"`.
+        NondeterministicGrammar: two derivations cannot be told apart, and `ambiguity` is "error".
         EmptyLanguage: the grammar has no text.
-        LimitExceeded: a limit was passed.
+        LimitExceeded: a limit was exceeded.
         Cancelled: another thread cancelled the compilation.
-        TypeError: it is not a grammar; the message says what makes one.
+        TypeError: the argument is not a grammar; the message says how to make one.
     """
     if not isinstance(grammar, Grammar):
         hint = ": constraints.grammar(...) reads a grammar's text" if isinstance(grammar, str) else ""

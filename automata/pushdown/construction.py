@@ -4,8 +4,8 @@ The native core finds them (`native/automata/pushdown/construction.h` explains h
 for errors and for pruning.
 
     Element         a local stack and a state of the network
-    Unbounded       the set that passed a bound, so that the grammar is not deterministic
-    SymbolsBelow    which symbols may lie under states and symbols
+    Unbounded       a set that exceeded a bound, so that the grammar is not deterministic
+    SymbolsBelow    the symbols that may be below states and symbols on the stack
 """
 
 from __future__ import annotations

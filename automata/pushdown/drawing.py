@@ -2,8 +2,8 @@
 
 An arc has a line for each kind of step: the bytes in quotes, then the symbols popped, each followed by `)`, and the
 symbols pushed, each after `(`. A symbol of a grammar is the rule to which the text returns, and a number. States in
-which the text can end are doubled where the stack may be empty then; where the end of the text pops symbols, its arc is
-drawn, and `⊣` is the end of the text. (Koo, Liu & He 2024, Figure 6.)
+which the text can end with an empty stack have a double circle. If the end of the text pops symbols, it is drawn as an
+arc labelled `⊣`. (Koo, Liu & He 2024, Figure 6.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Expansion: the finite automaton of the texts for which a bounded stack is enough.
 
 The configurations whose stack has at most `depth` symbols are the states of an NFA over bytes, which is determinized
-and minimized. OpenFst's `pdt_expand` has no bound: it expands automata whose stack has one, and the tests compare with
-it on those.
+and minimized. OpenFst's `pdt_expand` has no such bound, and works only for automata whose stack is bounded; the tests
+compare with it on these.
 """
 
 from __future__ import annotations

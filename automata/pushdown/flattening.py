@@ -1,6 +1,6 @@
-"""Rules that are closed under concatenation, written without the calls that say so.
+"""Rules that are closed under concatenation, rewritten without the recursive calls that make them so.
 
-Two forms have many derivations for every text and no more texts than a loop:
+Two forms have many derivations for every text, but only the texts of a loop:
 
     A = A A A | A A | R       A = R, then any number of R (R for A A; R R for A A A)
     A = (x A | y)*            A = (x | y)*, since A A = A and A may be empty

@@ -1,12 +1,12 @@
 """Pushdown transducers of OpenFst as grammars (Allauzen & Riley, "A Pushdown Transducer Extension", CIAA 2012).
 
-A pushdown transducer is an FST some of whose labels are parentheses: a path counts if its parentheses are balanced. A
-rule reads what stands between an opening parenthesis and those that close it:
+A pushdown transducer is an FST some of whose labels are parentheses; only paths with balanced parentheses are accepted.
+A rule reads the text between an opening parenthesis and the parentheses that close it:
 
     p -(-> q ... r -)-> s      at p, rule [q, {r}] is called, and the text continues at s
 
-The exits r of a call are all those whose parentheses lead to the same state s. So a transducer that `pdt_replace` makes
-has one rule for each of its parts, as the grammar had from which it was made.
+The exits r of a call are all those whose parentheses lead to the same state s. So a transducer that `pdt_replace` has
+made gets one rule for each of its parts, as in the grammar from which it was made.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 Rules are of two kinds, as in Lark:
 
-    rule            a structure: its text is what its expression matches, calls included
-    lexical rule    a word (what a lexer calls a token): a regular expression without calls, read as a whole. The
-    longest match counts: where the next character can continue a word, it does, and the word does not end there; so
-    `returnx` is one identifier. Of the words that could end at one place, the one with the highest priority does; a
-    lazy word ends as soon as it can. Only words that the grammar allows at this point compete (a contextual lexer).
+    rule            a structure: its texts are those that its expression matches, including calls
+    lexical rule    a word (in a lexer's terms, a token): a regular expression without calls, read as a whole
 
-Words of `ignored` rules may stand before and after any word.
+Words take the longest match: if the next character can continue a word, the word does not end there, so `returnx` is
+one identifier. If several words could end at one position, the one with the highest priority wins. A lazy word ends as
+soon as it can. Only words that the grammar allows at this point compete (a contextual lexer).
 
-A grammar of plain rules has no lexer: every split of a text among its rules counts.
+Words of `ignored` rules may appear before and after any word.
+
+A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ class LexicalRule:
     """A word of a grammar.
 
     Attributes:
-        expr: its texts, without calls; the empty text does not count.
-        priority: of the lexical rules that match the same text, the one with the greatest priority counts; tuples
-            compare as Python's do, and equal ones by the order of definition.
-        lazy: whether its words end as soon as they can, even where they or others could continue.
+        expr: the texts of the word, without calls; the empty text is ignored.
+        priority: if several lexical rules match the same text, the one with the greatest priority wins; tuples are
+            compared as in Python, and ties are resolved by the order of definition.
+        lazy: whether the word ends as soon as it can, even if it or another word could continue.
     """
 
     expr: Expr
@@ -60,16 +61,17 @@ class Grammar:
 
     Attributes:
         rules: the rules by name.
-        start: the rule that whole texts match.
-        lexical: the lexical rules by name, which are called in the same way and share no name with `rules`.
-        ignored: names of the lexical rules whose words may stand between any others.
-        places: where rules were defined, for errors; rules that were made in Python have none.
-        ambiguity: what to do where no deterministic automaton of bounded size tells derivations apart. "error" refuses
-            the grammar; "parallel" carries its derivations side by side, and resolves words in each of them alone.
-        max_configurations: how many derivations "parallel" carries at most. A text that needs more is an error.
+        start: the name of the rule that whole texts match.
+        lexical: the lexical rules by name; they are called like rules, and their names differ from those in `rules`.
+        ignored: the names of the lexical rules whose words may appear between any others.
+        places: where rules were defined, for error messages; rules made in Python have no place.
+        ambiguity: what to do if no deterministic automaton of bounded size can tell derivations apart. "error" refuses
+            the grammar; "parallel" follows its derivations side by side, and resolves words in each of them separately.
+        max_configurations: the maximum number of derivations that "parallel" follows. A text that needs more raises an
+            error.
 
     Raises:
-        ValueError: no such `ambiguity`, or `max_configurations` is less than 1.
+        ValueError: `ambiguity` is neither of these values, or `max_configurations` is less than 1.
     """
 
     rules: Mapping[str, Expr]
@@ -106,10 +108,10 @@ def _pattern(expr: Expr) -> str:
 
 
 def check_ambiguity(ambiguity: str, max_configurations: int) -> None:
-    """Raise an error unless these are values of `Grammar.ambiguity` and `Grammar.max_configurations`.
+    """Check values of `Grammar.ambiguity` and `Grammar.max_configurations`.
 
     Raises:
-        ValueError: they are not.
+        ValueError: a value is not valid.
     """
     if ambiguity not in get_args(Ambiguity):
         raise ValueError(f'`ambiguity` is "error" or "parallel", not {ambiguity!r}')

@@ -1,24 +1,24 @@
-"""Inlining: which rules stay rules, and the NFA of each of those with all others copied in.
+"""Inlining: which rules remain rules, and their NFAs, into which all other rules are copied.
 
-Only true recursion needs a stack, and determinization finds what two alternatives have in common only within one
-automaton. So rules are inlined as far as possible, unless that takes too much.
+Only true recursion needs a stack, and determinization finds the common prefix of two alternatives only within one
+automaton. So rules are inlined as far as possible, unless the result would be too large.
 
-A call after which only epsilon arcs lead to the end of the rule is a *tail call*: what follows it is what follows the
-rule. In the NFA of A, a tail call of A is a loop to its start and no recursion; so is one of a rule that was already
-begun at such a place, directly or not:
+A call after which only epsilon arcs lead to the end of the rule is a *tail call*: it is followed by what follows the
+rule. In the NFA of A, a tail call of A is a loop to its start and not recursion; so is a tail call of a rule that was
+itself begun by a tail call, directly or not:
 
     frame       an end, and the rules that were begun with this end, each with the state where it begins
 
 An NFA that solves left recursion (`automata.pushdown.recursion`) continues after its end, so its tail calls are in a
 frame of its own, whose end is that end: the call after `x` in `A = A x A | b` is a loop to A's start.
 
-In each cycle of the graph of calls, without tail calls within a frame, some rule stays a rule. Of the others, those
-stay rules that are called from many places and are large, by their sizes with all inlined.
+In each cycle of the graph of calls, not counting tail calls within a frame, some rule remains a rule. Of the others,
+those that are large (with everything inlined) and are called from many places remain rules.
 
-Rules that are made of words stay rules where they are called among other bytes. So the bytes of a rule that stays are
-all in words or none of them is, and what is read in a word is told apart from what is read beside it.
+Rules that consist of words remain rules if they are called among other bytes. So the bytes of a remaining rule are
+either all in words or all outside of words, and text inside words is kept apart from text outside.
 
-Inlined rules are laid from the outside in, each copy once where it belongs, in time proportional to the result.
+Inlined rules are laid out from the outside in, each copy directly at its place, in time proportional to the result.
 """
 
 from __future__ import annotations

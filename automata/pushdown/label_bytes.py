@@ -1,7 +1,7 @@
 """The labels of a pushdown automaton as bytes (`automata.label_bytes`).
 
-Each state with steps on labels gets states of its own for what follows it: one after the marker, and one for each first
-byte of a number. The last byte takes the steps of the label. All bytes of labels get columns of their own.
+Each state with steps on labels gets additional states: one after the marker, and one for each first byte of a number.
+The last byte takes the steps of the label. The bytes of labels get columns of their own.
 """
 
 from __future__ import annotations

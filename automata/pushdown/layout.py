@@ -1,6 +1,6 @@
-"""The rules of a grammar laid out as NFAs: all expressions in one layout, which is then cut into rules.
+"""The rules of a grammar laid out as NFAs: all expressions in one layout, which is then divided into rules.
 
-Grammars have many small rules; a layout for each would cost more than most rules do.
+Grammars have many small rules, and for most of them a separate layout would cost more than the rule itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether the names in a grammar have a meaning, and calls stand where they can.
+"""Check that the names in a grammar are defined, and that calls are where they may be.
 
-check_names(grammar)        raises where that is not so
+check_names(grammar)        raises an error otherwise
 error(grammar, ...)         an error in a rule, with the rule's place if the grammar knows it
 """
 

@@ -3,15 +3,15 @@
     RuleNfa     byte arcs, epsilon arcs, calls and marks between the states of one rule; one start, one end
     Rules       the NFAs of a grammar: of its rules, its words, the text between words, and the whole text
 
-All later steps up to the network are done on NFAs: solving left recursion, inlining, turning recursion into loops. Each
-takes a few epsilon arcs, whatever the rule's expression looks like. An NFA is as large as its expression;
+All later steps up to the network are done on NFAs: removing left recursion, inlining, and turning recursion into loops.
+Each needs only a few epsilon arcs, whatever the rule's expression looks like. An NFA is as large as its expression;
 determinization comes last, once, for all rules together.
 
 A word T is a rule too: a non-empty text of T, the mark "end of T", and then ignored words. So rules and words are
 inlined by the same means, and a large word in many places is a rule that is called.
 
-Rejected: rewriting expressions. A call at the left end of `(a? b)* c` has no place in the expression from which it
-could be taken, and each rewriting would be two, one for each way to write the same rule.
+Rejected: rewriting expressions (a call at the left end of `(a? b)* c` is not one node of the expression that could be
+removed, and each rewriting would need two forms, for the two ways to write the same rule).
 """
 
 from __future__ import annotations

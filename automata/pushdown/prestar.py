@@ -1,8 +1,7 @@
-"""PreStar: steps that lead to configurations from which no text ends are pruned, by pre* (Bouajjani, Esparza & Maler
-1997).
+"""PreStar: prunes steps to configurations from which no text can end, by pre* (Bouajjani, Esparza & Maler 1997).
 
-Without words there are none, because every state of a network is coaccessible. But the longest match can continue a
-word where the grammar needs it to end: `name: /[a-z]+/` followed by "end" has no text.
+Without words there are no such steps, because every state of a network is coaccessible. But the longest match can
+continue a word where the grammar needs it to end: `name: /[a-z]+/` followed by "end" has no text.
 
     exit        of a state: a symbol, and a control state to which some text leads from the state, popping the symbol.
         The exits of all states are the least solution of a system of inclusions, and form an automaton that reads
@@ -12,13 +11,14 @@ word where the grammar needs it to end: `name: /[a-z]+/` followed by "end" has n
 Most states have a simple reason to be coaccessible in every context (`automata.pushdown.coaccessible`); exits and
 contexts are found only for the others.
 
-A step is kept if its target is coaccessible in every context in which it applies, and dropped if it is in none. Where
-that depends on what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
+A step is kept if its target is coaccessible in every context in which the step applies, and dropped if it is in none.
+If this depends on lower symbols of the stack, the step is replaced by steps that look one symbol deeper, and so on up
+to a bound.
 
-States that have the same moves after a word share them: they are the moves of one more state, whose exits all of them
-have. So the boundary of a word is looked at once, however many states the word has.
+States with the same moves after a word share them: the moves belong to an additional state, whose exits all of these
+states have. So the boundary of a word is processed once, however many states the word has.
 
-Sets of exits are the bits of integers, so that an inclusion is one operation. Only new exits are propagated.
+Sets of exits are the bits of integers, so an inclusion is one operation. Only new exits are propagated.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class Contexts:
         return tuple(context for context in found if context.good >> state & 1)
 
     def decided(self, move: Move, where: Collection[Context]) -> list[tuple[Stack, Stack]] | None:
-        """Return the pops and pushes that replace those of a move; None where it is kept.
+        """Return the pops and pushes that replace those of a move; None if it is kept.
 
         Args:
             move: the move.

@@ -1,19 +1,20 @@
-"""Left recursion solved: rules that call themselves, directly or not, before they have read anything.
+"""Removal of left recursion: rules that call themselves, directly or not, before they have read anything.
 
 Rules A, B, ... that do so are a left-linear system over what follows the first call,
 
     A = A a | B b | c,    B = A d | e
 
 and the texts of A are walks: begin with a `c` or an `e`, which completes an A or a B; then, any number of times, add
-what follows a call of what is complete (`a` completes an A, `d` a B); end after an A. So the solution consists of the
-NFAs of the system side by side, without their first calls of each other, and with an epsilon arc from the end of a rule
-to whatever followed such a call of it. The NFA of a solution has arcs out of its end.
+what may follow a call of the completed rule (after an A, `a` completes an A and `d` a B; after a B, `b` completes an
+A); end after an A. So the solution consists of the NFAs of the system side by side, without their first calls of each
+other, and with an epsilon arc from the end of a rule to whatever followed such a call of it. The NFA of a solution has
+arcs out of its end.
 
-Calls of rules that match the empty text may be skipped, and the rules lose it: then a first call is one at the start,
-and no call is hidden.
+Calls of rules that match the empty text may be skipped, and the empty text is removed from these rules. Then every
+first call is at the start, and none is hidden behind a call that may be empty.
 
-In `A = A x A | b` the call after `x` remains, where every split of `b x b x b` would be a derivation. In the solution
-that call ends where A does, before all of A's loops: inlining turns it into a loop to the start
+In `A = A x A | b` the call after `x` remains; every split of `b x b x b` would be a derivation. In the solution that
+call ends where A does, before all of A's loops: inlining turns it into a loop to the start
 (`automata.pushdown.inlining`), and the rule into `b (x b)*`.
 """
 

@@ -5,9 +5,9 @@ label), pops symbols and pushes others:
 
     step    (state, column) -> pops, pushes, target
 
-A step applies where its pops are the symbols on top of the stack. What it pops it may push again: that is how a step
-looks at the stack. In a deterministic automaton at most one step applies in any configuration to any column; otherwise
-each step that applies leads to one of the configurations that are carried side by side.
+A step applies if its pops are the symbols on top of the stack. To test symbols without removing them, a step pops and
+pushes them again. In a deterministic automaton, at most one step applies to each configuration and column; otherwise
+each step that applies leads to one of the configurations that are followed side by side.
 
 Sequences of symbols are in one trie, so that each is one number: 0 is the empty sequence.
 """

@@ -1,8 +1,8 @@
-"""Pushdown automata as pushdown transducers of OpenFst; `automata.pushdown.from_pdt` is the way back.
+"""Pushdown automata as OpenFst pushdown transducers; `automata.pushdown.from_pdt` is the inverse.
 
 Each symbol of the stack is a pair of parentheses. A step that pops, reads and pushes is a path that closes, reads and
-opens, in this order; states with equal ways onward are one. So what stands after a closing parenthesis is what the
-symbol returns to, whichever state popped it.
+opens, in this order; states with equal continuations are merged. So the state after a closing parenthesis is the one to
+which the symbol returns, whichever state popped it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _ARC_BYTES = 16
 
 
 def to_pdt(grammar: Grammar | PushdownAutomaton) -> tuple[Fst, PdtParentheses]:
-    """Return a grammar as a pushdown transducer: a `pynini.Fst` and its `pynini.PdtParentheses`.
+    """Convert a grammar to a pushdown transducer: a `pynini.Fst` and its `pynini.PdtParentheses`.
 
-    pynini's functions on pushdown transducers take both; bytes and labels are those of `ByteAutomaton.fst`, and the
-    labels of parentheses come after them.
+    pynini's functions on pushdown transducers take both. Bytes and labels are numbered as in `ByteAutomaton.fst`, and
+    the labels of parentheses come after them.
 
     >>> import pynini
     >>> from automata import Grammar, call, concat, literal
@@ -41,10 +41,10 @@ def to_pdt(grammar: Grammar | PushdownAutomaton) -> tuple[Fst, PdtParentheses]:
         grammar: a grammar, or the automaton of one.
 
     Raises:
-        TooManyConfigurations: the grammar is ambiguous, and some texts have more derivations side by side than the
-            automaton carries: they would be missing.
+        TooManyConfigurations: the grammar is ambiguous, and some texts need more configurations than the automaton may
+            carry, so that the result would lack these texts.
         LimitExceeded: the arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
-        TypeError: it is neither a grammar nor its automaton.
+        TypeError: the argument is neither a grammar nor its automaton.
         GrammarError, NondeterministicGrammar, EmptyLanguage: as for `compile_grammar`.
     """
     import pynini

@@ -1,7 +1,7 @@
-"""UnderSymbols: which symbols may lie directly under which on a stack.
+"""UnderSymbols: which symbols may be directly below which on a stack.
 
-There may be a hundred thousand symbols, but few different answers: what lies under a symbol depends on the rule that
-was called. So symbols are of kinds, and each kind has one list of symbols that may lie under it.
+There may be a hundred thousand symbols, but few different answers, because the symbols below depend only on the rule
+that was called. So symbols are grouped into kinds, and each kind has one list of the symbols that may be below it.
 """
 
 from __future__ import annotations

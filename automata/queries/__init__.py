@@ -1,19 +1,20 @@
 """Questions about languages: inclusion, size, texts in order, random texts.
 
     equivalent, includes, is_empty, is_finite      yes or no
-    counterexample                                 the shortest text that a language lacks of another
-    shortest, enumerate                            the first text, and all of them in order
-    count                                          how many there are
-    sample, random_strings                         random texts: uniform over texts, uniform over next bytes
+    counterexample                                 the shortest text of one language that is not in another
+    shortest, enumerate                            the first text; all texts in order
+    count                                          the number of texts
+    sample, random_strings                         random texts: uniform over texts; uniform over next bytes
 
-Every question takes an automaton or an expression, and every answer is exact. Texts are bytes, and so are lengths: a
-language may hold texts that are not valid UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in characters.
+Every function takes an automaton or an expression, and every answer is exact. Texts are bytes and lengths are in bytes,
+because a language may have texts that are not valid UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in
+characters.
 
-Where a language has labels (`automata.expressions.Label`), the yes and no questions treat them like any other symbol;
-questions about texts are refused, because a text has none.
+If a language has labels (`automata.expressions.Label`), the yes-or-no questions treat them like any other symbol;
+questions about texts raise an error, because a text has no labels.
 
-Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed nor "the
-first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
+Rejected: OpenFst's `randgen` and `shortestpath` (how they break ties is not specified, so neither a seed nor "the first
+in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from automata.queries.walks import Walks
 
 
 def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
-    """Return whether both are the same language."""
+    """Return whether two languages are equal."""
     import pywrapfst
 
     a, b = automaton_of(left), automaton_of(right)
@@ -40,22 +41,22 @@ def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
 
 
 def includes(big: RegularLanguage, small: RegularLanguage) -> bool:
-    """Return whether every text of `small` is in `big`; `counterexample` says which is not."""
+    """Return whether every text of `small` is in `big`; if not, `counterexample` returns one that is missing."""
     return _lacking(big, small).is_empty
 
 
 def counterexample(big: RegularLanguage, small: RegularLanguage) -> bytes | None:
-    """Return the shortest text of `small` that is not in `big`, the first in byte order; None where `big` includes
+    """Return the shortest text of `small` that is not in `big`, the first in byte order; None if `big` includes
     `small`.
 
     Raises:
-        LabelledLanguage: what is not in `big` has labels.
+        LabelledLanguage: the difference of `small` and `big` has labels.
     """
     return shortest(_lacking(big, small))
 
 
 def is_empty(language: RegularLanguage) -> bool:
-    """Return whether no text is in the language."""
+    """Return whether the language has no texts."""
     return automaton_of(language).is_empty
 
 
@@ -67,7 +68,7 @@ def is_finite(language: RegularLanguage) -> bool:
 
 
 def shortest(language: RegularLanguage) -> bytes | None:
-    """Return the first in byte order among the shortest texts; None where there is no text.
+    """Return the shortest text, the first in byte order if there are several; None if the language is empty.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -77,7 +78,7 @@ def shortest(language: RegularLanguage) -> bytes | None:
 
 
 def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
-    """Yield every text of the language, by length and then in byte order, without end where the language is infinite.
+    """Yield every text of the language, by length and then in byte order, without end if the language is infinite.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -86,10 +87,10 @@ def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
 
 
 def count(language: RegularLanguage, max_length: int | None = None) -> int:
-    """Count the texts of at most `max_length` bytes, or all texts if it is None. Exact, however large.
+    """Count the texts of at most `max_length` bytes, or all texts if it is None. The number is exact, however large.
 
     Raises:
-        InfiniteLanguage: there is no `max_length`, and the language is infinite.
+        InfiniteLanguage: `max_length` is None, and the language is infinite.
         LabelledLanguage: the language has labels.
         Cancelled, LimitExceeded: as for `sample`.
     """
@@ -104,17 +105,17 @@ def count(language: RegularLanguage, max_length: int | None = None) -> int:
 
 
 def sample(language: RegularLanguage, number: int, *, length: int | range, seed: int) -> list[bytes]:
-    """Draw random texts of the language; all of its texts of that length are equally likely.
+    """Draw random texts of the language; all texts of the given length are equally likely.
 
     Args:
         language: the language.
-        number: how many texts; they may repeat.
-        length: in bytes; or a range of lengths, over all of whose texts the choice is uniform.
+        number: how many texts to draw; texts may repeat.
+        length: the length in bytes; or a range of lengths, and the draw is uniform over all texts of these lengths.
         seed: the same seed gives the same texts.
 
     Raises:
-        EmptyLanguage: there is no text of such a length.
-        Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
+        EmptyLanguage: the language has no text of such a length.
+        Cancelled, LimitExceeded: the current compilation has to stop; if there is none, the default limits apply.
         LabelledLanguage: the language has labels.
     """
     texts = Unranking(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)
@@ -125,17 +126,17 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
 
 def random_strings(language: RegularLanguage, number: int, *, seed: int, max_length: int = 64) -> list[bytes]:
-    """Draw random texts of the language: at each step all next bytes, and the end where a text may end, are equally
-    likely.
+    """Draw random texts of the language. At each step all possible next bytes are equally likely, and so is the end if
+    the text may end there.
 
     Args:
         language: the language.
-        number: how many texts; they may repeat.
+        number: how many texts to draw; texts may repeat.
         seed: the same seed gives the same texts.
-        max_length: from this length on, a text takes a shortest path to an end.
+        max_length: from this length on, in bytes, a text takes a shortest path to an end.
 
     Raises:
-        EmptyLanguage: there is no text.
+        EmptyLanguage: the language is empty.
         LabelledLanguage: the language has labels.
     """
     automaton = _without_labels(language)

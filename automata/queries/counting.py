@@ -1,17 +1,17 @@
-"""How many texts of each length a language has, and which text has which number; exact, in whole numbers.
+"""The number of texts of each length in a language, and the text with each number; exact, in integers.
 
-The number of texts of n bytes that lead from a state to an end is the sum of those of n - 1 bytes over its arcs, so one
-product with the sparse matrix of arcs gives one length more: linear in the length and in the arcs. Numbers are int64 as
-long as no sum of theirs can overflow, and Python's unbounded integers after that.
+The number of texts of n bytes from a state to an end is the sum, over the arcs of the state, of the numbers for n - 1
+bytes from their targets. So one product with the sparse matrix of arcs gives the next length, in time linear in the
+arcs. Numbers are int64 as long as no sum can overflow, and Python's unbounded integers after that.
 
-    lengths(automaton)          for each length the number of texts from every state, `[Q]`
+    lengths(automaton)          for each length, the number of texts from every state, `[Q]`
     total(automaton)            the number of all texts of a finite language
     Unranking(automaton, ...)   the texts of some lengths by number: by length, then in byte order
 
 A uniform random text is the text of a uniform random number; no probability is ever computed.
 
 Rejected: floating-point weights (not uniform, and they overflow at 300 bytes); a matrix power (it is dense: cubic in
-the states, where lengths in practice are some hundreds).
+the number of states, while lengths in practice are some hundreds).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
     longest text of a finite language.
 
     Raises:
-        Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
+        Cancelled, LimitExceeded: the current compilation has to stop; if there is none, one with default limits.
     """
     work = current_work()
     source, target, weight = _weighted(automaton)
@@ -90,7 +90,7 @@ def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _longest(of_lengths: Sequence[int]) -> int:
-    """Return the greatest length, -1 where there is none; of a range without going through it."""
+    """Return the greatest length, -1 if there is none; of a range without going through it."""
     ends = (of_lengths[0], of_lengths[-1]) if isinstance(of_lengths, range) and of_lengths else of_lengths
     return max(ends, default=-1)
 
@@ -98,7 +98,7 @@ def _longest(of_lengths: Sequence[int]) -> int:
 def _up_to(automaton: ByteAutomaton, longest: int) -> list[list[int]]:
     """Return the rows of `lengths` up to a length as plain Python integers, which cannot overflow.
 
-    Raises: as `lengths`.
+    Raises: as for `lengths`.
     """
     rows, work = list[list[int]](), current_work()
     for row, _ in zip(lengths(automaton), range(longest + 1), strict=False):
@@ -125,7 +125,7 @@ class Unranking:
             of_lengths: in bytes.
 
         Raises:
-            Cancelled, LimitExceeded: the current compilation has to stop; where there is none, one with default limits.
+            Cancelled, LimitExceeded: the current compilation has to stop; if there is none, one with default limits.
         """
         self.start = automaton.start
         self._walks = Walks(automaton)

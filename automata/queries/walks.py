@@ -2,7 +2,7 @@
 
     Walks       the arcs of each state in byte order, and a shortest path from each state to an end
 
-The arcs of a state are listed when they are first needed: most walks see few of the states.
+The arcs of a state are listed when they are first needed, because most walks visit few of the states.
 """
 
 from __future__ import annotations

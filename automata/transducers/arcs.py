@@ -1,4 +1,4 @@
-"""The arcs of an FST on their way from labels to bytes.
+"""The arcs of an FST, and their conversion from labels to bytes.
 
     Arcs                arcs that read and write runs of symbols, with costs
     Arcs.chained        arcs over sequences as chains of arcs over single symbols

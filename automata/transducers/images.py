@@ -22,10 +22,10 @@ from automata.transducers.reading import LabelArcs, tables_of_fst, useful
 from automata.transducers.sources import fst_of
 from automata.transducers.symbols import TokenType
 
-# What a language can be given as; `Any` is an FST.
+# The types in which a language can be given; `Any` is an FST.
 Language: TypeAlias = Expr | ByteAutomaton | Compilable | str | bytes | Any
 
-# Memory of an arc in the arrays that lead to its bytes.
+# Bytes of memory for an arc in the arrays from which its byte arcs are made.
 _ARC_BYTES: Final = 400
 _TAKES_TRANSDUCERS: Final = (
     "and an acceptor is needed: automata.image(constraint, fst) is what it writes, automata.preimage(fst, constraint) "
@@ -40,22 +40,22 @@ def from_fst(
     separator: str | None = None,
     key: str | None = None,
 ) -> Expr:
-    """Return the language of an acceptor of OpenFst, with its weights if any of them is not trivial.
+    """Return the language of an OpenFst acceptor, with its weights if any of them is not trivial.
 
     Args:
-        fst: an FST of `pynini` or `pywrapfst` with arcs of type "standard", "log" or "log64", or the path of a file.
+        fst: an FST from `pynini` or `pywrapfst` with arcs of type "standard", "log" or "log64", or the path of a file.
         token_type: what labels stand for. "byte": bytes, as in pynini's strings. "utf8": code points. A symbol table
-            of `pywrapfst`: the text of a symbol is text, except that `<...>` and `[...]` are the names of tokens
-            (`Label`). A mapping from labels to texts, or `Label(name)`. None is the input symbol table that the FST
-            has, or "byte". Symbols that pynini has generated, `[name]` in its strings, are names of tokens too.
-        separator: what stands between the symbols of a table, " " for words and "" for pieces of words; it must be
-            said where a symbol has more than one character. There is none beside names of tokens.
-        key: of an entry, where the file is a FAR.
+            of `pywrapfst`: symbols are text, except that `<...>` and `[...]` are the names of tokens (`Label`). A
+            mapping from labels to texts or to `Label(name)`. None: the FST's input symbol table if it has one, else
+            "byte". Symbols that pynini has generated, `[name]` in its strings, are names of tokens too.
+        separator: the text between the symbols of a table, such as " " for words and "" for pieces of words. It is
+            required if a symbol has more than one character. No separator is put next to names of tokens.
+        key: the key of an entry, if the file is a FAR.
 
     Raises:
-        FstError: it is a transducer (`image` and `preimage` take these); a label stands for nothing; a weight is no
-            number; weights leave a text without a cost; or the file holds no such FST. The message says which.
-        TypeError: it is neither an FST nor a path, or there is no such token type.
+        FstError: the FST is a transducer (`image` and `preimage` take these); a label stands for nothing; a weight is
+            not a number; weights leave a text without a cost; or the file has no such FST. The message says which.
+        TypeError: `fst` is neither an FST nor a path, or there is no such token type.
         ValueError: there is no such token type.
         LimitExceeded, Cancelled: the current compilation has to stop.
     """
@@ -105,14 +105,14 @@ def transducer_of(
     separator: str | None = None,
     key: str | None = None,
 ) -> TransducerTables:
-    """Return a transducer ready for `image` and `preimage`, which saves reading it at each call.
+    """Read a transducer once for `image` and `preimage`, which would otherwise read it at each call.
 
     Args:
         fst, separator, key: see `from_fst`.
-        token_type: see `from_fst`; two of them are for its input and its output. None is the symbol tables that the FST
-            has, or "byte".
+        token_type: see `from_fst`; a pair gives one for the input and one for the output. None: the FST's symbol tables
+            if it has them, else "byte".
 
-    Raises: as `from_fst`.
+    Raises: as for `from_fst`.
     """
     work = current_work()
     opened = fst_of(fst, key)
@@ -143,17 +143,17 @@ def image(
     *,
     separator: str | None = None,
 ) -> Expr:
-    """Return the texts that a transducer can write where it reads a text of a constraint.
+    """Return the texts that a transducer can write when it reads a text of a constraint.
 
     Args:
-        constraint: an expression, an automaton, an acceptor of OpenFst, a constraint whose language is regular, or
+        constraint: an expression, an automaton, an OpenFst acceptor, a constraint whose language is regular, or
             literal text.
-        fst: the transducer: an FST, the path of a file, or what `transducer_of` returns.
+        fst: the transducer: an FST, the path of a file, or the result of `transducer_of`.
         token_type, separator: see `transducer_of`.
 
     Raises:
         FstError, ValueError: see `from_fst`.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         LimitExceeded, Cancelled: the current compilation has to stop.
     """
     tables = _tables(fst, token_type, separator)
@@ -167,7 +167,7 @@ def preimage(
     *,
     separator: str | None = None,
 ) -> Expr:
-    """Return the texts for which a transducer can write a text of a constraint; arguments and errors as for `image`."""
+    """Return the texts for which a transducer can write a text of a constraint; arguments and errors as in `image`."""
     tables = _tables(fst, token_type, separator).inverted()
     return ex.transduction(_language(constraint, fst, token_type, separator, side=1), tables)
 

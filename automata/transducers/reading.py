@@ -2,11 +2,12 @@
 
     FstArrays -> useful states -> symbols -> runs of symbols -> bytes -> TransducerTables
 
-An acceptor goes the same way, as a transducer that writes what it reads. The states of the FST are renumbered, with
-the start first and a new end, which final states reach by epsilon arcs that have their final costs.
+An acceptor is read in the same way, as a transducer that writes what it reads. The states of the FST are renumbered,
+with the start first and a new end, which final states reach by epsilon arcs with their final costs.
 
-With a separator between symbols, a state is there twice: before the first symbol, and after one, where the separator is
-written as well. Names of tokens take no separator, and after them comes a first symbol again.
+With a separator between symbols, there are two copies of each state: one before the first symbol, and one after a
+symbol, from which the separator is written before the next symbol. There is no separator next to names of tokens; the
+symbol after a name is again a first symbol.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where FSTs come from: an object of `pynini` or `pywrapfst`, a file, or an entry of a FAR (an archive of FSTs)."""
+"""The sources of FSTs: an object of `pynini` or `pywrapfst`, a file, or an entry of a FAR (an archive of FSTs)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def fst_of(source: Any, key: str | None) -> Fst:
 
     Args:
         source: an FST, or the path of a file that holds one, or of a FAR.
-        key: of an entry of a FAR; None where the file holds one FST.
+        key: the key of an entry, if the file is a FAR; None if the file holds one FST.
 
     Raises:
-        FstError: there is no such file or entry, or the file holds no FST.
-        TypeError: it is neither an FST nor a path.
+        FstError: there is no such file or entry, or the file does not hold an FST.
+        TypeError: `source` is neither an FST nor a path.
     """
     if is_fst(source):
         if key is not None:

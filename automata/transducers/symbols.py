@@ -1,10 +1,10 @@
-"""What the labels of an FST mean: bytes, characters, texts, or names of tokens.
+"""The meaning of an FST's labels: bytes, characters, texts, or names of tokens.
 
-    TokenType       how labels are read, as the user says it
-    Symbols         what the labels that occur on one side of an FST stand for
+    TokenType       how to read labels, as the user specifies it
+    Symbols         the meaning of the labels that occur on one side of an FST
 
-Every label stands for a sequence of codes. A code is a byte or a code point; the code of a name of tokens lies above
-all code points, and names differ by two, so that runs of consecutive codes never join them.
+Every label stands for a sequence of codes. A code is a byte or a code point. The codes of names of tokens are above all
+code points, and differ by two, so that they are never joined to runs of consecutive codes.
 
     "byte"          labels are bytes, as in pynini's strings, and 256 is byte 0, which pynini's strings cannot hold
     "utf8"          labels are code points, as with pynini's `token_type="utf8"`
@@ -14,8 +14,8 @@ all code points, and names differ by two, so that runs of consecutive codes neve
 In the first two, symbols that pynini has generated (`[name]` in its strings) name tokens. pynini numbers them from
 U+F0000 up, a plane for private use, and knows their names only in the process that made them.
 
-The texts of symbols that are words need a separator between them and those of phones or pieces need none; which one it
-is cannot be told from a table. So symbols of more than one character are an error until the caller says
+Symbols that are words need a separator between their texts, and symbols that are phones or pieces of words need none; a
+symbol table does not say which. So symbols of more than one character are an error unless the caller passes
 `separator=" "` or `separator=""`.
 """
 
@@ -177,7 +177,7 @@ def _generated_symbols(labels: IntArray) -> dict[int, str]:
 
 
 def _reader(token_type: TokenType) -> Callable[[int], str | Label | None]:
-    """Return what says what a label stands for, None where it does not know the label."""
+    """Return what says what a label stands for, None if it does not know the label."""
     if isinstance(token_type, Mapping):
         return token_type.get
     import pywrapfst

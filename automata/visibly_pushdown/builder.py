@@ -6,8 +6,8 @@
     builder.grammar([builder.read(state, literal("</call>"))])
 
 States are those of a new start rule, into which the start rules of grammars are copied. The rules that these call come
-after it, once for each grammar. The bytes read at one place must determine which rule is called: two grammars at one
-place need text before them that tells them apart.
+after it, once for each grammar. The bytes that were read must determine which rule is called: two grammars at one place
+need different texts before them.
 """
 
 from __future__ import annotations

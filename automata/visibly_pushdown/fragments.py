@@ -1,7 +1,7 @@
 """NfaFragment: the NFA of one language, to be copied between two states of a grammar.
 
-Schemas share their languages: a string, a number, the spellings of a name occur again and again. The fragment of each
-is built once and cached; a copy of it costs two numbers.
+The same languages occur again and again in schemas: strings, numbers, the spellings of names. The fragment of each is
+built once and cached; a copy costs two numbers.
 """
 
 from __future__ import annotations

@@ -2,28 +2,27 @@
 
     rule    an NFA over expressions, byte automata and calls
     call    at a state where nothing else is read: another rule is read, and then the text continues at a state that
-        depends on the exit in which the rule ended. A call may be nondeterministic: several rules after the same text
+        depends on the exit at which the rule ended. A call may be nondeterministic: several rules after the same text
     exit    how a rule ended: a number that the rule gives to each of its ends
-    flag    something that has happened since the rule was called; guarded arcs ask for flags and set them
+    flag    something that has happened since the rule was called; guarded arcs test flags and set them
 
 In a JSON text, the caller reads `{` and calls; the rule reads everything up to and including `}` and ends at a state
 without arcs. So the text alone shows when the stack is pushed and popped. These are the visibly pushdown languages
 (Alur & Madhusudan 2004), which are closed under union, intersection and complement, and whose automata can be made
-deterministic. Exits are what determinization needs: one rule reads what lies between two brackets for all conditions on
-it at once, and its exit says which of them hold.
+deterministic. Determinization needs exits: one rule reads the text between two brackets for all conditions on it at
+once, and its exit says which of the conditions hold.
 
-With flags, a rule that reads each of n things once, in any order, takes a state for each thing. Without them it takes
-2^n; `unfolded` writes these states out, where an automaton must have all of its states. A lazy automaton makes only
-those that texts reach, and relies on two promises of whoever makes the grammar:
+With flags, a rule that reads each of n things once, in any order, takes one state for each thing. Without flags it
+takes 2^n states; `unfolded` writes these out if an automaton must have all of its states. A lazy automaton makes only
+the states that texts reach. For this, the grammar must guarantee two properties:
 
 - from every state that a text leads to, with the flags that it has set, an end can be reached;
 - it can be reached along the first guarded arc that is open in each state.
 
-Only lazy automata follow nondeterministic calls: all of the rules that are called together, until the text tells them
-apart.
+Only lazy automata support nondeterministic calls: they follow all of the called rules until the text tells them apart.
 
-`automata.pushdown.network.Network` is the same for grammars in general. Here there is no left recursion, no tail call,
-no lexical rule and no look-ahead after an end.
+`automata.pushdown.network.Network` is the counterpart for general grammars. Visibly pushdown grammars have no left
+recursion, no tail calls, no lexical rules and no look-ahead after an end.
 """
 
 from __future__ import annotations

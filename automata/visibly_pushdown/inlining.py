@@ -1,7 +1,7 @@
-"""Which rules are laid where they are called, so that they need no stack.
+"""Which rules are inlined where they are called, so that they need no stack.
 
-A rule that calls itself, directly or not, stays a rule. If there is none and the grammar with every call written out is
-small, there is no stack at all: the result is an automaton over bytes.
+A rule that calls itself, directly or not, remains a rule. If there is no such rule and the grammar is small with all
+calls inlined, no stack is needed: the result is an automaton over bytes.
 """
 
 from __future__ import annotations

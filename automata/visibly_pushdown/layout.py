@@ -2,8 +2,8 @@
 
     GrammarLayout   chains of bytes, copies of fragments, epsilon arcs, calls and ends
 
-Python sees each language of the grammar once and no byte of it; the native core reads the rules, and writes out the
-languages.
+Python code handles each language of the grammar once, without its bytes; the native core reads the rules, and writes
+out the languages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CountedPaths: the texts of an automaton on whose path a number of counted states between two bounds are entered.
+"""CountedPaths: the texts of an automaton whose path enters a number of counted states that is between two bounds.
 
 A string with a pattern and a length is read by the automaton of the pattern, in which each character enters one of the
 states between characters. Its intersection with the length has a copy of that automaton for each number of characters:
@@ -8,8 +8,8 @@ copies that a text reaches, and in these the states that lead to an end:
     least, most     the least and the greatest number of counted states that a path from a state to an end enters
 
 From a state where c counted states have been entered, some text leads to an end if a number between `least` and `most`
-lies between `low - c` and `high - c`. This is exact where one of the bounds does not matter, or where every number
-between least and most is the number of some path; `counted_paths` takes nothing else. (An even number of characters
+lies between `low - c` and `high - c`. This is exact if one of the bounds does not matter, or if every number between
+least and most is the number of some path; `counted_paths` accepts only these cases. (An even number of characters
 between three and seven is an intersection of automata.)
 """
 

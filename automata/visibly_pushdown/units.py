@@ -1,13 +1,13 @@
-"""CountedUnits: a number of texts of one language, one after the other, written out only where that is needed.
+"""CountedUnits: a number of consecutive texts of one language, written out only if necessary.
 
-A string of at most 65,535 characters takes thirteen states for each of them if all spellings are read. So such a
-language is kept as a unit and two bounds. Lazy automata count in steps (`native/tokenfst/lazy/nfa.h`); for all
-others it is written out in flat arrays, without a construction that would minimize what is minimal already.
+A string of at most 65,535 characters takes thirteen states for each character if all spellings are read. So such a
+language is stored as a unit and two bounds. Lazy automata count in steps (`native/tokenfst/lazy/nfa.h`); for all other
+automata, the repetition is written out in flat arrays, without minimization, because the result is already minimal.
 
-The registers of `automata.counted` do not serve here, nor do units serve there. A register belongs to one deterministic
-automaton over bytes: its values are guards in the functions of tokens, and two counts at once are refused. Units stand
-inside of rules, any number of them in one text, and in the subset construction of a lazy automaton, where several
-counts are open at once and each configuration carries its own.
+The registers of `automata.counted` and these units cannot replace each other. A register belongs to one deterministic
+automaton over bytes: its values are guards in the functions of tokens, and two counts at once are refused. Units are
+used inside rules, with any number of them in one text, and in the subset construction of a lazy automaton, where
+several counts are active at once and each configuration has its own.
 """
 
 from __future__ import annotations

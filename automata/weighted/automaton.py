@@ -1,8 +1,8 @@
 """WeightedByteAutomaton: a deterministic automaton over bytes in which every text has a cost.
 
-Its tables are the native core's (`native/automata/weighted/weighted_tables.h`). Costs are as early as they can be
-known: an arc costs what it adds to the best rest of a text that was possible before it
-(`native/automata/weighted/potentials.h`). They add up to the cost of the text, exactly.
+Its tables are the native core's (`native/automata/weighted/weighted_tables.h`). Costs are paid as early as they can be
+known: the cost of an arc is the amount by which it raises the least possible cost of the whole text
+(`native/automata/weighted/potentials.h`). The costs add up exactly to the cost of the text.
 
     tables      states, arcs with costs, costs of ending
     support     the texts that have a cost, as an automaton with the same states and without weights
@@ -40,8 +40,8 @@ class WeightedByteAutomaton:
 
     Attributes:
         tables: the tables of the native core.
-        labels: the names of its labels, ascending; each occurs in some text.
-        semiring: how the costs of several paths with one text were combined.
+        labels: the names of its labels, in ascending order; each occurs in some text.
+        semiring: how the costs of several paths for the same text were combined.
     """
 
     def __init__(self, tables: WeightedTables, labels: tuple[str, ...], semiring: Semiring) -> None:
@@ -56,7 +56,7 @@ class WeightedByteAutomaton:
 
     @property
     def num_states(self) -> int:
-        """Q; state 0 is the start."""
+        """Q, the number of states; state 0 is the start."""
         return self.tables.num_states
 
     @property
@@ -66,16 +66,16 @@ class WeightedByteAutomaton:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the tables, in bytes."""
+        """The memory of the tables, in bytes."""
         return self.tables.num_bytes
 
     def weight(self, text: str | bytes) -> float:
-        """Return the cost of a text (in UTF-8) or bytes; infinity if it is not accepted."""
+        """Return the cost of a text (encoded in UTF-8) or bytes; infinity if the automaton does not accept it."""
         units = self.tables.weight(text_bytes(text))
         return inf if units == NO_COST else from_units(units)
 
     def accepts(self, text: str | bytes) -> bool:
-        """Return whether a text (in UTF-8) or bytes are in the language."""
+        """Return whether the language contains a text (encoded in UTF-8) or bytes."""
         return self.weight(text) < inf
 
     @cached_property
@@ -95,12 +95,12 @@ class WeightedByteAutomaton:
 
     @property
     def arc_sources(self) -> IntArray:
-        """`[A]`, the state that each arc leaves."""
+        """`[A]`, the source state of each arc."""
         counts = np.diff(self.tables.offsets)
         return np.repeat(np.arange(self.num_states, dtype=np.int32), counts)
 
     def scaled(self, factor: float) -> WeightedByteAutomaton:
-        """Return the same automaton with every cost multiplied by a factor that is not negative."""
+        """Return the same automaton with every cost multiplied by a nonnegative factor."""
         if factor == 1:
             return self
         tables, final = self.tables, self.tables.final
@@ -112,13 +112,13 @@ class WeightedByteAutomaton:
         return WeightedByteAutomaton(made, self.labels, self.semiring)
 
     def fst(self) -> Fst:
-        """Return the OpenFst acceptor, as a `pynini.Fst`: with "standard" arcs in the tropical semiring, else "log".
+        """Return the automaton as an OpenFst acceptor, a `pynini.Fst`: "standard" arcs for tropical, else "log" arcs.
 
-        Symbols are those of `ByteAutomaton.fst`. Where every text costs something before its first byte, the start has
-        an epsilon arc of that cost. OpenFst's weights have 24 bits.
+        Symbols are those of `ByteAutomaton.fst`. An initial cost becomes the weight of an epsilon arc from the start.
+        OpenFst's weights have 24 bits of precision.
 
         Raises:
-            LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
+            LimitExceeded: the FST's arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
         return to_fst(self.tables, self.labels, self.semiring)
 
@@ -130,14 +130,14 @@ class WeightedByteAutomaton:
         radius: int = 2,
         path: str | bytes | None = None,
     ) -> Drawing:
-        """Draw the automaton; `"a"/0.5` reads a at a cost of 0.5, and ending in a state `2/0.5` costs 0.5.
+        """Draw the automaton. An arc `"a"/0.5` reads a at a cost of 0.5, and to end in a state `2/0.5` costs 0.5.
 
         Args:
             title: a line above the picture.
-            around, radius, path: as of `ByteAutomaton.draw`.
+            around, radius, path: as for `ByteAutomaton.draw`.
 
         Raises:
-            TextNotAllowed, ValueError: as `ByteAutomaton.draw`.
+            TextNotAllowed, ValueError: as for `ByteAutomaton.draw`.
         """
         tables = self.tables
         view = View(around, radius, () if path is None else self.support.states_along(path))

@@ -1,15 +1,15 @@
 """From an expression with weights to its weighted automaton.
 
-What a text costs in an operation on languages:
+The cost of a text in an operation on languages:
 
-    a + b, a | b, a*    the cost of its paths, through one part after the other; of several paths see the semiring
+    a + b, a | b, a*    the sum of the costs along a path; the semiring combines several paths
     a & b               the sum of its costs in both
     a - b               its cost in `a`; `b` has no weights
-    ~a                  nothing: `a` has no weights
-    image, preimage     the cost of the text that is read or written, and of the transducer's arcs
+    ~a                  0; `a` has no weights
+    image, preimage     the cost of the text that is read or written, plus that of the transducer's arcs
 
-The constructions are the native core's (`native/automata/weighted/`). Determinization with weights need not end; then
-the limit of states is what stops it.
+The constructions are the native core's (`native/automata/weighted/`). Determinization with weights need not terminate;
+then the limit on states stops it.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def determinized(tables: AcceptorTables, what: str, work: Work) -> WeightedByteA
         work: the limits, and how the construction is stopped.
 
     Raises:
-        LimitExceeded, Cancelled, ExpressionError: as `compile_weighted`.
+        LimitExceeded, Cancelled, ExpressionError: as for `compile_weighted`.
     """
     costs = tables.costs
     assert costs is not None

@@ -1,11 +1,11 @@
 """From an expression to an NFA with costs.
 
-Thompson's construction (`automata.compile.nfa`) with a cost for every arc. A weighted part is entered by an epsilon arc
-of its cost. Parts without weights are laid out as always, with two exceptions. What has to be compiled on its own is
-compiled to a minimal automaton and copied in, at no cost. In the log semiring this is done with every part without
-weights, since such a part is a language, in which a text counts once, however many paths the part has for it. The
-alternatives without weights of one alternation are one part, and so are neighbours without weights in a concatenation:
-it makes no difference how they are grouped.
+This is Thompson's construction (`automata.compile.nfa`) with a cost for every arc. A weighted part is entered by an
+epsilon arc with its cost. Parts without weights are laid out as usual, with two exceptions. Parts that must be compiled
+separately are compiled to minimal automata and copied in, at no cost. In the log semiring this is done with every part
+without weights, because such a part is a language, in which each text counts once, however many paths it has. The
+alternatives without weights of one alternation form one part, and so do adjacent parts without weights of a
+concatenation; the grouping makes no difference.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class WeightedConstruction(ThompsonConstruction):
     def tables(self, expr: Expr) -> AcceptorTables:
         """Lay out an expression and return its NFA.
 
-        Raises: as `ThompsonConstruction.lay`.
+        Raises: as for `ThompsonConstruction.lay`.
         """
         self.has_weights = weighted_nodes(expr)
         fragment = self.lay(expr)

@@ -183,8 +183,8 @@ def json_schema(
             and "javascript" allow one style; "flexible" allows a few blanks wherever JSON does; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" allows any order, each
             property at most once. "any-if-cheap" also allows any order, but keeps the schema's order in objects with
-            very many variants that take too much work to tell apart. With "any-if-cheap", listed names that are not
-            required may be repeated, each time with a value that the schema allows.
+            very many variants that take too much work to tell apart. With "any-if-cheap", listed names that need
+            not be remembered may be repeated, each time with a value that the schema allows.
         spellings: "plain" spells strings and names as `json.dumps` does, with or without `ensure_ascii`: with escapes
             where JSON requires them, and otherwise only for characters that are not printable ASCII. "all" allows every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.

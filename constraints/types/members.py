@@ -1,7 +1,7 @@
 """Values of a Literal and members of an Enum: how they are written, as values and as keys, and whether they are read.
 
-Whether Pydantic reads what it writes is asked of it, value by value: tuples come back as lists, and members of an Enum
-in a Literal not at all.
+Whether Pydantic reads what it writes is tested with Pydantic itself, value by value: tuples are read as lists, and
+members of an Enum in a Literal are not read at all.
 """
 
 from __future__ import annotations

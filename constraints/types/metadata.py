@@ -1,11 +1,11 @@
 """What `Annotated` says about a type: bounds, sizes and patterns.
 
-Known by their attributes, and so without the packages that define them: `Ge`, `Gt`, `Le`, `Lt`, `Interval`,
-`MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and `StringConstraints`, and compiled
-patterns of `re`. Patterns that Pydantic's hold as text are in the syntax of its engine, and compiled ones in that of
-`re`. An expression (`automata.Expr`) is the whole text. Other annotations are comments, as `Annotated` has it (PEP
-593); but one that holds a function or a bound of another kind asks for something that no automaton can hold, and is an
-error.
+The following are recognized by their attributes, without importing the packages that define them: `Ge`, `Gt`, `Le`,
+`Lt`, `Interval`, `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and
+`StringConstraints`, and compiled patterns of `re`. Patterns in Pydantic's annotations that are text are in the syntax
+of Pydantic's engine, and compiled ones in that of `re`. An expression (`automata.Expr`) describes the whole text. Other
+annotations are ignored, as PEP 593 requires; but one with a function or a bound of another kind is an error, because an
+automaton cannot enforce it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     datetime.timedelta(days=-1, seconds=86399, microseconds=5)          datetime.timedelta(0)
     UUID('12345678-1234-5678-1234-567812345678')                        Decimal('1.50')
 
-Each may stand with its module's name and without it. Dates are those that exist, in years 1 to 9999; time zones are
-fixed offsets (`datetime.timezone`). What is left out as 0 by `repr` may be written as well.
+Each may be written with or without its module's name. Only existing dates are allowed, in years 1 to 9999; time zones
+are fixed offsets (`datetime.timezone`). Arguments that `repr` leaves out because they are 0 may also be written.
 """
 
 from __future__ import annotations

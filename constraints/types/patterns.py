@@ -1,11 +1,11 @@
-"""Regular expressions of ECMA-262 that stand for what Python and Pydantic read.
+"""Regular expressions in ECMA-262 syntax for the texts that Python and Pydantic read.
 
-    DATE, TIME, ...         what `datetime`, `UUID` and Decimal take and write, as strings
+    DATE, TIME, ...         the strings that `datetime`, `UUID` and Decimal read and write
     within(formula)         numbers within bounds, as strings
-    ecma(pattern)           a pattern in the syntax that Pydantic's engine has, Rust's
+    ecma(pattern)           a pattern in the syntax of Pydantic's engine, which is Rust's
 
-Dates are those that exist, in the years that `datetime` has; seconds end at 59, fractions have at most the six digits
-that are kept, offsets are less than a day.
+Only existing dates are allowed, in the years of `datetime`. Seconds are at most 59, fractions have at most six digits
+(further digits would be lost), and offsets are less than a day.
 """
 
 from __future__ import annotations

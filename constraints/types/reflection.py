@@ -3,8 +3,8 @@
     annotation -> Shape                                 `Reflection.shape`
     the class of a record -> its fields                 `Reflection.fields`, once for each record
 
-Annotations are resolved by `typing.get_type_hints`, so they may be text and may name classes that are defined later;
-aliases, `NewType`, `Annotated`, `Optional`, `X | Y` and type variables of generic classes are looked through.
+Annotations are resolved by `typing.get_type_hints`, so they may be text and may name classes that are defined later.
+Aliases, `NewType`, `Annotated`, `Optional`, `X | Y` and type variables of generic classes are resolved too.
 """
 
 from __future__ import annotations

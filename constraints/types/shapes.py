@@ -14,8 +14,8 @@
     ├── Mapping                            dict
     └── Record                             a dataclass or a NamedTuple; its fields are looked up on demand
 
-A shape is immutable and is known by its parts. A record is known by its class and what its type variables stand for, so
-that a recursive class is one finite shape.
+A shape is immutable and compared by its parts. A record is identified by its class and the values of its type
+variables, so that a recursive class is one finite shape.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The validators of Pydantic's own types that its JSON Schemas do not describe.
 
-Functions of a user, such as an `AfterValidator`, check a text when it is parsed, and the user knows of them. Pydantic
-has functions of its own, too: those of `FilePath`, `Base64Str` or `ByteSize`, which take some strings of those that the
-schema allows, and those for bounds of a union. `ImportString` even runs the module that a text names. So each of them
-is refused that is not known to take what the schema says.
+A user's functions, such as an `AfterValidator`, check a text when it is parsed, and the user knows about them. Pydantic
+also has functions of its own: those of `FilePath`, `Base64Str` or `ByteSize`, which accept only some of the strings
+that the schema allows, and those for bounds of a union. `ImportString` even runs the module that a text names. So
+functions of Pydantic are refused unless they are known to accept everything that the schema allows.
 """
 
 from __future__ import annotations

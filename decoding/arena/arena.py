@@ -329,7 +329,7 @@ class Arena:
 
     @property
     def _native(self) -> OnCpu | None:
-        """The steps of the native core; None where it does not make them."""
+        """The steps of the native core; None if it does not make them."""
         return self._steps if self._on_cpu else None
 
     # Masks, in every form

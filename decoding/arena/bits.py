@@ -1,7 +1,7 @@
-"""Masks as bits, and as a flag for each token.
+"""Masks as bits, and as booleans.
 
 packed      `[B, V]` bool -> `[B, ceil(V / 32)]` int32: bit `i & 31` of word `i >> 5` is token i
-unpacked    the way back
+unpacked    the inverse
 """
 
 from __future__ import annotations

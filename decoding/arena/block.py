@@ -29,7 +29,7 @@ class Block(NamedTuple):
         words: `[n]` int32, what is copied into the arena.
         shape: the shapes that a step with it needs.
         depth: the most symbols on its stack.
-        least: the fewest tokens of a whole text, the end token counted.
+        least: the fewest tokens of a whole text, including the end token.
         is_ambiguous: whether a text may have several configurations.
         is_empty: whether nothing may be written, since every text needs a higher stack.
     """

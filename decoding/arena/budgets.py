@@ -1,11 +1,11 @@
-"""How many tokens each class leaves to be written, for budgets and the soft close.
+"""The number of tokens that are needed after each class, for budgets and the soft close.
 
-    distance    the fewest tokens after a class, the end token counted                      [B, K]
+    distance    the least number of tokens after a class, including the end token           [B, K]
                 = rest[context, rest of move] + cost      of the stack that the move leaves
-                + runs of the node by count       where something is counted
+                + runs of the node by count       if something is counted
 
 A class is allowed within a budget if its distance is less than the number of tokens that may still be written. The
-numbers are those of `min_tokens`: exact for automata without a stack, and for those with one while it has room.
+numbers are those of `min_tokens`: exact for automata without a stack, and for those with a stack while it has room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from decoding.arena.sequences import CONTEXT, COST, Sequences
 
 
 def distances(program: Program, at: Sequences) -> Tensor:
-    """Return the fewest tokens after each class, the end token counted, `[B, K]`; `FAR` or more if not allowed."""
+    """Return the fewest tokens after each class, including the end token, `[B, K]`; `FAR` or more if not allowed."""
     shape, tables = program.shape, program.tables(at.slot)
     configurations = at.row.shape[1]
     classes = torch.arange(shape.classes, device=program.device)

@@ -1,7 +1,7 @@
 """Checks of the arena's arguments before they are used: types, shapes and devices.
 
-Except for `check_tokens`, nothing here reads a tensor, so nothing waits for a device, and all of it may be traced by
-`torch.compile`. Values are checked where they are on the host: plain numbers, and on the CPU those of sequences
+Except for `check_tokens`, nothing here reads a tensor, so nothing waits for a device, and `torch.compile` may trace all
+of it. Values are checked if they are on the host: plain numbers, and on the CPU those of sequences
 (`decoding.arena.on_cpu`).
 """
 
@@ -123,7 +123,7 @@ def limit_of(remaining: Tensor | SupportsIndex, size: int, device: torch.device)
     """Return the number of tokens that may still be written, as the steps take it.
 
     Raises:
-        TypeError, ValueError: as `check_vector`.
+        TypeError, ValueError: as for `check_vector`.
     """
     if isinstance(remaining, Tensor):
         check_vector("remaining", remaining, size, device)

@@ -1,7 +1,7 @@
 """Combs: sparse rows that share one table, so that a look-up takes one access (row displacement).
 
-The rows of a family begin at one place, its base, and the entry for class k lies at base + k together with the number
-of the first row that has it: an entry counts only if it names the row or one before it in its family.
+The rows of a family share one base. The entry for class k is at base + k, together with the number of the first row
+that has it: an entry is valid for a row only if it names this row or an earlier row of the same family.
 `native/decoding/comb.h` places the families.
 """
 

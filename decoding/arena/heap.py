@@ -1,7 +1,7 @@
-"""The memory of the arena: one tensor of words, and where in it the block of each slot lies.
+"""The memory of the arena: one tensor of words, and the place of each slot's block in it.
 
-Blocks are placed first fit. If there is enough room but no gap is large enough, blocks are moved together: blocks are
-relocatable, so moving one is a copy and a change of one number.
+Blocks are placed first fit. If there is enough room but no gap is large enough, blocks are moved together. Blocks are
+relocatable, so to move one takes a copy and a change of one number.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """The steps of an arena as kernels for a GPU, in Triton (`decoding.arena.on_gpu` calls them).
 
-Tensor operations take some 400 launches for a step, most of which add two numbers for each sequence. A kernel follows a
-sequence from one table to the next by itself, so a step is one launch, and so is a mask.
+With tensor operations a step takes about 400 launches, most of which only add two numbers for each sequence. A kernel
+follows a sequence from table to table, so a step is one launch, and so is a mask.
 
-    mask_logits     minus infinity into logits; a program for 2,048 tokens of a sequence
+    mask_logits     sets logits to minus infinity; one program for 2,048 tokens of a sequence
     mask_words      the same as packed masks
-    fit_classes     which classes fit a budget; a program for some classes of a sequence
-    advance         the step after a token; a program for a sequence
+    fit_classes     which classes fit a budget; one program for some classes of a sequence
+    advance         the step after a token; one program for a sequence
 
 `decoding.arena.program` defines the results, and `decoding.arena.layout` the tables.
 
-Rejected: a mask made first and read by a second kernel, as much traffic again as logits of 16 bits have.
+Rejected: a mask that is made first and read by a second kernel (this doubles the memory traffic of 16-bit logits).
 """
 
 from __future__ import annotations

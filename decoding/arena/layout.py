@@ -1,10 +1,10 @@
 """The layout of one automaton in the arena: one relocatable block of int32 words.
 
-The tables of an automaton lie in one block, one after the other. The head of the block says where each begins, counted
-from the block's first word. So a block can be moved unchanged, and a step that knows its place finds all tables by
-gathers.
+The tables of an automaton are in one block, one after another. The head of the block has the offset of each table from
+the block's first word. So a block can be moved unchanged, and a step that knows the place of the block finds all tables
+by gathers.
 
-    head        FIELDS numbers: places of tables, and numbers that are not places
+    head        FIELDS numbers: offsets of tables, and other numbers
     CLASSES     `[V]`                   the class of each token
     ROW_MASK    `[E]`                   where the chunks of each row's mask begin, as a place in the block
     MASKS       `[A, C]`                the places of the C chunks of each mask
@@ -28,8 +28,8 @@ gathers.
     ROW_WEIGHTS `[E, 2]`                where the weights of each row begin, in entries, and how many there are
     WEIGHTS     `[.., 2]`               a token that does not cost 0, and its cost as the bits of a float32
 
-The last two outcomes, and moves, lead to the dead row, and from the end to itself. The native core, which steps on the
-CPU, knows the same numbers (`native/decoding/layout.h`).
+The last two outcomes, and the last two moves, lead to the dead row, and from the end to itself. The native core, which
+computes the steps on the CPU, has the same constants (`native/decoding/layout.h`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Machine: the tables that every kind of automaton becomes in the arena.
+"""Machine: the common form of tables for all kinds of automata in the arena.
 
-The state of a sequence is a set of *rows*. A row holds the classes that are allowed and what they do, and is all that a
-mask needs. A token's class makes a *move*: it pops and pushes symbols, changes the count, and leads to a *node*. A node
-finds its row by one number, the *gauge*. An inner node reads one more symbol from the top of the stack and leads to
+The state of a sequence is a set of *rows*. A row has the allowed classes and their effects, and is all that a mask
+needs. A token's class makes a *move*: it pops and pushes symbols, changes the count, and leads to a *node*. A node
+selects its row by one number, the *gauge*. An inner node reads one more symbol from the top of the stack and leads to
 another node, which adds a row of its own:
 
-    gauge       the count, for an automaton that counts; or the free room above the stack, since moves need room. A node
-                has a row for each interval of the gauge
+    gauge       the count, for an automaton that counts; or the free room above the stack, because moves need room. A
+                node has a row for each interval of the gauge
 
     of a regular automaton    every state is a node with one row, and no move pops, pushes or counts
     of one with a register    every place is a node, with a row for each interval in which the same guards are open
@@ -14,9 +14,9 @@ another node, which adds a row of its own:
 
 So one program serves all kinds. Row and node 0 are dead, row and node 1 are those after the end.
 
-    family      rows of which each allows what those before it allow, with the same outcomes, and more. An edge is
-                stored once for all of them, with its *level*: the place in the family of the first row that has it.
-                The rows of a node with a stack are a family, and other rows are families by themselves
+    family      a sequence of rows, each of which allows at least what the rows before it allow, with the same outcomes.
+                An edge is stored once for all of them, with its *level*: the position in the family of the first row
+                that has it. The rows of a node with a stack are a family, and every other row is a family by itself
 
 Rejected: a program for each kind and a batch sorted by kind (as many launches as kinds, and shapes that change as
 sequences come and go).
@@ -90,7 +90,7 @@ class Machine:
         rest_of: `[M]`, the column of each move.
         next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
         node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
-        least: the fewest tokens of a whole text, the end token counted.
+        least: the fewest tokens of a whole text, including the end token.
         row_weights, weight_tokens, weight_costs: `[E, 2]`, `[W]`, `[W]` float32: where the weights of each row begin
             and how many there are; the tokens that do not cost 0, and their costs. Empty without weights.
         is_ambiguous: whether a text may have several configurations.

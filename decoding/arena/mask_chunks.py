@@ -1,7 +1,7 @@
-"""Masks of rows as chunks: most masks share most of their words, so what is equal is kept once.
+"""Masks of rows as chunks: most masks share most of their words, so equal chunks are stored once.
 
-A mask is cut into chunks of 2,048 tokens, and a mask is the places of its chunks. Whole chunks of nothing and of
-everything are frequent, and rows that allow few tokens have few chunks that are neither. The native core makes them
+A mask is divided into chunks of 2,048 tokens, and is stored as the places of its chunks. Many chunks allow no token or
+all tokens, and rows that allow few tokens have few other chunks. The native core makes the chunks
 (`native/decoding/row_masks.h`).
 """
 

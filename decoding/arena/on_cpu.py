@@ -1,9 +1,9 @@
 """The steps of an arena on the CPU, by the native core (`native/decoding/steps.h`, `masks.h`).
 
-The core does for each sequence what `decoding.arena.program` does for a batch, and checks every number it is given.
+The native core does for each sequence what `decoding.arena.program` does for a batch, and checks all of its inputs.
 
-    check           slots, rows, counts and heights of sequences
-    mask_logits     minus infinity into logits, chunk by chunk, without making a mask
+    check           checks slots, rows, counts and heights of sequences
+    mask_logits     sets logits to minus infinity, chunk by chunk, without making a mask
     mask_words      the same chunks as packed masks
     advance         a look-up in each row, the stack, the nodes, their rows
 

@@ -1,12 +1,12 @@
 """The steps of an arena on a GPU, by kernels of their own (`decoding.arena.kernels`).
 
-    mask_logits     minus infinity into logits, without making a mask
+    mask_logits     sets logits to minus infinity, without making a mask
     mask_words      packed masks
-    advance         the step after a token, of sequences with one configuration each
+    advance         the step after a token, for sequences with one configuration each
 
-Nothing is read on the host and no shape depends on values, so all of it can be captured in a CUDA graph, and
-`torch.compile` takes it into its graph. The kernels are written in Triton, which comes with PyTorch where it is built
-for a GPU, and are compiled when they are first called; where it does not work `decoding.arena.program` makes the steps.
+The host reads nothing and no shape depends on values, so all of this can be captured in a CUDA graph, and
+`torch.compile` can include it in its graph. The kernels are written in Triton, which is part of PyTorch's builds for
+GPUs, and are compiled on first use. If Triton does not work, `decoding.arena.program` computes the steps.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class OnGpu:
 
 
 def on_gpu(program: Program, begin: int, end: int, width: int) -> OnGpu | None:
-    """Return the steps on a GPU, or None where the arena is not on one, or Triton does not work."""
+    """Return the steps on a GPU, or None if the arena is not on one, or Triton does not work."""
     if not triton_works(program.device):
         return None
     from decoding.arena import kernels

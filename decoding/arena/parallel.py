@@ -1,8 +1,9 @@
-"""Parallel configurations: candidates of one step that are equal are merged, and the first P that differ are kept.
+"""Parallel configurations: equal candidates of one step are merged, and the first P different ones are kept.
 
 A candidate is a configuration with one of its moves: its stack is the old one up to `base`, with the pushes on top. Two
-candidates have equal stacks where the old ones are equal up to the lower base, which one comparison of all pairs of
-old stacks tells, and all above that, which the highest `near` symbols show. So only what is kept is ever copied.
+candidates have equal stacks if the old stacks are equal up to the lower base (found by one comparison of all pairs of
+old stacks), and so are all symbols above it (found from the highest `near` symbols). So only stacks that are kept are
+copied.
 
 Rejected: hashes of stacks (two that collide would be merged); copying the stack for every candidate.
 """

@@ -2,13 +2,13 @@
 
     head        the head of each sequence's block: the places of its tables                       [B, FIELDS]
     look up     class of the token; combs of the rows -> outcomes -> moves                        [B, P, R]
-    stack       what remains of it, with the pushed symbols on top                                [B, C, ..], C = P x R
+    stack       the rest of the stack, with the pushed symbols on top                             [B, C, ..], C = P x R
     settle      from the node of the move, along the stack: the row of the gauge's interval       [B, C, L]
-    distinct    of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
+    distinct    the first P different candidates (`decoding.arena.parallel`)                      [B, P, L]
 
-Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can be part of a CUDA graph
-or a compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`) and for the kernels on a
-GPU (`decoding.arena.on_gpu`).
+Shapes depend only on the batch and on `Shape`, and the host reads no values, so a step can be part of a CUDA graph or a
+compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`) and for the kernels on a GPU
+(`decoding.arena.on_gpu`).
 """
 
 from __future__ import annotations

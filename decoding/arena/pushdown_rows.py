@@ -1,8 +1,8 @@
-"""The rows of an automaton with a stack: what each node of its context trees allows by itself.
+"""The rows of an automaton with a stack: the tokens that each node of its context trees allows by itself.
 
-A stack picks one path down a context tree, and the nodes along it act together. Each node has rows of its own, one for
-each level of free room above the stack, and a step puts together those of a path (`decoding.arena.program`). The native
-core makes them (`native/decoding/pushdown_rows.h`).
+A stack selects one path down a context tree, and the nodes along the path act together. Each node has rows of its own,
+one for each level of free room above the stack, and a step combines those of a path (`decoding.arena.program`). The
+native core makes the rows (`native/decoding/pushdown_rows.h`).
 """
 
 from __future__ import annotations

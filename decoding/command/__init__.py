@@ -7,7 +7,7 @@ reading          texts from files and standard input
 generating, sampling, checking, explaining, drawing, compiling, benching, vocabularies, completing
                  a subcommand each
 printing         tables for people, JSON for machines
-progress         a line on the terminal for whatever takes more than a second
+progress         a progress line on the terminal for operations that take more than a second
 """
 
 from decoding.command.cli import main

@@ -1,7 +1,7 @@
-"""`tokenfst bench`: how long the masks and steps of a constraint over a vocabulary take.
+"""`tokenfst bench`: the time that masks and steps of a constraint over a vocabulary take.
 
-Random texts of tokens that the masks allow are written, with a budget, so that they end. Each state's mask is made when
-it is first needed: so the first time along a text and the second are shown apart.
+The command writes random texts of allowed tokens, with a budget, so that they end. Each state's mask is made when it is
+first needed, so the times of the first and the second pass over a text are shown separately.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tokenfst check`: whether a text is one of a constraint, and the first byte that is not."""
+"""`tokenfst check`: whether a constraint allows a text, and the first byte that it refuses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _content(file: str) -> bytes:
 
 
 def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
-    """Return what is wrong with a text, None where it is one of the constraint."""
+    """Return what is wrong with a text, None if it is one of the constraint."""
     from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary.all_bytes import ALL_BYTES
 

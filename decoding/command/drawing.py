@@ -1,4 +1,4 @@
-"""`tokenfst draw`: the automaton over bytes and, with tokens, the one over them, as pictures."""
+"""`tokenfst draw`: pictures of the automaton over bytes and, with a vocabulary, of the automaton over tokens."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`tokenfst explain`: what may come next in a text, and why a token may not.
+"""`tokenfst explain`: what may come next in a text, and why a token is refused.
 
-Without `--vocab`, a vocabulary of all bytes and the token in question stands in for one, so that a constraint can be
-asked about before there is a model.
+Without `--vocab`, the command uses a vocabulary of all bytes and the token in question, so that a constraint can be
+explored without a model.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Options that several subcommands share.
 
-    takes_constraint     adds the options that name a constraint; the function is given a `ConstraintOptions`
+    takes_constraint     adds the options that name a constraint; the function gets a `ConstraintOptions`
     takes_vocabulary     adds --vocab and --eos-id
     as_json              adds --json
-    Mistake              what is wrong with a command line, or with what it names: a message and exit status 2
+    Mistake              a mistake in a command line, or in a file that it names: a message and exit status 2
 
-Whatever takes time to import is imported by the subcommands, so that `--help` is there at once.
+Modules that take time to import are imported in the subcommands, so that `--help` responds at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintOptions:
-    """The options that name a constraint, None where one is not given. Their help says what they mean."""
+    """The options that name a constraint, None if one is not given. Their help says what they mean."""
 
     regex: str | None = None
     regex_file: str | None = None

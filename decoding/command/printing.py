@@ -1,4 +1,4 @@
-"""What subcommands print: tables for people, JSON for machines."""
+"""The output of subcommands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 

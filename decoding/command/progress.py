@@ -1,4 +1,4 @@
-"""A line on the terminal for whatever takes more than a second."""
+"""A progress line on the terminal for operations that take more than a second."""
 
 from __future__ import annotations
 

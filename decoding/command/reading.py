@@ -1,4 +1,4 @@
-"""Texts that a command line names: files, and standard input, which is read for one thing only.
+"""Texts that a command line names: files, and standard input, which only one option may use.
 
 standard_input    all of standard input
 decoded           bytes as text

@@ -1,8 +1,8 @@
 """`tokenfst sample`: random texts of a constraint.
 
-Texts of patterns, and of schemas and types that take no stack, are drawn so that all of the lengths asked for are
-equally likely. Other texts are written by random steps, byte by byte, within the longest length asked for: all can
-come, and short ones come more often.
+For patterns, and for schemas and types that need no stack, all texts of the requested lengths are equally likely. For
+other constraints, texts are written by random steps, byte by byte, within the longest requested length: all texts are
+possible, and short ones are more likely.
 """
 
 from __future__ import annotations

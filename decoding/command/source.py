@@ -1,15 +1,15 @@
-"""The constraint of a command line, each kind with the options that belong to it.
+"""The constraint of a command line: each kind, with the options that belong to it.
 
     PatternSource    --regex                an expression
-    GrammarSource    --grammar              a grammar that comes with the package, by its name, or a file
+    GrammarSource    --grammar              a bundled grammar, by its name, or a file
     SchemaSource     --json-schema          a file with a JSON Schema
     TypeSource       --type                 a Python type
     opened           the options of a command line -> one of them
 
-A source is read (`read`), and what was read becomes an automaton over bytes, with a stack or without (`compiled`).
-Names of grammars go before files, so that what a command means does not depend on the files around it; `./json` is a
-file, and `-` is standard input. A file is read once, and its text kept: a mistake in it, which may be found late, is
-shown in its line.
+A source is read (`read`), and the result is compiled to an automaton over bytes, with or without a stack (`compiled`).
+Names of grammars take precedence over files, so that the meaning of a command does not depend on the files around it;
+`./json` is a file, and `-` is standard input. A file is read once, and its text is kept, so that a mistake that is
+found later can be shown in its line.
 """
 
 from __future__ import annotations

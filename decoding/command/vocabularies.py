@@ -1,4 +1,4 @@
-"""`tokenfst vocab`: what is in a file with a vocabulary."""
+"""`tokenfst vocab`: the contents of a vocabulary file."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ class Healed(TokenAutomaton):
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """Return the inner state after a text, None where it does not begin any text of the language."""
+        """Return the inner state after a text, None if it does not begin any text of the language."""
         if text not in self._reached:
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):

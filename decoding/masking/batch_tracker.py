@@ -367,7 +367,7 @@ def _end_ids(automata: Sequence[TokenAutomaton | None], width: int) -> list[int]
 def _arena(
     automata: Sequence[TokenAutomaton | None], device: torch.device, width: int, max_depth: int | None
 ) -> tuple[Arena | None, list[int]]:
-    """Return the arena of the automata that it can hold, None where there are none, and the slot of each automaton."""
+    """Return the arena of the automata that it can hold, None if there are none, and the slot of each automaton."""
     tables = [None if one is None else tables_for_arena(one, MAX_COMPLETING) for one in automata]
     held = {id(one): one for one in tables if one is not None}
     if not held:

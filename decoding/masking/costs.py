@@ -1,4 +1,4 @@
-"""What tokens cost, subtracted from logits, for automata that are followed on the host."""
+"""Subtracts the costs of tokens from logits, for automata whose states are on the host."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def packed_masks(
         automata: the automaton of each row.
         states: the state of each row.
         width: V, the width of the logits; `W = ceil(V / 32)`.
-        remaining: the number of tokens that may still be written, the end token included; None for any number.
+        remaining: the number of tokens that may still be written, including the end token; None for any number.
     """
     words = np.full((len(states), -(-width // 32)), -1, np.int32)
     live = [row for row, state in enumerate(states) if state is not None and state is not ASTRAY and state is not ENDED]

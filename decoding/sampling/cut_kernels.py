@@ -1,22 +1,22 @@
 """Top-k, top-p and min-p as kernels for a GPU, in Triton (`decoding.sampling.cuts` calls them).
 
-Each keeps the likeliest tokens of a row, so what they keep is said by a *cut*:
+Each keeps the likeliest tokens of a row, so a *cut* describes which tokens are kept:
 
     distance     how far the score of a token is below the largest, in units of the temperature, 0 or more
-    key          its bits, read as an integer; these have the same order
-    threshold    all tokens with a lesser key are kept
-    ties         the tokens whose key is the threshold; a number of them is kept as well, the lower ids first
+    key          the bits of the distance as an integer, which have the same order
+    threshold    all tokens with a smaller key are kept
+    ties         the tokens whose key is the threshold; a number of them are kept too, lower ids first
 
-No row is sorted. A threshold is searched for by its key, four bits at a time: each chunk counts its tokens, or adds up
-their weights, in 16 intervals of keys, and the next launch takes the interval that the threshold is in.
+No row is sorted. The key of a threshold is found four bits at a time: each chunk counts its tokens, or adds up their
+weights, in 16 intervals of keys, and the next launch continues in the interval that contains the threshold.
 
     write_distances    the distances, in place of the probabilities
-    narrow             what a chunk has in each interval
+    narrow             the count or the weight of a chunk in each interval
     finish             the cut
-    weigh              the weights that a cut keeps of a chunk
+    weigh              the total weight that a cut keeps of a chunk
     write_kept         the probabilities, in place of the distances
 
-`decoding.sampling.truncation` defines the results. Sums of weights are rounded in another order than there, so a token
+`decoding.sampling.truncation` defines the results. Sums of weights are rounded in a different order there, so a token
 on the border of a nucleus may fall on the other side.
 
 Rejected: `torch.sort` and `torch.topk` (1.8 milliseconds for 64 rows of 128,000 tokens, most of a step); sums by atomic

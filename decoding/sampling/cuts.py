@@ -1,11 +1,11 @@
 """Where top-k, top-p and min-p cut the rows of a batch, on a GPU (`decoding.sampling.cut_kernels`).
 
-    Cut          what is kept of each row
-    Sums         what a cut keeps of each chunk
-    cut_of(...)  distances and settings to a cut
-    weighed(...) a cut to its sums
+    Cut          which tokens of each row are kept
+    Sums         the weight that a cut keeps of each chunk
+    cut_of(...)  from distances and settings to a cut
+    weighed(...) from a cut to its sums
 
-All three settings give a cut, and each begins with the one before it. That of min-p needs no search.
+Each of the three settings results in a cut, starting from the cut of the setting before it. Min-p needs no search.
 """
 
 from __future__ import annotations

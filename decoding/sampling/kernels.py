@@ -1,18 +1,19 @@
 """The distribution and the draw as kernels for a GPU, in Triton (`decoding.sampling.on_gpu` calls them).
 
-Tensor operations pass 36 times over numbers as large as the logits. Here a row is cut into chunks with a program each:
+Tensor operations make 36 passes over data of the size of the logits. Here a row is divided into chunks, with a program
+for each:
 
     find_tops       the largest score of a chunk, and its token
     add_weights     the sum of a chunk's weights
     write_chances   the probabilities
     race            the fastest token of a chunk
-    find_winners    the fastest of a row
+    find_winners    the fastest token of a row
 
-`decoding.sampling.distribution` and `decoding.sampling.noise` define the results. A kernel needs what the one before it
-wrote for all chunks of a row, so each is a launch.
+`decoding.sampling.distribution` and `decoding.sampling.noise` define the results. A kernel needs the results of the
+previous one for all chunks of a row, so each is a separate launch.
 
 Rejected: one program for a row (four fifths of a GPU are idle with 32 sequences); a race among the scores themselves,
-without probabilities (one pass, but rounded differently than the race on the CPU, so it would draw other tokens there).
+without probabilities (one pass, but rounded differently from the race on the CPU, so it would draw other tokens).
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def race(
 
 @triton.jit(do_not_specialize=["num_chunks"])
 def find_winners(tokens, speeds, fastest, num_chunks, CHUNKS: tl.constexpr):
-    """Write the fastest token of each row, `[B]` int64; -1 where none has a chance."""
+    """Write the fastest token of each row, `[B]` int64; -1 if none has a chance."""
     row = tl.program_id(0).to(tl.int64)
     best, chunk = top_of(speeds, row, num_chunks, CHUNKS)
     tl.store(tokens + row, tl.where(best > 0, tl.load(fastest + row * num_chunks + chunk), -1).to(tl.int64))

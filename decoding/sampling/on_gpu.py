@@ -1,10 +1,10 @@
 """The distribution and the draw on a GPU, by kernels of their own (`decoding.sampling.kernels`).
 
-    chances(...)     probabilities, but for typical sampling
+    chances(...)     probabilities, except for typical sampling
     winners(...)     the tokens that win the race
 
-Nothing is read on the host and no shape depends on values, so both can be captured in a CUDA graph, and `torch.compile`
-takes them into its graph. Triton is imported when it is first used: where there is no GPU, it may not be there.
+The host reads nothing and no shape depends on values, so both can be captured in a CUDA graph, and `torch.compile` can
+include them in its graph. Triton is imported on first use, because it may be missing on machines without a GPU.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _require_moderate(name: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Samplings:
-    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where no sequence uses the setting.
+    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None if no sequence uses the setting.
 
     Attributes:
         widest: the largest `top_k`, if every sequence that samples has one: then this many columns are sorted, not V.

@@ -1,4 +1,4 @@
-"""The constants of SplitMix64 (Steele, Lea & Flood 2014, figure 17), as numbers of 64 bits without a sign."""
+"""The constants of SplitMix64 (Steele, Lea & Flood 2014, figure 17), as unsigned 64-bit numbers."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Which tokens top-k, top-p, min-p and typical sampling keep.
 
-Top-k and top-p both keep the n likeliest tokens, each with its own n, so the sorted *values* of a row are enough to
-find n, and a comparison with the n-th value finds the tokens: no sorted ids, no scatter. Where several tokens are
-equally likely at the border, those with the lower ids are kept, so exactly n are. Min-p compares with the likeliest
-token, which every truncation before it keeps. Each setting sees the distribution that the one before it left,
-renormalized.
+Top-k and top-p both keep the n likeliest tokens, each with its own n. So the sorted *values* of a row are enough to
+find n, and a comparison with the n-th value finds the tokens, without sorted ids and without a scatter. If several
+tokens at the border are equally likely, those with the lower ids are kept, so that exactly n remain. Min-p compares
+with the likeliest token, which every earlier truncation keeps. Each setting applies to the renormalized distribution
+that the previous one left.
 
-At least one token is kept always: the likeliest, or the most typical.
+At least one token is always kept: the likeliest, or the most typical.
 """
 
 from __future__ import annotations

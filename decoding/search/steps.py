@@ -56,7 +56,7 @@ class Step(NamedTuple):
         Args:
             logits: `[R, V]`.
             positions: where each row stands.
-            remaining: how many tokens may still be written, the end token included.
+            remaining: how many tokens may still be written, including the end token.
 
         Raises:
             ValueError: the logits are narrower than the vocabulary.

@@ -171,7 +171,7 @@ class _FirstBytes:
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
     def of(self, words: IntArray) -> int | None:
-        """Return the byte that all tokens of a mask begin with, None where there is none."""
+        """Return the byte that all tokens of a mask begin with, None if there is none."""
         (places,) = words.nonzero()
         if not len(places):
             return None

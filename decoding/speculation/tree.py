@@ -234,7 +234,7 @@ def tree_masks(
         state: its state after the text.
         tokens: N tokens, parents before their children.
         parents: for each the index of the token that it comes after; -1 is the text itself.
-        remaining: how many tokens may still be written after the text, the end token included; None means no limit.
+        remaining: how many tokens may still be written after the text, including the end token; None means no limit.
 
     Returns:
         `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first what may come after the text, then what may

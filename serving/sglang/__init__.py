@@ -1,6 +1,6 @@
-"""SGLang, as a grammar backend by its registry.
+"""A grammar backend for SGLang, in SGLang's registry of backends.
 
 plugin     registers the backend
-backend    one for each scheduler: the vocabulary, what compiles, and what is kept
+backend    one for each scheduler: the vocabulary, the compiler, and the cache
 grammar    the state of a request
 """

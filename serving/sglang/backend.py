@@ -1,19 +1,19 @@
 """The backend of SGLang's constrained decoding (`sglang.srt.constrained.base_grammar_backend`).
 
-    create      what SGLang calls to make the backend
-    Backend     one for each scheduler: the vocabulary, what compiles, and what is kept
+    create      SGLang calls it to make the backend
+    Backend     one for each scheduler: the vocabulary, the compiler, and the cache
 
-SGLang reads constraints in threads of the backend. A future that it hands out is asked for at each step, and cancelled
-when the request is aborted; the compilation stops then (`serving.stoppable`). SGLang keeps what was compiled, by its
-text, in a dict of the backend, in whose place there is one with a bound (`serving.lru_cache`). It does so only at
-its next step, and the compiler keeps automata by their content, so requests that come together share one. Each of the
-two may take half of the memory that the settings allow.
+The backend reads constraints in threads of its own. SGLang polls the returned future at each step, and cancels it when
+the request is aborted; then the compilation stops (`serving.stoppable`). SGLang stores compiled constraints by their
+text in a dict of the backend, which is replaced by a bounded one (`serving.lru_cache`). It stores them only at its next
+step, but the compiler caches automata by content, so concurrent requests share one. Each of the two caches may take
+half of the memory that the settings allow.
 
-Each rank of a model that is distributed has a scheduler, and compiles for itself. The ranks agree on when a constraint
-is ready, but each takes its own result, and where one of them refuses a request that another one serves, the model
-hangs. So where there are several ranks, nothing that a clock decides may become a result: compilations have no
-deadline of their own there. They stop when SGLang gives a request up, which it counts in steps and the ranks agree on.
-Limits on memory and states stay; they count what is built, which is the same on every rank.
+Each rank of a distributed model has a scheduler, and compiles for itself. The ranks agree on when a constraint is
+ready, but each uses its own result, and if one rank refuses a request that another serves, the model hangs. So with
+several ranks, no result may depend on a clock: compilations have no deadline of their own. They stop when SGLang gives
+up a request, which it decides by counting steps, the same on all ranks. Limits on memory and states still apply; they
+depend on what is built, which is the same on every rank.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Backend(BaseGrammarBackend):
     Attributes:
         vocabulary: the tokens.
         vocab_size: the width of the model's logits.
-        blanks: where blanks may stand in JSON.
+        blanks: the white space allowed in JSON.
         compiler: the threads that compile.
     """
 
@@ -91,19 +91,19 @@ class Backend(BaseGrammarBackend):
         self.cache = LruCache(each, _size)
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
-        """Return the grammar of a JSON Schema, or what is wrong with it."""
+        """Return the grammar of a JSON Schema, or its error."""
         return self._grammar("json", "{}" if key_string == _ANY_JSON else key_string)
 
     def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
-        """Return the grammar of a pattern, or what is wrong with it."""
+        """Return the grammar of a pattern, or its error."""
         return self._grammar("regex", key_string)
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """Return the grammar of rules, or what is wrong with them."""
+        """Return the grammar of rules, or their error."""
         return self._grammar("grammar", key_string)
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
-        """Return the grammar of a structural tag, or what is wrong with it."""
+        """Return the grammar of a structural tag, or its error."""
         return self._grammar("structural_tag", key_string)
 
     def _grammar(self, kind: Kind, text: str) -> BaseGrammarObject:
@@ -124,14 +124,14 @@ class Backend(BaseGrammarBackend):
         return Grammar(Matcher(automaton), self.threads, GrammarStats(dispatch_type=kind), constraint)
 
     def reset(self) -> None:
-        """Forget what was compiled."""
+        """Drop all compiled constraints."""
         self.cache.clear()
         self.compiler.clear()
 
     # Masks that no grammar is needed for
 
     def initialize_vocab_mask_buffer(self, name: str, vocab_size: int, max_rows: int, device: Any) -> torch.Tensor:
-        """Return masks that are kept under a name, `[max_rows, W]` int32, which allow everything."""
+        """Return masks that allow everything, `[max_rows, W]` int32; they are kept under a name."""
         masks: torch.Tensor = register_vocab_mask_buffer(
             name, self.allocate_vocab_mask(vocab_size, max_rows, device), max_rows
         )
@@ -146,7 +146,7 @@ class Backend(BaseGrammarBackend):
 
     @property
     def is_support_token_filter(self) -> bool:
-        """Whether `set_token_filter` does something."""
+        """Return whether `set_token_filter` has an effect."""
         return True
 
     @staticmethod
@@ -157,7 +157,7 @@ class Backend(BaseGrammarBackend):
         is_allowed: bool = True,
         reset_vocab_mask: bool = True,
     ) -> None:
-        """Allow or mask some tokens in a row; if it is reset, all others are the opposite."""
+        """Allow or mask some tokens in a row; with a reset, set all other tokens to the opposite."""
         if reset_vocab_mask:
             vocab_mask[batch_idx].fill_(0 if is_allowed else -1)
         set_tokens(vocab_mask, batch_idx, token_ids, allowed=is_allowed)
@@ -165,7 +165,7 @@ class Backend(BaseGrammarBackend):
     # Frames of messages
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
-        """Have tokens stand for themselves in frames, and for no text there."""
+        """Let tokens stand for themselves in frames, and not for text."""
         known = self.vocabulary
         silent = set(token_ids)
         self._framing = Vocabulary(
@@ -180,7 +180,7 @@ class Backend(BaseGrammarBackend):
     def compile_framed_grammar(
         self, grammar: BaseGrammarObject, frame: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> BaseGrammarObject | None:
-        """Return the grammar of a constraint in a frame; None for one that was copied, and is not known any more."""
+        """Return the grammar of a constraint in a frame; None for a copy, whose constraint is no longer known."""
         if not isinstance(grammar, Grammar) or grammar.constraint is None:
             return None
         content, tag = grammar.constraint, frame({"type": "content"})
@@ -188,17 +188,17 @@ class Backend(BaseGrammarBackend):
 
 
 def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Any:
-    """Return the backend of a scheduler, with SGLang's own around it where a model reasons first.
+    """Return the backend of a scheduler, wrapped in SGLang's own for models that reason first.
 
     Args:
         server_args: SGLang's arguments.
         tokenizer: a fast tokenizer of `transformers`.
         vocab_size: the width of the model's logits.
-        eos_token_ids: the tokens that the model's settings name as ends.
+        eos_token_ids: the end tokens in the model's settings.
 
     Raises:
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
-        ValueError: white space in JSON cannot be as the arguments ask for.
+        ValueError: the arguments ask for white space in JSON that is not supported.
     """
     settings, parallel = settings_from_environment(), get_parallel()
     if parallel.tp_size * parallel.pp_size > 1:

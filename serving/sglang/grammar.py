@@ -1,8 +1,7 @@
 """The grammar of one request to SGLang (`sglang.srt.constrained.base_grammar_backend`).
 
-A row of masks in which nothing is allowed stands for an automaton that exceeds its limits: no draft token continues it,
-any other token is written (`serving.packed_masks`), and `accept_token` refuses that, which ends this request and no
-other.
+A row of masks without any allowed token belongs to an automaton that exceeds its limits. Draft tokens are refused then,
+any token may be written (`serving.packed_masks`), and `accept_token` refuses it, which ends only this request.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ class Grammar(BaseGrammarObject):
     """The state of one request.
 
     Attributes:
-        matcher: where the request stands.
-        threads: how many threads at most fill the masks of a batch.
-        constraint: what was compiled, for a frame around it; copies, which are kept, are without.
+        matcher: the state of the request.
+        threads: the maximum number of threads that fill the masks of a batch.
+        constraint: the constraint, for a frame around it; the copies in the cache do not have it.
     """
 
     def __init__(self, matcher: Matcher, threads: int, stats: GrammarStats, constraint: Any = None) -> None:
@@ -39,10 +38,10 @@ class Grammar(BaseGrammarObject):
         self.constraint = constraint
 
     def accept_token(self, token: int) -> None:
-        """Continue the text with a token; what SGLang writes after the end is ignored.
+        """Continue the text with a token; tokens after the end are ignored.
 
         Raises:
-            ValueError: the text may not continue so; SGLang ends the request with an error.
+            ValueError: the token is not allowed; SGLang ends the request with an error.
         """
         if self.matcher.has_ended:
             return
@@ -59,7 +58,7 @@ class Grammar(BaseGrammarObject):
         return self.matcher.has_ended
 
     def copy(self) -> Grammar:
-        """Return a grammar that stands where this one stands; the two then go apart."""
+        """Return an independent copy with the same state."""
         stats = replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
         other = Grammar(self.matcher.copy(), self.threads, stats)
         other.current_token, other.finished = self.current_token, self.finished
@@ -72,12 +71,12 @@ class Grammar(BaseGrammarObject):
         return all_allowed(batch_size, max(vocab_size, len(self.matcher.automaton.vocabulary)))
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        """Write the mask of what may come next into a row."""
+        """Write the mask of the next token into a row."""
         self.fill_vocab_mask_batched([GrammarRow(idx, self)], vocab_mask)
 
     @staticmethod
     def fill_vocab_mask_batched(entries: Sequence[GrammarRow], vocab_mask: torch.Tensor) -> None:
-        """Write the masks of some rows; those of our grammars in one call without Python's lock."""
+        """Write the masks of some rows; those of this class in one call without Python's global interpreter lock."""
         ours = {entry.row: entry.grammar for entry in entries if isinstance(entry.grammar, Grammar)}
         for entry in entries:
             if entry.row not in ours:
@@ -91,7 +90,7 @@ class Grammar(BaseGrammarObject):
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
-        """Make masks allow everything."""
+        """Set masks to allow everything."""
         vocab_mask.fill_(-1)
 
     @staticmethod
@@ -101,7 +100,7 @@ class Grammar(BaseGrammarObject):
 
     @staticmethod
     def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
-        """Write minus infinity over the logits of masked tokens (`serving.packed_masks`).
+        """Set the logits of masked tokens to minus infinity (`serving.packed_masks`).
 
         Args:
             logits: `[B, V]`.
@@ -112,7 +111,7 @@ class Grammar(BaseGrammarObject):
     # Text that is forced
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
-        """Return no tokens and the text that must come next, None if there is none."""
+        """Return an empty list of tokens and the text that must come next; None if there is no such text."""
         try:
             text = self.matcher.forced_text()
         except EXCEEDED:
@@ -120,14 +119,14 @@ class Grammar(BaseGrammarObject):
         return ([], text) if text else None
 
     def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
-        """Return the text of `try_jump_forward`, and a state that nothing needs."""
+        """Return the text of `try_jump_forward`, and an unused state."""
         return helper[1], -1
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
-        """Put other tokens in the place of all that were accepted.
+        """Replace all accepted tokens by others.
 
         Raises:
-            ValueError: the text may not be written so; nothing has changed.
+            ValueError: the tokens are not allowed; nothing has changed.
         """
         same = common_prefix_length(old_output_ids, new_output_ids)
         matcher = self.matcher.copy()

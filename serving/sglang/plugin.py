@@ -1,9 +1,9 @@
-"""SGLang's plugin: makes `--grammar-backend tokenfst` known.
+"""SGLang's plugin: registers the backend for `--grammar-backend tokenfst`.
 
-SGLang loads plugins (entry points `sglang.srt.plugins`) in the launcher and in each of its processes, before any
-argument is read. It has a registry of grammar backends, so nothing of it is replaced, and where another backend is
-chosen nothing changes. The name is registered only after the classes and functions that the backend builds on were
-found to be as expected. SGLang logs what a plugin raises and continues, and then does not know the name.
+SGLang loads plugins (entry points `sglang.srt.plugins`) in the launcher and in each of its processes, before it reads
+arguments. It has a registry of grammar backends, so nothing in SGLang is replaced, and nothing changes if another
+backend is chosen. The name is registered only after checking that the classes and functions on which the backend builds
+are as expected. If the plugin raises an error, SGLang logs it and continues without the name.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PARAMETERS: Final = {
 
 
 def register() -> None:
-    """Make the backend known; called by SGLang in each of its processes.
+    """Register the backend; called by SGLang in each of its processes.
 
     Raises:
         RuntimeError: this version of SGLang is not as expected; the message says what differs.

@@ -1,17 +1,17 @@
-"""vLLM, in two ways that exclude each other for a request.
+"""Adapters for vLLM, in two forms; a request can use one of them.
 
 As a backend of structured outputs, which the scheduler asks for masks:
 
-    plugin           puts the backend where vLLM finds it
-    backend          the two classes that vLLM asks a backend for
+    plugin           installs the backend in vLLM
+    backend          the two classes that vLLM requires of a backend
     bitmask          a batch's masks, filled in one call
 
 As a logits processor of Model Runner V2, which masks on the device:
 
     device           the processor
-    slot_states      where each request stands, on the device
-    block_compiler   constraints to tables for an arena, in threads
-    residence        which of them lie in the arena
+    slot_states      the states of requests, on the device
+    block_compiler   compiles constraints to tables for an arena, in threads
+    residence        which tables are in the arena
 
-    engine           what both need: an engine's vocabulary, and the check of a request
+    engine           used by both: an engine's vocabulary, and the check of a request
 """

@@ -2,10 +2,10 @@
 
     Backend      one for each engine: the vocabulary, and a cache of compiled constraints with a bound in bytes
     Grammar      one for each request: a `Matcher`
-    validate     what the front end calls for each request, before the engine sees it
+    validate     checks each request in the front end, before the engine sees it
 
-vLLM calls `compile_grammar` in a pool of threads and hands an error on to the request that asked for it. Requests with
-the same constraint share one compilation and one automaton. What the front end has no time to read is read in these
+vLLM calls `compile_grammar` in a pool of threads and passes an error on to its request. Requests with the same
+constraint share one compilation and one automaton. Constraints that the front end has no time to read are read in these
 threads (`serving.vllm.engine`).
 """
 
@@ -85,7 +85,7 @@ class Backend(StructuredOutputBackend):
 
         Raises:
             ValueError: the constraint cannot be honoured; the message says where and why.
-            LimitExceeded: it takes more time or memory than the settings allow.
+            LimitExceeded: the compilation takes more time or memory than the settings allow.
         """
         automaton = self._known.get((request_type, grammar_spec))
         if automaton is None:
@@ -99,22 +99,22 @@ class Backend(StructuredOutputBackend):
         return Bitmask.of(max_num_seqs, -(-self.vocab_size // 32), self.threads)
 
     def destroy(self) -> None:
-        """Stop what is being compiled, and forget what was."""
+        """Stop running compilations, and drop compiled constraints."""
         self.compiler.close()
 
 
 class Grammar(StructuredOutputGrammar):
     """The state of one request.
 
-    An exception here would end the engine, so a lazy automaton that exceeds its limits refuses what comes: the request
-    ends with an error, and no other notices.
+    An exception here would end the engine. So a lazy automaton that exceeds its limits refuses all further tokens: the
+    request ends with an error, and other requests are not affected.
     """
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
-        """Continue the text with tokens; return whether it may continue so."""
+        """Continue the text with tokens; return whether they are allowed."""
         try:
             return self.matcher.accept(tokens)
         except EXCEEDED:
@@ -122,7 +122,7 @@ class Grammar(StructuredOutputGrammar):
             return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
-        """Return the first of the tokens that the text may continue with; padding of drafts is not allowed."""
+        """Return the longest prefix of the tokens that is allowed; the padding of drafts is not allowed."""
         with suppress(*EXCEEDED):
             return tokens[: self.matcher.validate(tokens)]
         return []
@@ -132,17 +132,17 @@ class Grammar(StructuredOutputGrammar):
         self.matcher.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        """Write the mask of what may come next into a row, at once or when the batch's masks are looked at."""
+        """Write the mask of the next token into a row, at once or when the batch's masks are first accessed."""
         if isinstance(bitmask, Bitmask):
             bitmask.note(batch_index, self.matcher)
         else:
             self.matcher.fill(bitmask[batch_index].numpy())
 
     def is_terminated(self) -> bool:
-        """Return False: after the end, too, the mask says what may come, which is the end token again.
+        """Return False: even after the end, the mask applies, and allows the end token again.
 
-        Where this is True, vLLM allows every token. A request that ignores end tokens would then continue without its
-        constraint.
+        If this were True, vLLM would allow every token, and a request that ignores end tokens would continue without
+        its constraint.
         """
         return False
 

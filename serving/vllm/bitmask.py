@@ -1,14 +1,14 @@
-"""Bitmask: a batch's masks, filled in one call without Python's lock when vLLM looks at them.
+"""Bitmask: a batch's masks, filled in one call without Python's global interpreter lock when vLLM accesses them.
 
-vLLM asks for masks row by row, although it reads them only once all rows were asked for. So `Grammar.fill_bitmask` only
-notes where the request stands, and the first operation on the tensor fills everything that was noted. States are
-values, so a note stays right when draft tokens are accepted and rolled back after it.
+vLLM asks for masks row by row, although it reads them only after asking for all rows. So `Grammar.fill_bitmask` only
+notes the state of the request, and the first operation on the tensor fills all rows that were noted. States are values,
+so a note stays valid when draft tokens are accepted and rolled back after it.
 
-    bitmask.note(index, matcher)      the mask of this row is what may come next now
-    bitmask[index]                    a plain tensor; what was noted is filled first if it concerns this row
-    anything else                     fills what was noted, and then is done by torch
+    bitmask.note(index, matcher)      notes the matcher's current state for this row
+    bitmask[index]                    a plain tensor; the row is filled first if it was noted
+    anything else                     fills all noted rows, and then is done by torch
 
-Rejected: to replace vLLM's `StructuredOutputManager.grammar_bitmask`, which differs from version to version.
+Rejected: replacing vLLM's `StructuredOutputManager.grammar_bitmask`, which differs from version to version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class Bitmask(torch.Tensor):
-    """Masks, `[rows, W]` int32, as vLLM's manager keeps them: -1 where a request is not constrained."""
+    """Masks, `[rows, W]` int32, as vLLM's manager keeps them: -1 if a request is not constrained."""
 
     notes: dict[int, Position]
     lock: Lock
@@ -34,13 +34,13 @@ class Bitmask(torch.Tensor):
 
     @classmethod
     def of(cls, rows: int, words: int, threads: int) -> Bitmask:
-        """Return masks that allow everything, filled by at most that many threads."""
+        """Return masks that allow everything; at most the given number of threads will fill them."""
         masks = torch.full((rows, words), -1, dtype=torch.int32).as_subclass(cls)
         masks.notes, masks.lock, masks.threads = {}, Lock(), threads
         return masks
 
     def note(self, index: int, matcher: Matcher) -> None:
-        """Have a row filled with what may come next in the text of matcher now; several threads may call it."""
+        """Note that a row is to be filled with the mask of the matcher's current state; threads may call this."""
         with self.lock:
             self.notes[index] = matcher.position
 
@@ -48,7 +48,7 @@ class Bitmask(torch.Tensor):
     def __torch_function__(
         cls, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Do what was called on plain tensors, after what was noted is filled."""
+        """Fill all noted rows, and then call the torch function on plain tensors."""
         with torch._C.DisableTorchFunctionSubclass():
             row = args[1] if func is torch.Tensor.__getitem__ and isinstance(args[1], int) else None
             plain = {name: _plain(value, row) for name, value in (kwargs or {}).items()}

@@ -1,8 +1,8 @@
-"""BlockCompiler: what requests ask for, as blocks of an arena, made in threads while an engine's step waits.
+"""BlockCompiler: makes blocks of an arena from the constraints of requests, in threads while an engine's step waits.
 
-Reading, compiling, making tables and making the block have one deadline together. Blocks are kept up to a number of
-bytes; the least recently used go first. Compilations take turns (`decoding.compiling.background`), so those that
-take long do not hold up those that are short; failures are not kept.
+Reading, compiling, making tables and making the block share one deadline. Blocks are cached up to a number of bytes;
+the least recently used are dropped first. Compilations take turns (`decoding.compiling.background`), so long ones do
+not delay short ones. Failures are not cached.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class BlockCompiler:
     """Makes the blocks of one arena.
 
     Attributes:
-        limits: what each may take; the seconds count from when it is asked for.
+        limits: the limits of each block; the seconds count from its request.
     """
 
     def __init__(self, arena: Arena, *, limits: Limits, max_bytes: int, threads: int) -> None:
         """Start without blocks.
 
         Args:
-            arena: the arena that the blocks are made for.
-            limits: what each may take.
-            max_bytes: the memory of the blocks that are kept.
-            threads: how many threads compile.
+            arena: the arena for which the blocks are made.
+            limits: the limits of each block.
+            max_bytes: the memory of the cached blocks.
+            threads: the number of threads that compile.
         """
         self.limits = limits
         self._arena, self._lock = arena, Lock()
@@ -49,16 +49,16 @@ class BlockCompiler:
         self._blocks = LruCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
 
     def submit(self, kind: Kind, text: str) -> Future[Block]:
-        """Ask for the block of what a request asks for.
+        """Request the block of a constraint.
 
         Returns:
-            A future. It raises ValueError if the constraint cannot be honoured, LimitExceeded if it takes more than the
+            A future. It raises ValueError if the constraint cannot be honoured, and LimitExceeded if it exceeds the
             limits.
         """
         return self._threads.submit(self._block, kind, text, time.monotonic() + self.limits.seconds)
 
     def close(self) -> None:
-        """Stop what is being made, and forget what was."""
+        """Stop running compilations, and drop all blocks."""
         self._compiler.close()
         self._threads.shutdown(cancel_futures=True)
         with self._lock:

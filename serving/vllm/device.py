@@ -4,36 +4,35 @@
     {"model": ..., "prompt": ..., "vllm_xargs": {"tokenfst": "{\\"json\\": {\\"type\\": \\"integer\\"}}"}}
     SamplingParams(extra_args={"tokenfst": {"regex": "[0-9]+"}})
 
-The scheduler takes such a request for one without a constraint: no mask is made on the host, none is sent, and no step
-waits for the tokens of the one before. The states of the slots and the automata lie on the device
-(`serving.vllm.slot_states`, `serving.vllm.residence`), and `apply` reads nothing on the host.
+To the scheduler, such a request has no constraint: no mask is made on the host, none is sent, and no step waits for the
+tokens of the previous one. The states of the slots and the automata are on the device (`serving.vllm.slot_states`,
+`serving.vllm.residence`), and `apply` reads nothing on the host.
 
-What vLLM's interface decides:
+vLLM's interface determines the following:
 
-    where                vLLM calls                  which may
-    front end            `validate_params`           refuse a request, with status 400; it serves all requests in this
-                                                     thread and is given no tokenizer: so it reads constraints and
-                                                     compiles none
+    where                vLLM calls                  what the call may do
+    front end            `validate_params`           refuse a request, with status 400. It serves all requests in this
+                                                     thread and gets no tokenizer, so it reads constraints but does not
+                                                     compile them
     each worker          `add_request`               not refuse: an exception ends the engine. A request cannot wait
-                                                     while others continue. So constraints are compiled in threads, and
-    each worker          `apply_staged_writes`       wait for them before the step; `TOKENFST_STEP_SECONDS` bounds that
-    each worker          `apply`                     write logits: after biases, penalties and the tokens that others
-                                                     have masked, before temperature
+                                                     while others continue, so constraints are compiled in threads
+    each worker          `apply_staged_writes`       wait for these before the step, for `TOKENFST_STEP_SECONDS` at most
+    each worker          `apply`                     change logits, after biases, penalties and other masks, and before
+                                                     temperature
 
-A constraint that cannot be compiled in a worker comes too late to be refused. Then only the end is allowed: the text
-is empty, and the reason is in the log. So it is where an automaton finds no room beside the others of its step: the
-text ends where it stands. To continue without a constraint would break it silently; to raise would end the engine.
+If compiling a constraint fails in a worker, it is too late to refuse the request. Then only the end is allowed: the
+text is empty, and the reason is in the log. Likewise, if there is no room for an automaton next to the others of its
+step, its text ends at once. To continue without the constraint would silently break it; to raise would end the engine.
 
-What others have masked is allowed again where the constraint allows nothing else. Drafts are not checked before they
-are verified, as those of structured outputs are; what is not allowed is refused then, since its probability is 0. vLLM
-forces tokens over a thinking budget after `apply`, so a request must not have one.
+If the constraint allows only tokens that others have masked, these are allowed again. Drafts are not checked before
+they are verified, unlike those of structured outputs; tokens that are not allowed are then refused, because their
+probability is 0. vLLM forces tokens beyond a thinking budget after `apply`, so a request must not have such a budget.
 
-The ranks of tensor parallelism draw each token for themselves, so they agree on which constraints were compiled in
-time.
+The ranks of tensor parallelism each draw tokens themselves, so they agree on which constraints were compiled in time.
 
 Rejected: the interface of the older runner, which refuses speculative decoding and holds tokens in lists on the host; a
-request that is a structured output as well (masks would be made on the host); an entry point `vllm.logits_processors`
-(each runner refuses classes of the other, and an installed one would stop engines that do not use it).
+request that is also a structured output (masks would be made on the host); an entry point `vllm.logits_processors`
+(each runner refuses the classes of the other, and an installed one would stop engines that do not use it).
 """
 
 from __future__ import annotations
@@ -94,17 +93,17 @@ class DeviceProcessor(LogitsProcessor):
 
     Attributes:
         arena: the automata on the device.
-        states: where requests stand.
-        compiler: makes automata of constraints.
-        agreed: what all ranks that draw the same tokens could do, of what this one could, `[n]`.
+        states: the states of requests.
+        compiler: compiles constraints.
+        agreed: of the tasks that this rank could do, which ones all ranks that draw the same tokens could do, `[n]`.
     """
 
     def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
-        """Make an arena of the size that the settings say, while vLLM measures how much memory is left.
+        """Make an arena of the size given by the settings, while vLLM measures how much memory is left.
 
         Raises:
-            ValueError: the engine has a setting with which constraints could not be kept.
-            UnsupportedTokenizer: its tokenizer cannot be modelled exactly.
+            ValueError: the engine has a setting with which constraints cannot be guaranteed.
+            UnsupportedTokenizer: the engine's tokenizer cannot be modelled exactly.
         """
         _check_engine(vllm_config)
         settings = settings_from_environment()
@@ -154,7 +153,7 @@ class DeviceProcessor(LogitsProcessor):
             raise ValueError(f"{ARGUMENT}: {error}") from None
 
     def add_request(self, req_idx: int, sampling_params: SamplingParams) -> bool:
-        """Have the constraint of a request compiled; return whether it has one."""
+        """Start compiling the constraint of a request; return whether it has one."""
         is_known = req_idx in self._waiting or req_idx in self._new or self._is_constrained[req_idx]
         for by_slot in (self._waiting, self._new):
             by_slot.pop(req_idx, None)
@@ -192,7 +191,7 @@ class DeviceProcessor(LogitsProcessor):
 
         Args:
             logits: `[R, V]` float32.
-            ctx: which rows they are.
+            ctx: vLLM's description of the rows.
         """
         if not self._is_constrained[ctx.idx_mapping_np].any():
             return logits

@@ -1,7 +1,7 @@
-"""What both ways into vLLM need: the vocabulary of an engine's tokenizer, and the check of a request's constraint.
+"""Functions for both adapters for vLLM: the vocabulary of an engine's tokenizer, and the check of a constraint.
 
-The front end checks requests in the thread that serves them all. So it reads a constraint only as far as a short
-deadline allows: what takes longer is left to the engine.
+The front end checks requests in the thread that serves them all. So it reads a constraint only within a short deadline,
+and leaves constraints that take longer to the engine.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LONGEST_KEPT: Final = 1 << 16
 
 
 def check_constraint(kind: Kind, text: str, *, on_device: bool = False) -> None:
-    """Raise ValueError if a constraint cannot be honoured, as far as reading it for a short time tells.
+    """Raise ValueError if reading a constraint for a short time shows that it cannot be honoured.
 
     Args:
         kind, text: as for `constraint_of`.
-        on_device: whether it must have tables, since masks are made on the device.
+        on_device: whether the constraint must have tables, because masks are made on the device.
     """
     try:
         reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text, on_device)
@@ -68,14 +68,14 @@ _kept_reason = lru_cache(1024)(_reason)
 
 
 def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
-    """Return the vocabulary, with all end tokens that the model's generation settings name.
+    """Return the vocabulary, with all end tokens in the model's generation settings.
 
     In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
-    those of a pool of tokenizers. A copy with the class of `transformers` is what we read.
+    those of a pool of tokenizers. So this reads a copy with the class from `transformers`.
 
     Args:
         tokenizer: a fast tokenizer of `transformers`.
-        model_config: the engine's settings of the model.
+        model_config: the engine's settings for the model.
 
     Raises:
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.

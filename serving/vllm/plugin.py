@@ -1,24 +1,24 @@
-"""vLLM's plugin: puts our backend in the place of one of vLLM's.
+"""vLLM's plugin: replaces one of vLLM's backends by ours.
 
-vLLM has no registry of backends for structured outputs: their names are a literal type, and each has a branch of its
-own where it is made and where requests are validated. It loads plugins (entry points `vllm.general_plugins`) in the
-front end, in the engine core and in the workers, before any of these runs. The branch for "outlines" imports two names
-from `vllm.v1.structured_output.backend_outlines` when it is taken:
+vLLM has no registry of backends for structured outputs: their names are a literal type, and each has its own branch in
+the code that makes backends and in the code that validates requests. vLLM loads plugins (entry points
+`vllm.general_plugins`) in the front end, in the engine core and in the workers, before these run. The branch for
+"outlines" imports two names from `vllm.v1.structured_output.backend_outlines` when it is taken:
 
     OutlinesBackend                                the class of the backend           ours: `Backend`
     validate_structured_output_request_outlines    checks a request in the front end  ours: `validate`
 
 With `TOKENFST_VLLM=outlines` these two are replaced. The engine is then started with
-`--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is touched, so that installing
-this package changes no engine.
+`--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is changed, so installing this
+package does not affect any engine.
 
-A third thing is changed. vLLM compiles in threads, half as many as there are cores, each of which waits for one
-constraint: a few that take long would make all others wait. Our backend has threads of its own, in which who compiles
-for long makes nobody wait, so vLLM's are only those that wait, and `StructuredOutputManager.__init__` is wrapped to
-allow for many.
+A third thing is changed. vLLM compiles in threads, half as many as there are cores, and each thread waits for one
+constraint, so a few slow ones would delay all others. Our backend has its own threads, in which slow compilations do
+not delay others. So vLLM's threads only wait, and `StructuredOutputManager.__init__` is wrapped to allow many of them.
 
-Rejected: a name of our own (it would have to be put into the type of the settings, the branches of two functions, and
-the command line, which edits vLLM in five places); the place of xgrammar or guidance, which vLLM imports at its top.
+Rejected: a name of our own (it would have to be added to the type of the settings, the branches of two functions, and
+the command line, which means editing vLLM in five places); replacing xgrammar or guidance, which vLLM imports at the
+top of a module.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _METHODS: Final = {
 
 
 def register() -> None:
-    """Replace vLLM's backend by ours where `TOKENFST_VLLM` asks for it; called by vLLM in each of its processes.
+    """Replace vLLM's backend by ours if `TOKENFST_VLLM` asks for it; called by vLLM in each of its processes.
 
     Raises:
         ValueError: the variable names another backend.

@@ -1,9 +1,9 @@
-"""Residence: which automata lie in an arena, where not all that requests use may fit.
+"""Residence: which automata are in an arena that may not have room for all automata of the requests.
 
-An engine does not say when a request has ended, only that its place is taken by the next one, and it may leave a
-request out of its steps for a while. So an automaton lies in the arena while steps use it; when another one needs the
-room, the one that was used longest ago goes, and comes back when a step uses it again. States of sequences stay valid,
-since they do not say where tables lie.
+An engine does not say when a request has ended, only that its slot is taken by another one, and it may leave a request
+out of its steps for a while. So an automaton stays in the arena as long as there is room. If another one needs the
+room, the least recently used automaton is removed, and is copied back when a step uses it again. States of sequences
+stay valid, because they do not depend on where tables are in memory.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from decoding.arena.block import Block
 
 
 class Residence:
-    """The automata that lie in an arena.
+    """The automata that are in an arena.
 
     Attributes:
-        arena: the arena, in which nobody else puts anything.
+        arena: the arena; nothing else may add automata to it.
     """
 
     def __init__(self, arena: Arena) -> None:
@@ -29,12 +29,12 @@ class Residence:
         self._slots: OrderedDict[int, tuple[int, Block]] = OrderedDict()
 
     def slot(self, block: Block) -> int | None:
-        """Return the arena's slot of an automaton, None if it is not there."""
+        """Return the arena's slot of an automaton, None if the automaton is not in the arena."""
         found = self._slots.get(id(block))
         return None if found is None else found[0]
 
     def use(self, blocks: Collection[Block]) -> None:
-        """Note that a step uses some automata that are there."""
+        """Note that a step uses some automata that are in the arena."""
         for block in blocks:
             self._slots.move_to_end(id(block))
 
@@ -42,15 +42,15 @@ class Residence:
         """Copy an automaton into the arena, if it is not there.
 
         Args:
-            block: the automaton.
-            beside: automata that have to stay; others may go.
+            block: the block of the automaton.
+            beside: automata that must stay; others may be removed.
 
         Returns:
             The arena's slot of the automaton.
 
         Raises:
-            LimitExceeded: there is no room beside those that have to stay.
-            EmptyLanguage: every text needs a higher stack than the arena's.
+            LimitExceeded: there is no room in addition to those that must stay.
+            EmptyLanguage: every text needs a higher stack than the arena allows.
         """
         found = self.slot(block)
         if found is not None:

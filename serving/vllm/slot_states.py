@@ -1,21 +1,21 @@
-"""SlotStates: where the requests of an engine stand, by slot, on its device.
+"""SlotStates: the states of an engine's requests, by slot, on its device.
 
 An engine's runner gives each request a slot, and each step a batch of rows of logits: one for each request, and one
-more for each draft token. It says where rows are in their sequences and which tokens were read there, all on the
-device, and never says which drafts it took. So a slot keeps the states after the last tokens that it was shown:
+more for each draft token. It passes the positions of rows in their sequences and the tokens that were read there, all
+on the device, and never says which drafts it accepted. So a slot keeps the states after the last tokens that it saw:
 
     kept     the states after the positions `base`, `base + 1`, ...: up to the longest draft
-    count    how many of them there are
+    count    the number of kept states
 
-    position of the first row    kept states       its state
-    before `base`                stay              none is needed: a prompt is being read in pieces
+    position of the first row    kept states        its state
+    before `base`                stay               none is needed: a prompt is being read in pieces
     `base`                       are made again     the first one: the step is repeated, or a prompt has been read
-    `base + k`                   are made again     one token after the k-th one: k - 1 drafts were taken
-    farther                      are made again     unknown, so nothing but the end is allowed from here on
+    `base + k`                   are made again     one token after the k-th one: k - 1 drafts were accepted
+    farther                      are made again     unknown, so only the end is allowed from here on
 
-Nothing is read on the host: what the host knows of a step is how many requests and rows it has.
+Nothing is read on the host: the host knows only the numbers of requests and rows of a step.
 
-Rejected: to advance by the tokens that the runner has committed, and then by the drafts again (twice the steps); states
+Rejected: advancing by the tokens that the runner has committed, and then by the drafts again (twice the steps); states
 in a table by token position (memory for whole sequences).
 """
 
@@ -39,14 +39,14 @@ _LEAST: Final = -1e30
 
 
 class Rows(NamedTuple):
-    """The rows of one step, on the device; the rows of a request are neighbors, in the order of their positions.
+    """The rows of one step, on the device; the rows of a request are adjacent, in the order of their positions.
 
     Attributes:
-        slots: `[N]` int64, the slot of each request of the batch; they differ.
+        slots: `[N]` int64, the slot of each request of the batch, all different.
         slot: `[R]` int64, the slot of each row.
-        number: `[R]` int64, its number among the rows of its request; the first has 0.
-        token: `[R]`, the token that the model read there; -1 for a draft that stands for none.
-        position: `[R]` int64, where it is in the sequence, prompt included.
+        number: `[R]` int64, the number of each row among the rows of its request, from 0.
+        token: `[R]`, the token that the model read there; -1 for the padding of drafts.
+        position: `[R]` int64, the position of each row in its sequence, including the prompt.
     """
 
     slots: Tensor
@@ -60,12 +60,12 @@ class Entering(NamedTuple):
     """A request that enters a slot.
 
     Attributes:
-        slot: its slot.
+        slot: the slot of the request.
         automaton: the arena's slot of its automaton; None for a request that is not constrained.
-        has_ended: whether nothing but the end is allowed from its beginning.
-        prompt: how many tokens its prompt has.
-        length: how many tokens prompt and output have; more than the prompt where a request is resumed.
-        stops: tokens that end its text where it may end, beside the end tokens of the vocabulary.
+        has_ended: whether only the end is allowed from its beginning.
+        prompt: the number of tokens of its prompt.
+        length: the number of tokens of prompt and output; more than `prompt` if a request is resumed.
+        stops: tokens that end its text where it may end, in addition to the end tokens of the vocabulary.
     """
 
     slot: int
@@ -81,10 +81,10 @@ class SlotStates:
 
     Attributes:
         arena: the automata.
-        num_slots: S.
-        unfinished: `[S]` bool on the device, which requests were left with nothing but the end before their text was
-            complete: by tokens that the constraint does not allow, by positions that skip some, or where only tokens
-            could be written that the request named as stop tokens.
+        num_slots: S, the number of slots.
+        unfinished: `[S]` bool on the device, whether only the end was allowed for a request before its text was
+            complete: because of tokens that the constraint does not allow, of positions that skip some, or because only
+            stop tokens of the request could be written.
     """
 
     def __init__(self, arena: Arena, num_slots: int, most_drafts: int) -> None:
@@ -92,8 +92,8 @@ class SlotStates:
 
         Args:
             arena: the automata; its vocabulary has an end token.
-            num_slots: S.
-            most_drafts: the most draft tokens of a request in one step.
+            num_slots: S, the number of slots.
+            most_drafts: the maximum number of draft tokens of a request in one step.
 
         Raises:
             VocabularyError: the vocabulary has no end token.
@@ -118,10 +118,10 @@ class SlotStates:
     # Requests come, and their automata move
 
     def enter(self, entering: Sequence[Entering], tokens: Tensor) -> None:
-        """Begin the texts of requests in their slots, and read what those that are resumed have written.
+        """Begin the texts of requests in their slots, and read the outputs of those that are resumed.
 
         Args:
-            entering: the requests; their slots differ.
+            entering: the requests; their slots are all different.
             tokens: `[S, T]`, the tokens of each slot, prompt and output; on the device.
         """
         values = self._sent([_numbers(each) for each in entering])
@@ -147,11 +147,11 @@ class SlotStates:
         self._stops.index_copy_(0, slots, self._sent(filled))
 
     def move(self, slots: Sequence[int], automaton: int) -> None:
-        """Have the automaton of some requests at another slot of the arena."""
+        """Record that the automaton of some requests has moved to another slot of the arena."""
         self._requests[:, _AUTOMATON].index_fill_(0, self._sent(slots), automaton)
 
     def end(self, slots: Sequence[int]) -> None:
-        """Allow some requests nothing but the end from now on; their automata are not used any more."""
+        """Allow some requests only the end from now on; their automata are not used any more."""
         self.move(slots, FREE_SLOT)
         chosen = self._sent(slots)
         self.unfinished.index_fill_(0, chosen, True)
@@ -162,16 +162,17 @@ class SlotStates:
     # Steps
 
     def apply_(self, logits: Tensor, rows: Rows) -> Tensor:
-        """Read the tokens of a step, and mask its logits in place; rows that are not constrained stay as they are.
+        """Read the tokens of a step, and mask its logits in place; rows that are not constrained are unchanged.
 
         Args:
             logits: `[R, V]`, at least as wide as the arena.
-            rows: what they are of.
+            rows: the rows of the logits.
 
         Returns:
-            `logits`: minus infinity for tokens that are not allowed. What is allowed is finite, so it is chosen
-            whatever else has been written over the logits. Where only stop tokens of a request may be written, they
-            are allowed, as by `serving.matcher`. Where nothing is allowed, the tokens that end a text are.
+            `logits`: minus infinity for tokens that are not allowed. The logits of allowed tokens are finite, even if
+            other processors have masked them, so an allowed token is always drawn. If only stop tokens of a request may
+            be written, they are allowed, as in `serving.matcher`. If nothing is allowed, the tokens that end a text
+            are.
         """
         size, most = len(rows.slots), min(self._kept, 1 + len(rows.slot) - len(rows.slots))
         order = torch.arange(len(rows.slot), device=logits.device)

@@ -306,7 +306,11 @@ def test_unknown_formats_are_noted_and_known_ones_asserted() -> None:
     ("schema", "place", "words"),
     [
         ({"type": "string", "nullable": True, "title": "x"}, "/nullable", "'nullable' is a keyword of OpenAPI"),
-        ({"items": {"maxlength": 3}}, "/items/maxlength", "draft2020-12 has no keyword 'maxlength'; 'maxLength' is one"),
+        (
+            {"items": {"maxlength": 3}},
+            "/items/maxlength",
+            "draft2020-12 has no keyword 'maxlength'; 'maxLength' is one",
+        ),
         ({"not": {"max_items": 3}}, "/not/max_items", "'maxItems' is one"),
         ({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}, "/const", "draft4 has no keyword 'const'"),
         (

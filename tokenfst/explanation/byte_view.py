@@ -1,8 +1,8 @@
 """ByteView: a constraint byte by byte, as an automaton over single bytes.
 
-The vocabulary of a model may lack single bytes, and its tokens may have a canonical order; so where the bytes of a
-token fail is asked of the same constraint over a vocabulary of all bytes. Tokens that the constraint has names for are
-symbols of that vocabulary as well.
+The vocabulary of a model may lack single bytes, and its tokenization may be canonical. So the same constraint over a
+vocabulary of all bytes shows at which byte a token fails. Tokens that the constraint names are symbols of that
+vocabulary too.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class ByteView:
         return frozenset(name for name, tokens in self.labels.items() if token in tokens)
 
     def step(self, state: Any, byte: int) -> Any:
-        """Return the state after a byte, None where it may not come."""
+        """Return the state after a byte, None if it may not come."""
         return self._automaton.step(state, byte)
 
     def step_token(self, state: Any, token: int) -> Any:
-        """Return the state after a token that the constraint has a name for, None where it may not come."""
+        """Return the state after a token that the constraint has a name for, None if it may not come."""
         return self._automaton.step(state, self._symbol[token])
 
     def read(self, state: Any, text: bytes) -> tuple[Any, int]:

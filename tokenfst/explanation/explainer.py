@@ -1,7 +1,7 @@
 """Explainer: explains texts of one constraint over one vocabulary.
 
-What is allowed is asked of the automaton over tokens; where bytes fail, of the automaton over bytes (`ByteView`); where
-the text stands, of a walk through the constraint, or of the constraint itself (`SupportsReasons`).
+The automaton over tokens says what is allowed; the automaton over bytes (`ByteView`) says at which byte a token fails;
+a walk through the constraint, or the constraint itself (`SupportsReasons`), finds the place of the text.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Explainer:
 
 
 def _walked(walk: Walk, symbols: Iterable[int | frozenset[str]]) -> Walk | None:
-    """Return a walk after some symbols; None where it does not read them, as tokens with a name that write text."""
+    """Return a walk after some symbols; None if it does not read them, as tokens with a name that write text."""
     for symbol in symbols:
         if not (walk.read(symbol) if isinstance(symbol, int) else walk.read_label(symbol)):
             return None

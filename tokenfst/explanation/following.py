@@ -1,7 +1,7 @@
-"""Following: where one text stands in its constraint, token by token, and what may come there.
+"""Following: the place of one text in its constraint, token by token, and what may come there.
 
-An explanation answers one question about one prefix. A trace asks the same after each token of a text, so the text is
-read once, and what was compiled for one place serves the next.
+An explanation answers one question about one prefix. A trace asks the same question after each token of a text. So here
+the text is read once, and what was compiled for one place is reused for the next.
 """
 
 from __future__ import annotations

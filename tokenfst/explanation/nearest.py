@@ -1,10 +1,10 @@
 """The allowed tokens that are nearest to a text.
 
-    nearest   first those that share the longest beginning with it; of these, those at the least edit distance
-              (Levenshtein's: bytes put in, left out or replaced); of these, the shortest; of these, the lowest ids
+    nearest   first those with the longest common prefix with the text; of these, those at the least edit distance
+              (Levenshtein: bytes inserted, deleted or replaced); of these, the shortest; of these, the lowest ids
 
-Distances are found for all tokens of one length at once, lengths nearest to the text's first: a token whose length
-differs by n is at a distance of n at least.
+Distances are computed for all tokens of one length at once, beginning with the lengths nearest to that of the text: a
+token whose length differs by n is at a distance of at least n.
 """
 
 from __future__ import annotations

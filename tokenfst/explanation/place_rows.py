@@ -1,7 +1,7 @@
-"""Places as rows for people: a label, and lines.
+"""Places as readable rows: a label, and lines.
 
-place_rows     where a text stands -> rows
-aligned        rows as lines, the labels in a column
+place_rows     the places of a text -> rows
+aligned        rows as lines, with the labels in a column
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bytes and texts in words.
 
-quoted         a text in quotes, cut where it is long
+quoted         a text in quotes, shortened if it is long
 bytes_in_words a set of bytes, such as "a digit, ',' or '}'"
 symbols_in_words the same with the names of tokens, and the end
 """

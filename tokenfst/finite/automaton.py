@@ -140,7 +140,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         """Return a picture; see `TokenAutomaton.draw`.
 
         Args:
-            title, around, radius, path: as of `TokenAutomaton.draw`.
+            title, around, radius, path: as for `TokenAutomaton.draw`.
             costs: what tokens cost, where they do.
         """
         view = View(around, radius, () if path is None else tuple(self.states_along(path)))

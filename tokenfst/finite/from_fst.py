@@ -1,7 +1,7 @@
 """The token automaton of an OpenFst acceptor over tokens.
 
-Tokens with equal arcs in the acceptor are one class, so that the subset construction works on classes and not on the
-tokens of a vocabulary. It may make more tokens equal, whose classes are then merged.
+Tokens with equal arcs in the acceptor form one class, so that the subset construction works on classes and not on the
+tokens of a vocabulary. Determinization may make further tokens equivalent; their classes are then merged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """PushdownTokenAutomaton: an exact automaton over tokens with a stack.
 
-Its states are opaque: each is a set of configurations, that is, pairs of a state of the tables and a stack; a
-deterministic automaton has one. States are immutable, hashable and share their stacks, so keeping a state is cheap, and
-to rewind or to branch is to continue from an earlier one.
+Its states are opaque: each is a set of configurations, that is, pairs of a state of the tables and a stack; in a
+deterministic automaton, the set has one element. States are immutable and hashable, and share their stacks, so keeping
+a state is cheap. To rewind or to branch, continue from an earlier state.
 
 The native core holds the tables and steps through them (`native/tokenfst/pushdown/automaton.h`). The tables are
 immutable, and masks are kept in a bounded cache, so threads may share an automaton.
@@ -209,7 +209,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         """Return a picture; see `TokenAutomaton.draw`.
 
         Raises:
-            ValueError: as `TokenAutomaton.draw`; or the tokens of `path` can be read in several ways.
+            ValueError: as for `TokenAutomaton.draw`; or the tokens of `path` can be read in several ways.
         """
         view = View(around, radius, () if path is None else self._passed(path))
         return draw_pushdown(self.tables, ClassNames(self.vocabulary, self.token_class), title=title, view=view)

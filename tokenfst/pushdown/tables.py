@@ -11,7 +11,7 @@ selects one path from the root. It allows a class if some node of the path has a
     move          (pops, pushes, target): the number of symbols popped, the symbols pushed, and the next state
 
 The native core owns the tables (`native/tokenfst/pushdown/tables.h`) and checks those that are built from arrays. The
-arrays are read-only views, but for `child`: the core keeps children as lists, and writes the array out at each access.
+arrays are read-only views, except `child`: the core stores children as lists, and makes the array at each access.
 With Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves and P sequences of pushed symbols:
 
     num_states          Q; state Q - 1 is the end of the sequence, which only class END enters, and leaves to itself

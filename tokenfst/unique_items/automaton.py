@@ -1,20 +1,21 @@
 """UniqueItemsTokenAutomaton: an automaton over tokens of JSON texts in which the items of some arrays must differ.
 
-    rules         the automaton over tokens of the grammar, which lets items be equal
-    reader        follows the text byte by byte in the marked grammar, which says where such an array begins, with a
-                  memory: the items so far, and what is under way (`native/tokenfst/unique_items/`)
+    rules         the token automaton of the grammar, which allows equal items
+    reader        follows the text byte by byte in the marked grammar, which shows where such an array begins, with a
+                  memory: the items so far, and the current item (`native/tokenfst/unique_items/`)
 
-No automaton of bounded size tells whether items differ, so a state is a value: a state of `rules`, and a position of
-the reader. A token is allowed if `rules` allow it, no item ends in it that was there, and the text can be completed
-after it. A mask is the one of `rules` without what the reader takes away.
+No automaton of bounded size can decide whether items differ, so a state is a value: a state of `rules`, and a position
+of the reader. A token is allowed if `rules` allow it, it does not complete an item that occurred before, and the text
+can be completed after it. A mask is that of `rules` without the tokens that the reader forbids.
 
-A text may have several readings side by side: by one the items of an array must differ, by another they need not. Where
-an item equals an earlier one, `rules` read a mark, which ends the readings by which items must differ.
+A text may have several readings side by side: in one of them the items of an array must differ, in another they need
+not. If an item equals an earlier one, `rules` read a mark, which ends the readings in which items must differ.
 
-A budget counts the ways that are known: where there are no rivals, the number of `rules`; else the shortest way, token
-by token or byte by byte, to where there are none, and that number there. If an array must continue after an item, so
-that the way of `rules` may be one with equal items, one way is followed to its end for each of a few tokens, and the
-others are not allowed. So texts end in time, but a mask with a budget may lack tokens after which they could, too.
+A budget uses the lengths of known ways to the end. If there are no rivals, this is the number of `rules`; otherwise, it
+is the length of the shortest way, token by token or byte by byte, to a state without rivals, plus the number there. If
+an array must continue after an item, the way of `rules` may have equal items; then one way is followed to its end for
+each of a few tokens, and other tokens are not allowed. So texts end in time, but a mask with a budget may lack tokens
+after which the text could also end in time.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
         """Return the tokens after which something under way has rivals, or in which an item ends that equals an earlier
-        one; and where they lead, None where they are not allowed.
+        one; and where they lead, None if they are not allowed.
 
         Args:
             state: the state, which is no end.

@@ -1,17 +1,18 @@
-"""Languages of JSON texts in which all items of some arrays must differ, and how these arrays are known.
+"""Languages of JSON texts in which all items of some arrays must differ, and marks that identify these arrays.
 
     UniqueArrays            a visibly pushdown grammar; its rules for such arrays, and for arrays that may be read side
                             by side with them
-    SupportsUniqueItems     a constraint that may be one
-    marked(arrays)          the grammar with marks, by which a text is read with a memory
+    SupportsUniqueItems     a constraint that may have such arrays
+    marked(arrays)          the grammar with marks, for reading a text with a memory
     repeating(arrays)       the grammar with the mark after an item that equals an earlier one
 
-The grammar by itself accepts arrays with equal items as well. Where variants of an array or object are read side by
-side, the items of one array must differ by some readings of the text and need not by others. The marked grammar tells:
+The grammar by itself also accepts arrays with equal items. If variants of an array or object are read side by side, the
+items of one array must differ in some readings of the text and need not in others. The marked grammar distinguishes
+these:
 
-- If `UNIQUE` can be read after a `[`, the items must differ by some reading. Then the array is remembered, and `REPEAT`
+- If `UNIQUE` can be read after a `[`, the items must differ in some reading. Then the array is remembered, and `REPEAT`
   is read, which all arrays can read there.
-- After an item that equals an earlier one `REPEAT` is read. Only arrays whose items need not differ can read it, so
+- After an item that equals an earlier one, `REPEAT` is read. Only arrays whose items need not differ can read it, so
   the other readings end.
 """
 
@@ -64,7 +65,7 @@ class SupportsUniqueItems(Protocol):
         ...
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the language; None where the constraint's grammar says all."""
+        """Return the language; None if the constraint's grammar says all."""
         ...
 
 

@@ -1,13 +1,13 @@
 """Ways: token by token to the end of a text in which items must differ, for budgets.
 
-    length(S)        a number of tokens that suffices to end the text
-    next_token(S)    the next token of the way that is followed where the number of the rules may not do
+    length(S)        a number of tokens that is enough to end the text
+    next_token(S)    the next token of the way to follow if the number of the rules may not be enough
 
-Where nothing under way has rivals, it is the number of the rules. Where something has, it is that of the shortest way
-to where nothing has, and on by the number of the rules. A step is a token of one byte, or one that brings the end
-nearer as the rules alone see it. The length of a way is at least what the rules say of each state on it, so that their
-masks with a budget have its tokens. Each state with a length above 0 has a token after which it is less, so texts end
-in time.
+If no current item has rivals, the length is the number of the rules. Otherwise, it is the length of the shortest way to
+a state without rivals, plus the number of the rules there. A step is a token of one byte, or one that brings the end
+nearer by the rules alone. The length of a way is at least the number of the rules for each state on it, so the rules'
+masks with a budget contain its tokens. Each state with a length above 0 has a token after which the length is smaller,
+so texts end in time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """WeightedTokenAutomaton: an exact automaton over tokens in which every token has a cost.
 
-    support        the automaton over tokens of the texts that have a cost; masks, budgets and ends are its own
-    state          a state of the support and the state of the weighted automaton over bytes, which texts reach together
-    costs(state)   what to subtract from the logits; infinity for tokens that are not allowed
+    support        the token automaton of the texts that have a cost; it defines masks, budgets and ends
+    state          a state of the support, and the state of the weighted automaton over bytes after the same text
+    costs(state)   the amounts to subtract from the logits; infinity for tokens that are not allowed
 
-Costs are as early as they can be known, and along any tokens they add up: `initial_cost`, the cost of each token, and
-that of the end token are the weight of the text, exactly.
+Costs are paid as early as they can be known, and add up along any tokens: the sum of `initial_cost`, the cost of each
+token, and the cost of the end token is exactly the weight of the text.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         """Return the acceptor over tokens, with costs; see `TokenAutomaton.fst` and `WeightedByteAutomaton.fst`.
 
         Raises:
-            FstError, LimitExceeded: as `TokenAutomaton.fst`.
+            FstError, LimitExceeded: as for `TokenAutomaton.fst`.
         """
         support = self.support.complete()
         if not isinstance(support, FiniteTokenAutomaton):

@@ -1,13 +1,13 @@
-"""CostTable: what tokens cost in the states of a weighted automaton over bytes.
+"""CostTable: the costs of tokens in the states of a weighted automaton over bytes.
 
-A token costs what the arcs along its bytes cost, and an end token what it costs to end. Costs along bytes are pushed to
-the front and add up to the cost of the text, so those of tokens do too: no construction over tokens is needed. Most
-tokens of most states cost nothing, and only the others are kept.
+The cost of a token is the sum of the costs of the arcs along its bytes, and the cost of an end token is that of ending.
+Costs along bytes are pushed to the front and add up to the cost of the text, so the costs of tokens do too, and no
+construction over tokens is needed. Most tokens cost nothing in most states, and only the others are stored.
 
-    state -1, BEGINNING     before the first token, where the decoder treats the start of a text differently
-    state 0 ..              of the weighted automaton over bytes
+    state -1, BEGINNING     before the first token, if the decoder treats the start of a text differently
+    state 0 ..              the states of the weighted automaton over bytes
 
-Rejected: token classes refined by costs (in a state with many different costs they are as many as tokens).
+Rejected: token classes refined by costs (in a state with many different costs there would be as many as tokens).
 """
 
 from __future__ import annotations

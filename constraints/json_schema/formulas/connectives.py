@@ -6,12 +6,12 @@
     └── statements          `formulas.statements`
 
 A JSON Schema is a formula: `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas` are conjunctions, disjunctions
-and negations of what their schemas are. Formulas are immutable and compare by structure; their hashes are computed
-once. The order of parts is kept, since it is the order of the schema's properties. Formulas that have been found to be
-equal share their fields, so that comparing them again takes no time.
+and negations of the formulas of their schemas. Formulas are immutable and compared by structure; their hashes are
+computed once. The order of parts is kept, because it is the order of the schema's properties. Formulas that have been
+found to be equal share their fields, so that comparing them again takes no time.
 
-Formulas are directed acyclic graphs of any depth: equal parts are shared, as by both alternatives of a `oneOf`. So the
-functions on them keep a work stack and look at each combination once:
+Formulas are directed acyclic graphs of any depth: equal parts are shared, for example by both alternatives of a
+`oneOf`. So the functions on them use a work stack and visit each combination once:
 
     statements(F)       the statements in a formula
     truth(F, f)         the formula's truth, from the truth of its statements
@@ -19,7 +19,7 @@ functions on them keep a work stack and look at each combination once:
     fold                a value of any type, from those of the statements
     rebuilt             the formula with each of its parts replaced
 
-A schema makes thousands of formulas, so the core makes, compares and folds them (`native/constraints/formulas`).
+A schema has thousands of formulas, so the native core makes, compares and folds them (`native/constraints/formulas`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Finite: the values that satisfy a formula, where they are few.
+"""Finite: the values that satisfy a formula, if they are few.
 
     finite_values(F, ...)    all values that satisfy F, and possibly some that do not; None if they may be too many
-    equal_to(value)          the formula that holds for one value alone
+    equal_to(value)          the formula that holds only for one value
 
-Values are hashable, and equal where JSON Schema says so: 1 and 1.0 are one `Fraction`, arrays are tuples, and objects
+Values are hashable, and equal if JSON Schema says so: 1 and 1.0 are the same `Fraction`, arrays are tuples, and objects
 are tuples of their members by name.
 """
 

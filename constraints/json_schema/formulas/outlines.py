@@ -1,14 +1,15 @@
-"""Outlines: which values a formula allows at most, at a glance, and so which formulas exclude each other.
+"""Outlines: a quick upper bound on the values of a formula, which shows which formulas exclude each other.
 
-    Outline                  the kinds of values that there may be, and the numbers and strings where they are listed
+    Outline                  the possible kinds of values, and the possible numbers and strings if they are listed
     Outlines(F)              the outline of a formula
     Outlines.exclude(F, G)   whether no value satisfies both formulas, as far as outlines show
 
-An outline may allow more than its formula, never less; so a formula with an empty outline has no values. It shows what
-schemas tell variants apart by: kinds, constants and enumerations, and for objects the members that carry these as tags.
+An outline may allow more than its formula, never less; so a formula with an empty outline has no values. It includes
+the features by which schemas distinguish variants: kinds, constants and enumerations, and for objects the members that
+have these as tags.
 
-`oneOf` is "this one and none of the others". Most schemas that use it mean a tagged union, where the others cannot hold
-anyway; then the plain disjunction is the same, and far smaller to compile (`Outlines.compatible`).
+`oneOf` is "this one and none of the others". Most schemas that use it mean a tagged union, in which the others cannot
+hold anyway; then the plain disjunction is equivalent, and compiles to far less (`Outlines.compatible`).
 """
 
 from __future__ import annotations

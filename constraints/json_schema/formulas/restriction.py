@@ -1,16 +1,16 @@
-"""Restriction: what a formula says of values of one kind.
+"""Restriction: a formula, restricted to values of one kind.
 
-    Restriction       for each kind of value, what is left of a formula if the value is known to be of it
+    Restriction       for each kind of value, the formula that remains if the value is known to be of this kind
       .null(F)        whether null satisfies it
       .booleans(F)    which booleans satisfy it
       .number(F), .string(F), .array(F), .object(F)      a formula about such values alone
     only_kind(F)      the kind of all values that satisfy F, where F names it
 
-A statement about values of another kind is true of the value, so it goes; a reference is replaced by its definition. A
-reference that leads back to itself before any value within the value is looked at says nothing at all, which JSON
-Schema forbids (2020-12 Core, section 9.4.1).
+A statement about values of another kind is true, so it is removed; a reference is replaced by its definition. A
+reference that leads back to itself without going into a part of the value has no meaning, which JSON Schema forbids
+(2020-12 Core, section 9.4.1).
 
-Results are kept: a definition that is used in a hundred places is looked at once for each kind.
+Results are cached: a definition that is used in a hundred places is processed once for each kind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statements: what one keyword says of values of one kind. Each is true of every value of any other kind.
+"""Statements: what one keyword says about values of one kind. Each is true for every value of any other kind.
 
     any kind    OfKind; Reference, which says what a definition says and is the only way to recursion
     booleans    BooleanIs
@@ -7,9 +7,9 @@
     arrays      ItemAt, ItemsFrom, Contains, ItemCount, UniqueItems
     objects     Members, MemberCount
 
-`{"minLength": 2}` is true of 7, as JSON Schema has it. The names of members are described by formulas about strings,
-so `properties`, `patternProperties`, `additionalProperties`, `propertyNames` and `required` are all `Members`; that a
-name is required is `Not(Members(name, FALSE))`.
+As in JSON Schema, `{"minLength": 2}` is true for 7. Formulas about strings describe the names of members, so
+`properties`, `patternProperties`, `additionalProperties`, `propertyNames` and `required` are all `Members`. A required
+name is `Not(Members(name, FALSE))`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Exponents as they are written: an optional sign and digits, leading zeros included, whose value is in a set.
+"""Exponents as text: an optional sign and digits, possibly with leading zeros, whose value is in a set.
 
     Exponents       a set of integers: ascending disjoint intervals, None for no bound
     exponent_automaton   its deterministic automaton; state 0 is after the "e"
 
-States are told apart by what may follow: for every number of digits to come, which of the numbers that they can end at
-are in the set (the theorem of Myhill and Nerode). They are few, however large the bounds.
+States are distinguished by their continuations: for every number of further digits, which of the possible results are
+in the set (the Myhill-Nerode theorem). There are few states, however large the bounds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Finite: the spellings of the numbers that satisfy a formula, where the formula shows that they are finitely many.
+"""Finite: the spellings of the numbers that satisfy a formula, if the formula shows that there are finitely many.
 
-Most bounded formulas of schemas do: listed values, integers within bounds, and multiples within bounds. Writing their
-spellings out takes a fraction of the time of exploring an automaton, and gives the same language; for multiples of a
-large step it is the only way, as their automaton has a state for each remainder.
+Most bounded formulas of schemas show this: listed values, integers within bounds, and multiples within bounds. Writing
+out their spellings takes a fraction of the time of exploring an automaton, and results in the same language. For
+multiples of a large step it is the only way, because their automaton has a state for each remainder.
 """
 
 from __future__ import annotations

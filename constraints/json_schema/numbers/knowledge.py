@@ -1,13 +1,14 @@
 """Knowledge: the truth of a formula about numbers, from what is known of a number so far.
 
-A text is read from the left, and the knowledge of its number grows with it. So the truth of a formula is a function of
-knowledge, and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as one part is).
+A text is read from left to right, and the knowledge of its number grows with it. So the truth of a formula is a
+function of knowledge, and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as
+one part is).
 
-    Knowledge     where the magnitude may lie at each cut, whether the number is an integer, a multiple of each step
+    Knowledge     how the magnitude may compare with each cut, whether the number is an integer, a multiple of each step
     Branch        the numbers of one sign: the cuts, which are the magnitudes of bounds and of listed values, ascending,
                   and the formula as a function of knowledge
 
-The place of a magnitude at a cut is a set of BELOW, AT and ABOVE; a bound is decided where all members agree.
+The comparison of a magnitude with a cut is a set of BELOW, AT and ABOVE; a bound is decided if all members agree.
 """
 
 from __future__ import annotations

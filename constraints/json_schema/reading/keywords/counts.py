@@ -1,6 +1,6 @@
 """Counts: the keywords that bound a length, a size or a number of items.
 
-A count may be written as 3.0, which is an integer in JSON Schema. A negative lower bound bounds nothing.
+A count may be written as 3.0, which is an integer in JSON Schema. A negative lower bound has no effect.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""What a schema evaluates: the members and items that its keywords, and those of the schemas in it, are about.
+"""What a schema evaluates: the members and items to which its keywords, and those of the schemas in it, apply.
 
-`unevaluatedProperties` and `unevaluatedItems` depend on it. Which schemas of an `anyOf` hold, and so which members they
-evaluate, depends on the value; so it is a list of pieces, each with the condition under which it counts:
+`unevaluatedProperties` and `unevaluatedItems` depend on this. Which schemas of an `anyOf` hold, and so which members
+they evaluate, depends on the value. So the result is a list of pieces, each with the condition under which it counts:
 
     names     some names, those that match a pattern, or all (TRUE)
     items     a number of first ones, all (ALL_ITEMS), or those that satisfy `contains` (from 2020-12 on)
 
-A schema that does not hold contributes nothing, nor does anything below `not`. So a piece counts if all schemas between
-it and the schema that asks hold; those that hold whenever that schema does, as those of `allOf`, are not a condition.
+A schema that does not hold contributes nothing, and neither does anything below `not`. So a piece counts if all schemas
+between it and the schema with the `unevaluated...` keyword hold. Schemas that hold whenever that schema does, such as
+those of `allOf`, need no condition.
 """
 
 from __future__ import annotations
