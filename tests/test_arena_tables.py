@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pushdown_tables import Configuration, Walk, make_tables, random_tables, tables_of_steps
 from tape import Tape
 
-from automata.errors import EmptyLanguage, TooManyConfigurations
+from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations
 from automata.limits import Work
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.block import block_of
@@ -37,9 +37,14 @@ def arena_of(
     tables: PushdownTables, token_class: Sequence[int], max_depth: int, width: int | None = None
 ) -> Arena | None:
     """An arena with tables alone in slot 1; None if every text needs a higher stack."""
-    found = distances(stack_distance(tables))
-    classes = np.array(token_class, np.int32)
-    stand_in: Any = SimpleNamespace(tables=tables, token_class=classes, max_depth=None, distances=found)
+    try:
+        found = distances(stack_distance(tables))
+    except LimitExceeded:
+        reject()
+    classes, ends = np.array(token_class, np.int32), SimpleNamespace(eos_ids=(0,))
+    stand_in: Any = SimpleNamespace(
+        tables=tables, token_class=classes, max_depth=None, distances=found, vocabulary=ends
+    )
     arena = Arena(
         vocabulary_of_size(len(token_class)),
         width=width,
