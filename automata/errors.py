@@ -24,7 +24,7 @@
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
     ├── TextNotAllowed (ValueError)        a text to be read as a value, which its constraint does not allow
     ├── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
-    └── NotOffered (NotImplementedError)   a name or an option of another package that has no stand-in here
+    └── NotOffered (RuntimeError)          a name or an option of another package that has no stand-in here
 
 They are at the bottom of the import order so that every package can raise them.
 """
@@ -237,7 +237,7 @@ class IncompleteOutput(TokenfstError, RuntimeError):
     """Generation stopped before the constraint was satisfied."""
 
 
-class NotOffered(TokenfstError, NotImplementedError):
+class NotOffered(TokenfstError, RuntimeError):
     """A name or an option of another package that has no stand-in here.
 
     Attributes:

@@ -22,7 +22,7 @@ def triton_works(device: torch.device) -> bool:
 
 # Inside `torch.compile` it is called once, when the program is traced. `torch.compiler.assume_constant_result` does no
 # more, but imports the compiler, which takes seconds and leaves a folder.
-triton_works._dynamo_marked_constant = True  # type: ignore[attr-defined]
+vars(triton_works)["_dynamo_marked_constant"] = True
 
 
 def on_device(device: torch.device) -> AbstractContextManager[None]:

@@ -80,7 +80,9 @@ def served(command: str, engine: str, folder: Path, settings: dict[str, str]) ->
 
 def asked(port: int, folder: Path, **instead: object) -> str:
     """Send the documented request, or the same with something else in the place of the constraint."""
-    address, body = re.fullmatch(r"curl (\S+) --json '(.*)'", documented("curl")).groups()  # type: ignore[union-attr]
+    command = re.fullmatch(r"curl (\S+) --json '(.*)'", documented("curl"))
+    assert command is not None
+    address, body = command.groups()
     sent = {**json.loads(body), "model": "bundled"}
     if instead:
         del sent["structured_outputs"]

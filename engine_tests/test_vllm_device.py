@@ -240,10 +240,11 @@ def test_nothing_is_read_on_the_host(config: Any, vocabulary: tokenfst.Vocabular
         input_ids=torch.empty(len(rows), dtype=torch.int32, device="meta"),
         pos=torch.empty(len(rows), dtype=torch.int64, device="meta"),
     )
-    steps.processor._report = lambda: None  # type: ignore[method-assign]  # it reads what has been copied to the host
+    processor: Any = steps.processor
+    processor._report = lambda: None  # it reads what has been copied to the host
     for _ in range(3):
         logits = torch.empty((len(rows), WIDTH), device="meta")
-        assert steps.processor.apply(logits, context) is logits
+        assert processor.apply(logits, context) is logits
     # A request with an automaton that is there, resumed in the middle of its text.
     steps.enter({"regex": "[a-c]{3,90}"}, output=b"abcabc")
     steps.processor._unfinished = torch.zeros(4, dtype=torch.bool)

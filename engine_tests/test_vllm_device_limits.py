@@ -61,7 +61,12 @@ def test_a_request_that_came_past_the_front_end_gets_an_empty_text(steps: Steps,
 
 def test_ranks_that_disagree_give_an_empty_text(steps: Steps, caplog: pytest.LogCaptureFixture) -> None:
     asked: list[list[bool]] = []
-    steps.processor.agreed = lambda able: asked.append(able) or [False, True]  # type: ignore[func-returns-value]
+
+    def agreed(able: list[bool]) -> list[bool]:
+        asked.append(able)
+        return [False, True]
+
+    steps.processor.agreed = agreed
     one, free, other = steps.enter({"regex": "a"}), steps.enter(None), steps.enter({"regex": "b"})
     assert (steps.text(one), steps.text(other)) == ("", "b")
     assert "another rank" in caplog.text

@@ -1,4 +1,4 @@
-"""`parse` of composed constraints divides a text as a host does that reads it from the left, and `|` is a union."""
+"""`parse` of composed constraints divides a text as a host does that reads it from the left."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
-from pydantic.dataclasses import dataclass as validated
+from pydantic import Field
 from strategies import strings
 
 import constraints
@@ -27,11 +25,8 @@ from automata import (
     literal,
     lookbehind,
     parse,
-    random_strings,
 )
-from automata.limits import Work
-from constraints import Marked, Parsed, after, free_text, integer, optional, sequence, token, triggered, typed
-from serving.matcher import EXCEEDED, Matcher
+from constraints import Marked, after, integer, optional, sequence, token, triggered, typed
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
@@ -198,20 +193,6 @@ def test_a_grammar_within_text() -> None:
         made.parse("x<aab>y")
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        constraints.json_schema({"type": "object"}) | '{"b": 1}',
-        sequence(r"[a{]?", constraints.json_schema({"type": "object"})),
-        sequence(optional(constraints.json_schema({"type": "array"})), r"\[1"),
-        triggered({"<": constraints.json_schema({"type": "object"}) | "{!"}),
-    ],
-)
-def test_alternatives_that_begin_alike_are_refused_before_a_text_is_written(made: Parsed[object]) -> None:
-    with pytest.raises(NondeterministicGrammar, match="begin alike"):
-        tokenfst.compile(made, ALL_BYTES)
-
-
 def test_words_end_before_the_name_of_a_token() -> None:
     call = constraints.grammar('start: NAME "(" start? ")"\nNAME: /[a-z<>\\/]+/\n%ignore " "')
     after_thoughts = after(token("</t>"), call)
@@ -300,178 +281,6 @@ def test_tokens_in_intersections_are_read_as_their_names() -> None:
     assert tokenfst.compile(made, vocabulary).accepts([0, 3, 2])
     assert made.parse("a<on>c") == ("a<on>", "c")
     assert not made.allows("b<on>c")
-
-
-# Alternatives
-
-
-@dataclasses.dataclass(frozen=True)
-class Leaf:
-    name: str
-    size: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class Node:
-    name: str
-    children: list[Node | Leaf]
-
-
-@dataclasses.dataclass(frozen=True)
-class Tree:
-    name: str
-    children: list[Tree]
-
-
-@dataclasses.dataclass(frozen=True)
-class Free:
-    name: str
-    data: dict[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class FreeToo:
-    data: dict[str, Any]
-    name: str
-    size: float
-
-
-TYPES: list[Any] = [Leaf, Node, Free, FreeToo, int, list[Leaf], str]
-
-
-@pytest.mark.parametrize(("left", "right"), [(a, b) for a in TYPES for b in TYPES if a is not b])
-def test_types_side_by_side_are_a_union(left: Any, right: Any) -> None:
-    """What either writes is allowed; what is allowed, either reads."""
-    first, second = typed(left), typed(right)
-    both = first | second
-    for each in (first, second):
-        automaton = each.to_automaton(Work())
-        flat = automaton if not hasattr(automaton, "expand") else automaton.expand(2)
-        for written in random_strings(flat, 15, seed=1, max_length=60):
-            text = written.decode()
-            assert both.parse(text) == (first if first.allows(text) else second).parse(text)
-    automaton = both.to_automaton(Work())
-    flat = automaton if not hasattr(automaton, "expand") else automaton.expand(2)
-    for written in random_strings(flat, 15, seed=2, max_length=60):
-        text = written.decode()
-        assert first.allows(text) or second.allows(text)
-        assert both.parse(text) in values_of(text, left, right)
-
-
-def values_of(text: str, *annotations: Any) -> list[Any]:
-    found = []
-    for each in annotations:
-        try:
-            found.append(TypeAdapter(each).validate_json(text))
-        except ValidationError:
-            continue
-    return found
-
-
-def test_recursive_types_side_by_side() -> None:
-    both = typed(Node) | typed(Free) | typed(int)
-    deep = Node("a", [Node("b", [Leaf("c", 1)]), Leaf("d")])
-    assert both.parse(TypeAdapter(Node).dump_json(deep).decode()) == deep
-    assert both.parse('{"name": "x", "data": {"y": [[1]]}}') == Free("x", {"y": [[1]]})
-    assert both.parse("12") == 12
-    automaton = tokenfst.compile(both, SPELL)
-    assert automaton.accepts(b'{"name": "x", "children": []}')
-    assert not automaton.accepts(b'{"name": "x"}')
-
-
-def test_a_validator_that_refuses_leaves_it_to_the_next_alternative() -> None:
-    @validated
-    class Even:
-        value: int
-
-        @model_validator(mode="after")
-        def check(self) -> Even:
-            if self.value % 2:
-                raise ValueError("odd")
-            return self
-
-    @dataclasses.dataclass
-    class Number:
-        value: int
-
-    both = typed(Even) | typed(Number)
-    assert type(both.parse('{"value": 2}')).__name__ == "Even"
-    assert both.parse('{"value": 3}') == Number(3)
-    with pytest.raises(TextNotAllowed, match="odd"):
-        (typed(Even) | typed(str)).parse('{"value": 3}')
-
-
-def test_schemas_side_by_side_are_any_of_them() -> None:
-    left = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
-    right = {"$defs": {"t": {"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
-    both = constraints.json_schema(left) | constraints.json_schema(right) | constraints.json_schema({"const": 1})
-    for text in ("[[], []]", '{"a": {"b": {}}}', "1", "[]", "{}"):
-        assert both.parse(text) == json.loads(text)
-    for text in ("2", '[{"a": {}}]', '{"a": []}', "[1]", " 1"):
-        with pytest.raises(TextNotAllowed):
-            both.parse(text)
-
-
-def test_a_schema_reads_its_texts() -> None:
-    schema = constraints.json_schema({"type": "array", "items": {"type": "number"}})
-    assert schema.parse("[1, 2.5]") == [1, 2.5]
-    for text in ('["a"]', "[1, 2", " [1]", "\ud800"):
-        with pytest.raises(TextNotAllowed, match="the schema does not allow the text"):
-            schema.parse(text)
-    with pytest.raises(TextNotAllowed, match="4300"):
-        schema.parse(f"[{'1' * 5000}]")
-
-
-def test_alternatives_are_written_alike() -> None:
-    with pytest.raises(ValueError, match="one whitespace, and not 'default' and 'compact'"):
-        typed(Leaf) | typed(Node, whitespace="compact")
-    with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
-        constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
-    with pytest.raises(ValueError, match="alternatives that begin alike"):
-        (typed(Tree) | "{x").parse("{x")
-
-
-def test_texts_whose_end_no_stack_can_tell_are_refused_by_name() -> None:
-    """Masks are made on demand, so a place that was not found before may be met in the middle of a text; an engine ends
-    the request then."""
-    made = sequence(free_text(), constraints.json_schema(True))
-    with pytest.raises(NondeterministicGrammar, match="alike"):
-        tokenfst.compile(made, ALL_BYTES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("constraints.composing.parsed.check_start", lambda *_: None)
-        automaton = tokenfst.compile(made, ALL_BYTES)
-    matcher, words = Matcher(automaton), np.zeros(9, np.int32)
-    for call in (automaton.complete, lambda: automaton.mask(automaton.start), lambda: automaton.accepts("x1")):
-        with pytest.raises(NondeterministicGrammar, match=r"alike|something else"):
-            call()
-    assert not matcher.fill(words)
-    with pytest.raises(EXCEEDED):
-        matcher.accept([ord("{")])
-
-
-def test_alternatives_of_other_kinds() -> None:
-    either: Parsed[int | datetime.date] = integer() | constraints.date()
-    assert either.parse("2024") == 2024
-    assert either.parse("2024-02-29") == datetime.date(2024, 2, 29)
-    for text in ("2024-02-30", "", "\ud800"):
-        with pytest.raises(TextNotAllowed):
-            either.parse(text)
-    assert ("none" | integer()).parse("none") == "none"
-    assert (BALANCED | integer()).parse("aabb") == "aabb"
-    assert (free_text("x") | integer()).parse("12") == "12"
-    assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")
-    with pytest.raises(TypeError, match="is not a constraint"):
-        integer() | None  # type: ignore[operator]
-
-
-def test_what_is_optional_may_be_missing() -> None:
-    assert optional(typed(Leaf)).parse('{"name": "a"}') == Leaf("a")
-    assert optional(typed(Leaf)).parse("") is None
-    assert optional("a*").parse("") == ""
-    assert optional(BALANCED).parse("ab") == "ab"
-    assert tokenfst.compile(optional(integer(1, 2)), SPELL).accepts(b"")
-    with pytest.raises(TextNotAllowed):
-        optional(integer(1, 2)).parse("3")
 
 
 def test_representations_are_short() -> None:

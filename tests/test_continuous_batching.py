@@ -273,7 +273,7 @@ def test_another_transformers_is_refused(monkeypatch: pytest.MonkeyPatch, change
 def test_the_processor_of_generate_is_refused(drop: bool) -> None:
     processor = ConstraintLogitsProcessor(AUTOMATA[0], TOKENIZER, max_new_tokens=20)
     for each in (processor, InPlace(processor)):
-        with pytest.raises(NotImplementedError, match="serving/continuous_batching"):
+        with pytest.raises(TypeError, match="serving/continuous_batching"):
             ContinuousBatchingLogitsProcessorList(LogitsProcessorList([each]), drop_unsupported_processors=drop)
 
 

@@ -11,7 +11,8 @@ soon as it can. Only words that the grammar allows at this point compete (a cont
 
 Words of `ignored` rules may appear before and after any word.
 
-A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible.
+A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible. If a grammar has
+both, a plain rule may have text of its own beside the words that it calls. Such text does not keep a word from ending.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from html import escape
 from typing import Literal, TypeAlias, get_args
 
 from automata.drawing import shown
-from automata.errors import TokenfstError
 from automata.expressions import Expr
 
 Ambiguity: TypeAlias = Literal["error", "parallel"]
@@ -100,10 +100,7 @@ class Grammar:
 
 def _pattern(expr: Expr) -> str:
     """Return an expression as a pattern for a table, in HTML."""
-    try:
-        pattern = str(expr)
-    except TokenfstError:
-        pattern = repr(expr)
+    pattern = str(expr)
     return escape(pattern if len(pattern) <= _MAX_LENGTH else f"{pattern[:_MAX_LENGTH]}…")
 
 

@@ -18,9 +18,10 @@ from functools import cached_property, partial
 from typing import Any, Final, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt
 from automata.compile.compiler import compile_expr
 from automata.drawing import shown
-from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed, TokenfstError
+from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed
 from automata.expressions import EMPTY, Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -35,8 +36,6 @@ from constraints.composing.part import Composable, Part, either, part_of
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")
-# A representation shows this many characters of the pattern.
-_MAX_SHOWN = 200
 
 # What to pass in place of values that are often passed as a text by mistake.
 _TEXT_MEANT: Final[tuple[tuple[type, str], ...]] = (
@@ -143,14 +142,14 @@ class Composed(Parsed[T_co]):
 
     def __repr__(self) -> str:
         calls = f", grammars and automata called: {len(self._part.called)}" if self._part.called else ""
-        return f"<Composed of {short_pattern(self._part.expr)}{calls}>"
+        return f"<Composed of {excerpt(self._part.expr)}{calls}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the expression, and what a call `(?&0)` in it stands for."""
         called = "".join(
             shown(f"(?&{number}):", "") + part._repr_html_() for number, part in enumerate(self._part.called)
         )
-        return shown("composed constraint", _pattern(self._part.expr)) + called
+        return shown("composed constraint", str(self._part.expr)) + called
 
     def to_part(self) -> Part:
         """Return the expression and what it calls."""
@@ -317,17 +316,3 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
 
 def _is_made_again(kind: type, name: str) -> bool:
     return isinstance(inspect.getattr_static(kind, name, None), cached_property)
-
-
-def short_pattern(expr: Expr) -> str:
-    """Return an expression as a pattern, if it is one, and no more of it than fits into a representation."""
-    pattern = _pattern(expr)
-    return pattern if len(pattern) <= _MAX_SHOWN else f"{pattern[:_MAX_SHOWN]}…"
-
-
-def _pattern(expr: Expr) -> str:
-    """Return an expression as a pattern, if it is one."""
-    try:
-        return str(expr)
-    except TokenfstError:
-        return repr(expr)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt
 from automata.compile.compiler import compile_expr
 from automata.drawing import shown
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr
 from automata.limits import Work
-from constraints.composing.parsed import Parsed, short_pattern
+from constraints.composing.parsed import Parsed
 from constraints.composing.part import Part, part_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -31,7 +32,7 @@ class Value(Parsed[T_co]):
     read: Callable[[str], T_co]
 
     def __repr__(self) -> str:
-        return f"<Value of {short_pattern(self.expr)}>"
+        return f"<Value of {excerpt(self.expr)}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the texts."""

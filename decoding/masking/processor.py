@@ -30,7 +30,7 @@ class _WholeRowsOnly:
 
     def __get__(self, processor: object, owner: type) -> None:
         if processor is not None:
-            raise NotImplementedError(
+            raise TypeError(
                 f"{owner.__name__} reads whole rows, and continuous batching hands over their last tokens alone: "
                 "`constrained_batching` of serving/continuous_batching.py takes a constraint for each request"
             )

@@ -185,12 +185,13 @@ class Stream(Generic[T_co]):
         """
         for _ in self:
             pass
-        result: Any = self.text
+        found: Any = self.text
         if isinstance(self._constraint, JsonSchema):
-            result = json.loads(self.text)
+            found = json.loads(self.text)
         elif isinstance(self._constraint, Parsed):
-            result = self._constraint.parse(self.text)
-        return result  # type: ignore[no-any-return]
+            found = self._constraint.parse(self.text)
+        value: T_co = found
+        return value
 
 
 @overload

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 from automata._native import WeightedTables
+from automata.acceptor_tables import Semiring
 from automata.errors import AutomatonFileError
 from automata.weighted import WeightedByteAutomaton
 from tokenfst.files import Saved
@@ -22,7 +24,8 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
         AutomatonFileError: the tables are inconsistent.
     """
     header = saved.header
-    if header.get("support") != finite.KIND or header.get("semiring") not in ("tropical", "log"):
+    semiring = next((known for known in get_args(Semiring) if known == header.get("semiring")), None)
+    if header.get("support") != finite.KIND or semiring is None:
         raise AutomatonFileError("the file does not say what the weights are")
     support = finite.from_saved(saved, vocabulary)
     offsets, arcs = saved.array("weight_offsets"), saved.array("weight_arcs")
@@ -30,7 +33,7 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
     try:
         labels = {str(name): [int(token) for token in ids] for name, ids in json.loads(header["labels"]).items()}
         tables = WeightedTables.of(saved.number("weight_initial"), offsets, arcs, cost, final, len(labels))
-        weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), header["semiring"])  # type: ignore[arg-type]
+        weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), semiring)
         table = CostTable(vocabulary, weighted, labels, begins=header["begins"] == "True")
         made = WeightedTokenAutomaton(support, table)
         made.byte_states  # noqa: B018 (follows every arc)

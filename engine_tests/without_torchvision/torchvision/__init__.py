@@ -39,7 +39,7 @@ class _Modules(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = ModuleType(spec.name)
-        module.__getattr__ = __getattr__  # type: ignore[method-assign]
+        vars(module)["__getattr__"] = __getattr__
         return module
 
     def exec_module(self, module: ModuleType) -> None:

@@ -20,11 +20,11 @@
 // Equal elements are merged, so two derivations of one text that reach the same configuration cost nothing. A grammar
 // in which a set has too many elements, or a choice too many stacks, is refused: most of these grow without end.
 //
-// Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Reading has priority: only columns that no
-// leaf reads end words, and of the words that can end, the one with the highest priority does. Over the first byte of a
-// character they may also end provisionally (`automata/pushdown/provisional_ends.h`). A lazy word that can end does so
-// before anything is read. The symbols that may lie under a set are those that may lie under each of its
-// elements.
+// Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Continuing a word has priority: only
+// columns that no word reads end words, and of the words that can end, the one with the highest priority does. Over the
+// first byte of a character, words may also end provisionally (`automata/pushdown/provisional_ends.h`). What is read
+// beside words, in rules with bytes of their own, is read in any case. A lazy word that can end does so before any word
+// is read on. The symbols that may lie under a set are those that may lie under each of its elements.
 //
 // For ambiguous grammars configurations advance side by side: a state is a state of the network, a state and a column
 // have a step for each continuation, and words are resolved within each configuration. One column may then make any

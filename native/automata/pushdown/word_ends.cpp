@@ -47,7 +47,7 @@ void Determinizer::end_at_once(const Leaves& found, const Task& task) {
   push_set(task.at, task.popped, task.columns, std::move(elements), task.condition);
 }
 
-// End words over columns that no leaf reads.
+// End words over columns that neither words nor anything else reads.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   Elements elements = after_words(leaves);
   if (elements.empty()) return;
