@@ -11,8 +11,8 @@ soon as it can. Only words that the grammar allows at this point compete (a cont
 
 Words of `ignored` rules may appear before and after any word.
 
-A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible. If a grammar has
-both, a plain rule may have text of its own beside the words that it calls. Such text does not keep a word from ending.
+A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible. If it has both
+kinds, a plain rule may have text of its own beside the words that it calls. Such text does not keep a word from ending.
 """
 
 from __future__ import annotations
