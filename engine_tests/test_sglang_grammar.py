@@ -35,7 +35,6 @@ from sglang_loops import (
 
 import serving.matcher
 from automata.errors import LimitExceeded
-from serving.matcher import Matcher
 from tokenfst import Vocabulary
 
 WORDS, END = WIDTH // 32, 0
@@ -208,8 +207,7 @@ class Exceeding:
 
 def test_what_exceeds_its_limits_ends_alone(made: Any) -> None:
     good, bad = made("regex", "a"), made("regex", "(bc)+")
-    exceeding: Any = Exceeding(good.matcher.automaton.vocabulary)
-    bad.matcher = Matcher(exceeding)
+    bad.matcher.automaton = Exceeding(good.matcher.automaton.vocabulary)
     mask = good.allocate_vocab_mask(WIDTH, 2, "cpu")
     good.fill_vocab_mask_batched([GrammarRow(0, good), GrammarRow(1, bad)], mask)
     assert allowed(mask, 0) == ids("a")
