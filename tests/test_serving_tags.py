@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import serving.specifications
+import serving.json_texts
 import serving.vllm.engine
 import tokenfst
 from automata.errors import LimitExceeded, TooManyConfigurations, VocabularyError
 from automata.limits import Limits
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
-from serving.specifications import blanks_like, blanks_up_to, constraint_of, framed
+from serving.json_texts import blanks_like, blanks_up_to
+from serving.specifications import constraint_of, framed
 from serving.vllm.engine import check_constraint
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
@@ -167,7 +168,7 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({**NUMBER, "style": "qwen_xml"}, "format.style is not supported: 'qwen_xml'"),
+        ({**NUMBER, "style": "qwen_xml"}, "format: arguments between tags are an object"),
         ({**NUMBER, "excludes": ["x"]}, "format.excludes is not supported"),
         ({**NUMBER, "any_order": True}, "format.any_order is not supported: True"),
         ({**AROUND, "triggers": ["b", "x"]}, r"^format.triggers\[1\] is 'x', with which no tag begins"),
@@ -241,7 +242,7 @@ def test_the_formats_of_a_tag_share_one_deadline(monkeypatch: pytest.MonkeyPatch
         time.sleep(0.02)
         return json_schema(*arguments, **options)
 
-    monkeypatch.setattr(serving.specifications, "json_schema", slow)
+    monkeypatch.setattr(serving.json_texts, "json_schema", slow)
     form = {"format": {"type": "or", "elements": [ONE] * 100}}
     with pytest.raises(LimitExceeded):
         constraint_of("structural_tag", json.dumps(form), limits=Limits(seconds=0.05))
@@ -304,3 +305,57 @@ def test_white_space_of_one_part() -> None:
 def test_a_pattern_of_what_is_no_white_space() -> None:
     with pytest.raises(ValueError, match="matches b'_', which is not white space in JSON"):
         blanks_like("[ _]?")
+
+
+ARGUMENTS = {"properties": {"city": {"enum": ["Oslo"]}, "days": {"type": "integer"}}, "additionalProperties": False}
+
+
+def styled(style: str, begin: str, end: str) -> TokenAutomaton:
+    content = {"type": "json_schema", "json_schema": ARGUMENTS, "style": style}
+    tag = {"type": "tag", "begin": begin, "content": content, "end": end}
+    return compiled({"type": "triggered_tags", "triggers": [begin], "tags": [tag]}, vocabulary_of(bundled_model()[1]))
+
+
+def test_arguments_between_tags() -> None:
+    automaton = styled("qwen_xml", "<function=f>\n", "\n</function>")
+    city, days = "<parameter=city>\nOslo\n</parameter>", "<parameter=days>\n3\n</parameter>"
+    for inside in (f"{city}\n{days}", city, f"{days}\n", "", "<parameter=city>Oslo</parameter>"):
+        assert automaton.accepts(f"I see <function=f>\n{inside}\n</function> so"), inside
+    for inside in (f"{days}\n{city}", city.replace("Oslo", "Rome"), city.replace("city", "town"), '{"city": "Oslo"}'):
+        assert not automaton.accepts(f"I see <function=f>\n{inside}\n</function> so"), inside
+
+
+@pytest.mark.parametrize(
+    ("style", "inside"),
+    [
+        ("glm_xml", "<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n"),
+        ("minimax_xml", '<parameter name="city">Oslo</parameter>\n'),
+        ("deepseek_xml", '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n'),
+        ("deepseek_v4_1_xml", '<｜DSML｜ parameter name="city" string="true">Oslo</｜DSML｜ parameter>\n'),
+    ],
+)
+def test_styles_of_arguments(style: str, inside: str) -> None:
+    automaton = styled(style, "<f>", "</f>")
+    assert automaton.accepts(f"<f>{inside}</f>")
+    assert not automaton.accepts(f"<f>{inside.replace('Oslo', 'Rome')}</f>")
+
+
+def test_line_breaks_belong_to_a_value_where_tags_have_none() -> None:
+    """MiMo's values are verbatim, and those of Qwen stand on lines of their own."""
+    on_lines, on_one = (styled("qwen_xml", begin, "</function>") for begin in ("<function=f>\n", "<function=f>"))
+    padded = "<parameter=city>\nOslo\n</parameter></function>"
+    assert on_lines.accepts("<function=f>\n" + padded)
+    assert not on_one.accepts("<function=f>" + padded)
+    assert on_one.accepts("<function=f>" + padded.replace("\n", ""))
+
+
+def test_the_older_name_of_arguments_between_tags() -> None:
+    automaton = compiled({"type": "qwen_xml_parameter", "json_schema": ARGUMENTS}, vocabulary_of(bundled_model()[1]))
+    assert automaton.accepts("<parameter=days>3</parameter>")
+    assert not automaton.accepts('{"days": 3}')
+
+
+@pytest.mark.parametrize("style", ["cohere_xml", "kimi_k3_xml", "xml", None, []])
+def test_other_styles_are_refused_by_name(style: Any) -> None:
+    with pytest.raises(ValueError, match=r"format\.style is not supported"):
+        compiled({"type": "json_schema", "json_schema": {}, "style": style})

@@ -52,6 +52,14 @@ class JsonTexts(Parsed[T_co]):
 
     layout: Layout
 
+    @abstractmethod
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
+        """Return the rules that read a text.
+
+        Raises:
+            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
+        """
+
     def unique_arrays(self) -> UniqueArrays | None:
         """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
         return None

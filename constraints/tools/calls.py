@@ -23,7 +23,9 @@ from automata.visibly_pushdown.builder import GrammarBuilder
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.parsed import Parsed, is_text
+from constraints.json_schema.building.tags import BREAK
 from constraints.tools.call import ToolCall
+from constraints.tools.tagged import TaggedArguments
 from constraints.tools.tool import Tool
 from constraints.tools.wire import BLANK, WIRES, TokenText, Wire, WireFormat, WireParts
 
@@ -52,8 +54,15 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         self._at_most = at_most
         self._markers = markers
         self.openings = (_opening(WIRES[format], markers),)
-        self._arguments = [tool.as_string() if WIRES[format].in_string else tool.grammar for tool in tools]
+        wire = WIRES[format]
+        self._tagged = {tool.name: TaggedArguments(tool.arguments, wire.tags) for tool in tools if wire.tags}
+        self._arguments = [self._language(tool) for tool in tools]
         self._grammar = self._joined(token if markers == "tokens" else literal)
+
+    def _language(self, tool: Tool) -> VisiblyPushdownGrammar | ByteAutomaton:
+        if tool.name in self._tagged:
+            return self._tagged[tool.name].to_visibly_pushdown()
+        return tool.as_string() if WIRES[self.format].in_string else tool.grammar
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
@@ -89,22 +98,31 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
 
     def _calls(self, text: str) -> Iterator[ToolCall]:
         """Yield the calls in a text of the constraint."""
-        wire, decoder = WIRES[self.format], json.JSONDecoder()
+        wire = WIRES[self.format]
         names = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
-        begins = re.compile(f'{self._regex(wire.name)}({names}){self._regex(wire.arguments)}(?=[{{"])')
-        between = re.compile(self._regex(wire.end) + self._regex(wire.between))
-        ends = re.compile(self._regex(wire.end) + self._regex(wire.behind) + "$")
+        first = f"(?={BREAK}<)" if wire.tags else '(?=[{"])'
+        begins = re.compile(f"{self._regex(wire.name)}({names}){self._regex(wire.arguments)}{first}")
+        end = (BREAK if wire.tags else "") + self._regex(wire.end)
+        between = re.compile(end + self._regex(wire.between))
+        ends = re.compile(end + self._regex(wire.behind) + "$")
         at = _end(re.compile(self._regex(wire.before)).match(text))
         while True:
             found = begins.match(text, at)
             at = _end(found)
             assert found is not None
-            value, end = decoder.raw_decode(text, at)
             tool = self._by_name[found[1]]
-            yield ToolCall(tool.name, tool.read(value if wire.in_string else text[at:end]))
-            if ends.match(text, end):
+            arguments, at = self._json(tool, text, at)
+            yield ToolCall(tool.name, tool.arguments.value(arguments))
+            if ends.match(text, at):
                 return
-            at = _end(between.match(text, end))
+            at = _end(between.match(text, at))
+
+    def _json(self, tool: Tool, text: str, start: int) -> tuple[str, int]:
+        """Return the JSON of the arguments that begin at a place in a text, and the place where they end."""
+        if tool.name in self._tagged:
+            return self._tagged[tool.name].to_json(text, start)
+        value, end = json.JSONDecoder().raw_decode(text, start)
+        return value if WIRES[self.format].in_string else text[start:end], end
 
     def _regex(self, pieces: WireParts) -> str:
         marker = "(?:{})?" if self._markers == "tokens" else "{}"

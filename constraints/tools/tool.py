@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
+from automata.errors import SchemaError, UnsupportedSchema
 from automata.limits import current_work
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema import json_schema
+from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.strings import Spellings
 from constraints.types.typed import typed
@@ -31,15 +31,22 @@ class Tool:
 
     Attributes:
         name: the name of the tool.
-        grammar: the JSON texts of its arguments.
-        read: returns the arguments in such a text.
+        arguments: its arguments, as JSON.
         spellings: how strings are spelled, as in `json_schema`.
     """
 
     name: str
-    grammar: VisiblyPushdownGrammar = field(repr=False)
-    read: Callable[[str], dict[str, Any]] = field(repr=False)
+    arguments: JsonTexts[dict[str, Any]] = field(repr=False)
     spellings: Spellings = "plain"
+
+    @property
+    def grammar(self) -> VisiblyPushdownGrammar:
+        """The JSON texts of its arguments.
+
+        Raises:
+            UnsupportedSchema: items have to be remembered.
+        """
+        return self.arguments.to_visibly_pushdown()
 
     def as_string(self) -> ByteAutomaton:
         """Return the JSON strings that contain a text of the arguments.
@@ -71,7 +78,7 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings
     if isinstance(tool, Mapping):
         return _from_schema(name, _parameters(name, tool.get("function", tool)), whitespace, spellings)
     known = typed(tool, whitespace=whitespace, spellings=spellings)
-    return Tool(name, known.to_visibly_pushdown(), known.parse, spellings)
+    return Tool(name, known, spellings)
 
 
 def name_of(tool: ToolLike) -> str:
@@ -135,12 +142,4 @@ def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace, spellin
             f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
         )
     known = json_schema({**schema, "type": "object"}, whitespace=whitespace, spellings=spellings)
-    return Tool(name, known.to_visibly_pushdown(), _loaded, spellings)
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers of more than 4,300 digits; too deep
-        raise TextNotAllowed(str(error), text) from None
-    return found
+    return Tool(name, known, spellings)

@@ -6,8 +6,17 @@
     "mistral"           [TOOL_CALLS][{"name": "f", "arguments": {...}}]          several: in the array
     "mistral-args"      [TOOL_CALLS]f[ARGS]{...}                                 several: one after the other
     "openai"            [{"type": "function", "function": {"name": "f", "arguments": {...}}}]
-    "pythonic"          [f(name=value), ...]                                     several: in the list
     "openai-string"     the same, with the arguments as JSON in a string, as in OpenAI's API
+    "pythonic"          [f(name=value), ...]                                     several: in the list
+
+Arguments between tags, strings as they are and other values as JSON (`constraints.tools.tagged`):
+
+    "qwen-coder"        <tool_call>⏎<function=f>⏎<parameter=name>⏎value⏎</parameter>⏎</function>⏎</tool_call>
+    "glm"               <tool_call>f<arg_key>name</arg_key><arg_value>value</arg_value></tool_call>
+    "minimax"           <invoke name="f">⏎<parameter name="name">value</parameter>⏎</invoke>, in <minimax:tool_call>
+    "deepseek-v3.2"     <｜DSML｜invoke name="f">⏎<｜DSML｜parameter name="name" string="true">value
+                        </｜DSML｜parameter>⏎</｜DSML｜invoke>, in <｜DSML｜function_calls>
+    "deepseek-v4"       the same in <｜DSML｜tool_calls>
 
 Sources:
 
@@ -19,6 +28,7 @@ Sources:
     mistral-args        the same, v11 and v13
     pythonic            Meta, llama-models, `prompt_format.md` of Llama 3.2 and 3.3, zero shot function calling
     openai              OpenAI, "Chat Completions" reference, `message.tool_calls`; identifiers are the server's
+    qwen-coder, glm, minimax, deepseek      see `constraints.tools.tagged`
 
 A wire format defines the text before all calls, before the name, between name and arguments, after the arguments,
 between calls, and after all calls. In its JSON, there is at most one space after colons and commas. Markers are texts
@@ -32,8 +42,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
+from constraints.json_schema.building.tags import Tags
+from constraints.tools.tagged import DEEPSEEK, GLM, MINIMAX, QWEN
+
 WireFormat: TypeAlias = Literal[
-    "llama", "llama-function", "qwen", "hermes", "mistral", "mistral-args", "openai", "openai-string", "pythonic"
+    "llama",
+    "llama-function",
+    "qwen",
+    "hermes",
+    "mistral",
+    "mistral-args",
+    "openai",
+    "openai-string",
+    "pythonic",
+    "qwen-coder",
+    "glm",
+    "minimax",
+    "deepseek-v3.2",
+    "deepseek-v4",
 ]
 
 
@@ -61,6 +87,7 @@ class Wire:
         end: the text after the arguments.
         between: the text between two calls.
         in_string: whether the arguments are JSON in a JSON string.
+        tags: the tags between which the arguments stand, if they are not JSON.
     """
 
     before: WireParts = ()
@@ -70,6 +97,7 @@ class Wire:
     between: WireParts = ()
     behind: WireParts = ()
     in_string: bool = False
+    tags: Tags | None = None
 
 
 def _json(key: str) -> tuple[WireParts, WireParts]:
@@ -86,6 +114,19 @@ _HERMES = Wire(
     between=("\n",),
 )
 _OPENAI: WireParts = ('{"type":', BLANK, '"function",', BLANK, '"function":', BLANK, *_NAME)
+
+
+def _deepseek(calls: str) -> Wire:
+    """Return the wire format with a name for the tag around all calls."""
+    return Wire(
+        before=(TokenText(f"<｜DSML｜{calls}>"), "\n"),
+        name=('<｜DSML｜invoke name="',),
+        arguments=('">\n',),
+        end=("</｜DSML｜invoke>\n",),
+        behind=(TokenText(f"</｜DSML｜{calls}>"),),
+        tags=DEEPSEEK,
+    )
+
 
 WIRES: Mapping[str, Wire] = MappingProxyType(
     {
@@ -104,6 +145,24 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
         "mistral-args": Wire(name=(TokenText("[TOOL_CALLS]"),), arguments=(TokenText("[ARGS]"),)),
         "openai": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",)),
         "openai-string": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",), in_string=True),
+        "qwen-coder": Wire(
+            name=(TokenText("<tool_call>"), "\n<function="),
+            arguments=(">\n",),
+            end=("</function>\n", TokenText("</tool_call>")),
+            between=("\n",),
+            tags=QWEN,
+        ),
+        "glm": Wire(name=(TokenText("<tool_call>"),), end=(TokenText("</tool_call>"),), tags=GLM),
+        "minimax": Wire(
+            before=(TokenText("<minimax:tool_call>"), "\n"),
+            name=('<invoke name="',),
+            arguments=('">\n',),
+            end=("</invoke>\n",),
+            behind=(TokenText("</minimax:tool_call>"),),
+            tags=MINIMAX,
+        ),
+        "deepseek-v3.2": _deepseek("function_calls"),
+        "deepseek-v4": _deepseek("tool_calls"),
     }
 )
 # Calls as Python writes them are not valid JSON with text around it (`constraints.tools.pythonic`).

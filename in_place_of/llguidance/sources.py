@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from automata.errors import GrammarError, NotOffered
 from constraints import JsonSchema, Whitespace, grammar, json_schema
 from in_place_of.schemas import json_of, separated
-from serving.specifications import blanks_like
+from serving.json_texts import blanks_like
 from tokenfst.compile import Constraint
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from constraints import json_schema, sequence
 from constraints.composing.part import Composable
 from in_place_of.absent import Absent
 from in_place_of.schemas import at_most_items, schema_of
-from serving.specifications import blanks_up_to
+from serving.json_texts import blanks_up_to
 
 
 @dataclass

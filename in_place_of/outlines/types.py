@@ -32,7 +32,7 @@ from constraints.composing.parsed import composed
 from constraints.composing.part import Composable, part_of, repeated
 from in_place_of.absent import Absent, missing
 from in_place_of.schemas import closed, schema_of
-from serving.specifications import blanks_like
+from serving.json_texts import blanks_like
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # White space where a schema says nothing else: at most one space wherever JSON allows some.

@@ -10,7 +10,8 @@ from automata.errors import NotOffered
 from constraints import Whitespace, grammar, json_schema
 from in_place_of.absent import Absent
 from in_place_of.schemas import closed, schema_of, separated
-from serving.specifications import blanks_like, blanks_up_to, constraint_of
+from serving.json_texts import blanks_like, blanks_up_to
+from serving.specifications import constraint_of
 from tokenfst.compile import Constraint
 
 _BLANKS = r"[ \n\r\t]*"

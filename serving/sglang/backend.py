@@ -36,21 +36,13 @@ from sglang.srt.runtime_context import get_parallel, get_serving
 
 from automata.errors import Cancelled, LimitExceeded
 from decoding.compiling import BackgroundCompiler
+from serving.json_texts import Blanks, blanks_like, blanks_up_to
 from serving.lru_cache import LruCache
 from serving.matcher import Matcher
 from serving.packed_masks import all_allowed, set_tokens
 from serving.settings import Settings, settings_from_environment
 from serving.sglang.grammar import Grammar
-from serving.specifications import (
-    REFUSED,
-    Blanks,
-    Kind,
-    blanks_like,
-    blanks_up_to,
-    constraint_of,
-    framed,
-    refusal,
-)
+from serving.specifications import REFUSED, Kind, constraint_of, framed, refusal
 from serving.stoppable import StoppableThreads, result_of
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import NotBPE, Vocabulary

@@ -28,9 +28,10 @@ from vllm.v1.structured_output.request import get_structured_output_key
 
 from automata.limits import Limits
 from decoding.compiling import BackgroundCompiler
+from serving.json_texts import Blanks
 from serving.matcher import EXCEEDED, Matcher
 from serving.settings import settings_from_environment
-from serving.specifications import REFUSED, Blanks, Kind, constraint_of, refusal
+from serving.specifications import REFUSED, Kind, constraint_of, refusal
 from serving.vllm.bitmask import Bitmask
 from serving.vllm.engine import check_constraint, engine_vocabulary
 from tokenfst.token_automaton import TokenAutomaton

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.reading.document import SchemaDocument
@@ -16,6 +17,7 @@ class Layout(NamedTuple):
     Attributes:
         document: the schema, as it was read.
         whitespace, order, spellings, max_digits: as for `json_schema`.
+        tags: how the members of the whole object are written, if not as JSON.
     """
 
     document: SchemaDocument
@@ -23,3 +25,4 @@ class Layout(NamedTuple):
     order: PropertyOrder
     spellings: Spellings
     max_digits: int | None = None
+    tags: Tags | None = None

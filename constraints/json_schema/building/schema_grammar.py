@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.tagged import MemberKinds, TaggedBuilder
+from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.allowance import CombinationsError
 from constraints.json_schema.containers.objects import PropertyOrder
@@ -29,12 +33,14 @@ class SchemaGrammar(NamedTuple):
         kinds: the kind of what each rule reads between two brackets or quotes; None for the whole text.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         needs_more: see `UniqueArrays`.
+        member_kinds: with tags, the kinds of values that may stand under each name (`TaggedMembers.kinds`).
     """
 
     rules: VisiblyPushdownGrammar
     kinds: tuple[Kind | None, ...]
     unique: dict[int, UniqueItems]
     needs_more: bool
+    member_kinds: MemberKinds
 
     def alone(self) -> VisiblyPushdownGrammar:
         """Return the grammar, if it says all that the schema says.
@@ -62,8 +68,12 @@ def schema_grammar(
     order: PropertyOrder,
     spellings: Spellings,
     max_digits: int | None = None,
+    tags: Tags | None = None,
 ) -> SchemaGrammar:
     """Build the visibly pushdown grammar of a schema.
+
+    Args:
+        document, whitespace, order, spellings, max_digits, tags: see `Layout`.
 
     Raises:
         UnsatisfiableSchema: the schema has no text; the message names the conflict.
@@ -72,13 +82,14 @@ def schema_grammar(
         SchemaError: a reference leads back to itself.
     """
     restriction = Restriction(document.definitions)
-    builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits)
+    make: Callable[..., SchemaGrammarBuilder] = SchemaGrammarBuilder if tags is None else partial(TaggedBuilder, tags)
+    builder = make(restriction, whitespace, order, spellings, max_digits)
     is_second = False
 
     def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
         nonlocal builder
         given = restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
-        builder = SchemaGrammarBuilder(*given, is_second=is_second)
+        builder = make(*given, is_second=is_second)
         return builder.grammar(document.root)
 
     try:
@@ -103,11 +114,12 @@ def schema_grammar(
         raise too_large(error, document, builder.plans.text_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
-        builder = SchemaGrammarBuilder(restriction, whitespace, order, spellings, max_digits, None)
+        builder = make(restriction, whitespace, order, spellings, max_digits, None)
         return not has_text(builder.grammar(formula))
 
-    if not builder.values.has_value(document.root) and not has_text(grammar):
+    if (tags is not None or not builder.values.has_value(document.root)) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
     kinds = (None, *(kind for kind, _ in builder.keys))
-    return SchemaGrammar(grammar, kinds, builder.unique, builder.needs_more)
+    member_kinds = builder.kinds if isinstance(builder, TaggedBuilder) else {}
+    return SchemaGrammar(grammar, kinds, builder.unique, builder.needs_more, member_kinds)

@@ -1,0 +1,297 @@
+"""TaggedBuilder: the grammar of an object whose members stand between tags: `<parameter=city>Bergen</parameter>`.
+
+Models such as Qwen3-Coder, GLM, MiniMax and DeepSeek write the arguments of a call in this way: strings as they are,
+without quotes and escapes, all other values as JSON.
+
+    TaggedMembers   the members of an object, from its container automaton (`containers`)
+    TaggedBuilder   builds the grammar: its first rule reads the object, the other rules read arrays and objects in it
+
+The container automaton is the one from which JSON objects are built, so everything that a schema says of an object
+holds: required members, the values of each, their number, and how members depend on each other.
+
+Some tags say whether a value is a string. With others the text decides: it is a string unless it is the JSON of another
+value that may stand under this name. So a string that would be read as such a value is left out:
+
+    null, a boolean or a number may stand there     strings that spell one, also for lenient readers: `NULL`, `1_0`
+    an array or an object may stand there           strings that begin with `[` or `{`, since JSON nests to any depth
+
+No string contains the tags themselves. Names that a schema does not list are identifiers.
+
+Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
+JSON as XGrammar reads it (`style` in its structural tags), in which lengths and patterns of strings may contain tags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from automata import expressions as ex
+from automata.algebra import operations as algebra
+from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
+from automata.errors import SchemaError, UnsupportedSchema
+from automata.expressions import ANY_TEXT, Expr
+from automata.limits import spend
+from automata.pattern import parse
+from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall
+from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.containers import STATE_WEIGHT
+from constraints.json_schema.building.tags import BREAK, Tags
+from constraints.json_schema.containers.allowance import MOST_WORK
+from constraints.json_schema.containers.automaton import ContainerAutomaton, Outcome, State
+from constraints.json_schema.containers.flagged import FlaggedObject
+from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
+from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import Kind, OfKind, Pattern
+from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.language import string_is_empty
+from constraints.json_schema.strings.spelling import encodable
+
+_NAME: Final = re.compile(r"""[^\s<>"'](?:[^<>"'\x00-\x1f]*[^\s<>"'])?""")
+_IDENTIFIER: Final = Pattern("^[A-Za-z_][A-Za-z0-9_.-]*$")
+_NOT_TEXT: Final = Not(OfKind(Kind.STRING))
+# Texts that are read as a value of a kind, without the blanks around them.
+_SPELLED: Final = {
+    Kind.NULL: "(?i:null)",
+    Kind.BOOLEAN: "(?i:true|false)|[01]",
+    Kind.NUMBER: r"[+-]?[0-9_.]*[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?",
+    Kind.ARRAY: r"\[(?s:.*)",
+    Kind.OBJECT: r"\{(?s:.*)",
+}
+_BLANKS: Final = r"[ \t\n\r\f\v]*"
+
+
+# The kinds of values other than strings that may stand under a name, or under the names for which a formula holds.
+MemberKinds: TypeAlias = dict[str | Formula, frozenset[Kind]]
+
+
+class _Member(NamedTuple):
+    """A member that may come next: its source, its name, and the states that its values lead to."""
+
+    source: int
+    name: str | Formula
+    outcomes: Sequence[tuple[Formula, int]]
+
+
+class TaggedMembers:
+    """The members of an object.
+
+    Attributes:
+        num_states: the number of states of the container automaton.
+        members: the members that may come next in each state.
+        skips: pairs of states; what may come in the second one may come in the first as well.
+        ends: the states in which the object may end.
+        kinds: the kinds of values other than strings that may stand under a name, or under the names for which a
+            formula holds.
+    """
+
+    def __init__(self, automaton: ContainerAutomaton, restriction: Restriction, count: Callable[[int], None]) -> None:
+        """Find them.
+
+        Args:
+            automaton: the container automaton of the object.
+            restriction: what a formula says of each kind of value.
+            count: is told of each state, and may raise where there are too many.
+        """
+        self.members: list[_Member] = []
+        self.skips: list[tuple[int, int]] = []
+        self.ends: list[int] = []
+        self.kinds: MemberKinds = {}
+        self._restriction, self._count = restriction, count
+        self._numbers: dict[State, int] = {}
+        self._found: list[State] = []
+        self._number(automaton.start)
+        for source, state in enumerate(self._found):
+            spend(200)
+            for name, outcomes in automaton.moves(state):
+                self._add(source, name, outcomes)
+            self.skips += [(source, self._number(skipped)) for skipped in automaton.skips(state)]
+            if automaton.end(state) >= 0:
+                self.ends.append(source)
+
+    @property
+    def num_states(self) -> int:
+        return len(self._found)
+
+    def _number(self, state: State) -> int:
+        number = self._numbers.setdefault(state, len(self._found))
+        if number == len(self._found):
+            self._found.append(state)
+            self._count(STATE_WEIGHT)
+        return number
+
+    def _add(self, source: int, name: str | Formula | None, outcomes: Sequence[Outcome]) -> None:
+        assert name is not None
+        possible = [(value, self._number(state)) for value, state in outcomes if type(value) is not Never]
+        if possible:
+            self.members.append(_Member(source, name, possible))
+            kinds = frozenset(kind for value, _ in possible for kind in self._kinds_of(value))
+            self.kinds[name] = self.kinds.get(name, frozenset()) | kinds
+
+    def kinds_under(self, name: str | Formula) -> frozenset[Kind]:
+        """Return the kinds that may stand under a name, or under one of the names for which a formula holds."""
+        if isinstance(name, str):
+            return self.kinds[name]
+        others = ((other, kinds) for other, kinds in self.kinds.items() if not isinstance(other, str))
+        return frozenset().union(
+            *(kinds for other, kinds in others if other == name or not string_is_empty(conjunction((name, other))))
+        )
+
+    def _kinds_of(self, value: Formula) -> list[Kind]:
+        """Return the kinds other than strings of values for which a formula may hold."""
+        to = self._restriction
+        found = [Kind.NULL] if to.null(value) else []
+        found += [Kind.BOOLEAN] if to.booleans(value) else []
+        others = ((Kind.NUMBER, to.number), (Kind.ARRAY, to.array), (Kind.OBJECT, to.object))
+        return found + [kind for kind, restricted in others if type(restricted(value)) is not Never]
+
+
+class TaggedBuilder(SchemaGrammarBuilder):
+    """Builds one grammar.
+
+    Attributes:
+        kinds: those of `TaggedMembers`.
+    """
+
+    def __init__(self, tags: Tags, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.tags = tags
+        self.kinds: MemberKinds = {}
+        # By the number of a state: the states before what closes a string, and before what closes any other value.
+        self._closing: dict[tuple[int, bool], int] = {}
+
+    def _read_root(self, root: Formula) -> None:
+        """Build the rule of the whole text, which is that of an object.
+
+        Raises:
+            SchemaError: no object satisfies the formula.
+            UnsupportedSchema: a name cannot stand in a tag.
+        """
+        said = self.restriction.object(root)
+        if type(said) is Never:
+            raise SchemaError(
+                "arguments between tags are an object, and the schema says something else", keyword="type"
+            )
+        members = TaggedMembers(self._automaton(said), self.restriction, self.count_states)
+        self.kinds = members.kinds
+        rule = self.rules[0]
+        rule.num_states = members.num_states
+        rule.epsilon += members.skips
+        end = rule.state()
+        rule.ends.append((end, 0))
+        rule.arcs += [(state, _pattern(BREAK), end) for state in members.ends]
+        for member in members.members:
+            self._add_member(member, members.kinds_under(member.name))
+
+    def _automaton(self, said: Formula) -> ContainerAutomaton:
+        given = (said,), self.restriction, self.expansion
+        if self.order != "schema":
+            found = object_in_any_order(*given, self.order, self._allowance, None, lambda: MOST_WORK)
+            if found is not None:
+                assert not isinstance(found, FlaggedObject)
+                return found
+        return object_automaton(*given)
+
+    def _add_member(self, member: _Member, kinds: frozenset[Kind]) -> None:
+        begun = self._read(member.source, _pattern(BREAK + self.tags.name))
+        named = self._read(begun, self._name(member.name))
+        is_anything = len(member.outcomes) == 1 and type(member.outcomes[0][0]) is Always
+        if is_anything and not self.tags.tell:
+            kinds = frozenset()  # whichever value is read, it may stand there
+        for value, target in member.outcomes:
+            text = self.restriction.string(value)
+            if type(text) is not Never:
+                language = text_between(text, self.tags, frozenset() if self.tags.tell else kinds)
+                self._read(self._read(named, _pattern(self.tags.text)), language, self._before_close(target, True))
+        if kinds:
+            self._add_values(self._read(named, _pattern(self.tags.value)), member.outcomes)
+
+    def _add_values(self, source: int, outcomes: Sequence[tuple[Formula, int]]) -> None:
+        """Add values other than strings, as JSON."""
+        if self.tags.is_padded:
+            source = self._read(source, _pattern(BREAK))
+        targets = [self._before_close(target, False) for _, target in outcomes]
+        languages, calls = self.ways([conjunction((value, _NOT_TEXT)) for value, _ in outcomes])
+        for language, way in languages:
+            self._read(source, language, targets[way])
+        for opening, rule, ways in calls:
+            called = self._read(source, opening)
+            self.rules[0].calls.append(VisiblyPushdownCall(called, rule, tuple([targets[way] for way in ways])))
+
+    def _name(self, name: str | Formula) -> ArcLanguage:
+        """Return the language of a name, or of names.
+
+        Raises:
+            UnsupportedSchema: the name cannot stand in a tag.
+        """
+        if not isinstance(name, str):
+            return content(conjunction((name, _IDENTIFIER)))
+        if not _NAME.fullmatch(name) or not encodable([name]):
+            raise UnsupportedSchema(f"the name {name!r} cannot be written in a tag", keyword="properties")
+        return ex.literal(name)
+
+    def _before_close(self, target: int, is_text: bool) -> int:
+        """Return the state before the tag that closes a value and leads to a state."""
+        found = self._closing.get((target, is_text))
+        if found is None:
+            found = self._closing[target, is_text] = self._state()
+            # The line break at the end of a string is in its language.
+            close = self.tags.close if is_text or not self.tags.is_padded else BREAK + self.tags.close
+            self._read(found, _pattern(close), target)
+        return found
+
+    def _state(self) -> int:
+        return self.rules[0].state()
+
+    def _read(self, source: int, language: ArcLanguage, target: int | None = None) -> int:
+        target = self._state() if target is None else target
+        self.rules[0].arcs.append((source, language, target))
+        return target
+
+
+@kept(1024)
+def text_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> ByteAutomaton:
+    """Return the texts between tags that are read as a string for which a formula about strings holds.
+
+    Args:
+        formula: about strings.
+        tags: the tags.
+        kinds: the kinds of other values as which a text may be read.
+
+    Raises:
+        PatternError: a pattern is malformed, or is not regular.
+        LimitExceeded: an automaton is too large.
+    """
+    if type(formula) is Always:
+        texts = algebra.difference(ANY_TEXT, _containing(tags.own))
+    else:
+        texts = algebra.difference(content(formula), algebra.automaton_of(_containing(tags.own)))
+        texts = _padded(texts) if tags.is_padded else texts
+    if not kinds:
+        return texts
+    spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
+    return algebra.difference(texts, algebra.automaton_of(_pattern(f"{_BLANKS}(?:{spelled}){_BLANKS}")))
+
+
+def _padded(texts: ByteAutomaton) -> ByteAutomaton:
+    """Return what is read as one of some texts where one line break at the beginning and one at the end are dropped."""
+    begins, ends = algebra.automaton_of("\n" + ANY_TEXT), algebra.automaton_of(ANY_TEXT + "\n")
+    without_begin, without_end = algebra.difference(texts, begins), algebra.difference(texts, ends)
+    return algebra.alternation(
+        algebra.concatenation("\n", texts, "\n"),
+        algebra.concatenation(without_begin, "\n"),
+        algebra.concatenation("\n", without_end),
+        algebra.difference(without_begin, ends),
+    )
+
+
+def _containing(pattern: str) -> Expr:
+    return ex.concat(ANY_TEXT, _pattern(pattern), ANY_TEXT)
+
+
+@kept(256)
+def _pattern(pattern: str) -> Expr:
+    return parse(pattern)

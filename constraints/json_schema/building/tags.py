@@ -1,0 +1,34 @@
+"""Tags: how the members of an object are written between tags."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Tags(NamedTuple):
+    """How the members of an object are written. All texts are patterns, both for `automata` and for Python's `re`.
+
+    Attributes:
+        name: what stands before a name.
+        text: what stands between a name and a string.
+        value: what stands between a name and any other value.
+        close: what stands after a value.
+        own: what no string contains: the tags.
+        is_padded: whether one line break at the beginning of a value, and one at its end, belong to the tags.
+    """
+
+    name: str
+    text: str
+    value: str
+    close: str
+    own: str
+    is_padded: bool = False
+
+    @property
+    def tell(self) -> bool:
+        """Whether the tags say which values are strings."""
+        return self.text != self.value
+
+
+# A line break may stand before each member and after the last one.
+BREAK: Final = r"\n?"

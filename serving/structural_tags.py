@@ -1,0 +1,348 @@
+"""Structural tags: JSON that says where constraints begin and end in free text, as engines pass it.
+
+Two forms are in use: that of the engines' first versions (`structures` and `triggers`), and XGrammar's (`format`). A
+field that the constraint would not enforce is refused by its name. Arguments between tags (`style`) are read as
+`constraints.tools.tagged` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from automata import expressions as ex
+from automata.expressions import ANY_TEXT, Expr
+from automata.limits import Limits, spend
+from automata.pattern import parse
+from constraints import free_text, grammar, sequence, text_until, token, triggered
+from constraints.composing.parsed import composed
+from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
+from constraints.json_schema.building.tags import Tags
+from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
+from serving.json_texts import Blanks, blanks_up_to, schema_texts
+
+_MAX_SHOWN: Final = 60
+# What reading a format takes, beside what is in it, in the steps of `spend`.
+_STEPS: Final = 100
+# Fields of formats that have no effect at these values, and are refused at others.
+_WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
+    "json_schema": {"any_order": False, "excludes": []},
+    "any_text": {"max_tokens": None, "max_chars": None},
+}
+# The styles of a schema's object; that of `_COMPACT` is not a user's.
+_COMPACT: Final = "qwen_xml, without line breaks"
+_STYLES: Final[Mapping[str, Tags | None]] = {
+    "json": None,
+    "qwen_xml": QWEN,
+    _COMPACT: QWEN_COMPACT,
+    "glm_xml": GLM,
+    "minimax_xml": MINIMAX,
+    "deepseek_xml": DEEPSEEK,
+    "deepseek_v4_1_xml": DEEPSEEK_41,
+}
+
+
+def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable | None = None) -> Composable:
+    """Return the constraint of a structural tag, in either form.
+
+    Args:
+        tag: the tag, as `json.loads` returns it.
+        blanks, limits: see `constraint_of`.
+        content: what a format of type "content" stands for.
+
+    Raises:
+        ValueError: the tag cannot be honoured; the message says where and why.
+    """
+    formats = _Formats(blanks, limits, content)
+    if not isinstance(tag, dict):
+        raise ValueError(f"a structural tag is an object, not {_shown(tag)}")
+    if "format" in tag:
+        return formats.constraint(tag["format"], "format")
+    structures, triggers = tag.get("structures"), tag.get("triggers")
+    if not isinstance(structures, list) or not isinstance(triggers, list):
+        raise ValueError("a structural tag has `format`, or `structures` and `triggers`")
+    tags = []
+    for number, each in enumerate(structures):
+        where = f"structures[{number}]"
+        # Engines write null where no schema was given.
+        schema = _field(each, "schema", where)
+        inside = {"type": "json_schema", "json_schema": {} if schema is None else schema}
+        begin, end = _field(each, "begin", where), each.get("end", "")
+        tags.append({"type": "tag", "begin": begin, "content": inside, "end": end})
+    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags, "at_least_one": tag.get("at_least_one")}
+    return formats.constraint(whole, "structures")
+
+
+class _Malformed(ValueError):
+    """A part of a request that cannot be honoured; the message begins with the place."""
+
+
+def texts_in(value: Any, where: str) -> list[str]:
+    """Return a list of texts, of which there is at least one.
+
+    Raises:
+        ValueError: it is something else; the message begins with the place.
+    """
+    if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
+        raise _Malformed(f"{where} are a list of texts, not {_shown(value)}")
+    for number, each in enumerate(value):
+        _check_characters(each, f"{where}[{number}]")
+    return value
+
+
+def _check_characters(text: str, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])
+        raise _Malformed(f"{where}: half of a surrogate pair, {half}, is not a character") from None
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+
+
+def _field(value: Any, name: str, where: str) -> Any:
+    if not isinstance(value, Mapping) or name not in value:
+        raise _Malformed(f"{where} has no {name!r}")
+    return value[name]
+
+
+class _Formats:
+    """Reads the formats of XGrammar's structural tags.
+
+    Free text at the end of a tag's content, however deep it stands there, holds none of the texts that end the tag, so
+    the tag is over where the first of them is written. What reads formats is given these texts as `ends`.
+    """
+
+    def __init__(self, blanks: Blanks, limits: Limits, content: Composable | None) -> None:
+        self.blanks: Blanks = blanks
+        self.limits = limits
+        self.content = content
+
+    def constraint(self, value: Any, where: str, ends: Sequence[str] = ()) -> Composable:
+        """Return the constraint of a format.
+
+        Args:
+            value: the format.
+            where: its place in the structural tag.
+            ends: the texts that end the tag at the end of whose content it stands.
+
+        Raises:
+            ValueError: it is not a structural tag, or of an unknown type.
+        """
+        spend(_STEPS)
+        kind = _field(value, "type", where)
+        if kind == "content" and self.content is not None:
+            return self.content
+        read = self._readers(value, where, ends).get(kind) if isinstance(kind, str) else None
+        if read is None:
+            raise _Malformed(f"{where}: a structural tag of type {kind!r} is not supported")
+        for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
+            if value.get(name, plain) != plain:
+                raise _Malformed(f"{where}.{name} is not supported: {_shown(value[name])}")
+        try:
+            return read()
+        except _Malformed:
+            raise
+        except ValueError as error:
+            raise _Malformed(f"{where}: {error}") from None
+
+    def _readers(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Callable[[], Composable]]:
+        """Return what reads a format, by its type."""
+        return {
+            "const_string": lambda: ex.literal(self._text(value, "value", where)),
+            "json_schema": lambda: self._schema(value, where, value.get("style", "json")),
+            "qwen_xml_parameter": lambda: self._schema(value, where, "qwen_xml"),
+            "regex": lambda: parse(self._text(value, "pattern", where)),
+            "grammar": lambda: grammar(self._text(value, "grammar", where)),
+            "any_text": lambda: self._any_text(value, where, ends),
+            "token": lambda: self._token(value, where),
+            "exclude_token": lambda: self._other_token(value, where),
+            "any_tokens": lambda: self._other_tokens(value, where),
+            "sequence": lambda: self._sequence(value, where, ends),
+            "or": lambda: self._either(value, where, ends),
+            "optional": lambda: self._repeated(value, where, ends, 0, 1),
+            "star": lambda: self._repeated(value, where, ends, 0, None),
+            "plus": lambda: self._repeated(value, where, ends, 1, None),
+            "repeat": lambda: self._repeated(value, where, ends, *self._bounds(value, where)),
+            "tag": lambda: sequence(*self._tag(value, where, ends)),
+            "triggered_tags": lambda: self._triggered(value, where, ends),
+            "tags_with_separator": lambda: self._separated(value, where, ends),
+        }
+
+    def _text(self, value: Any, name: str, where: str) -> str:
+        text = _field(value, name, where)
+        if not isinstance(text, str):
+            raise _Malformed(f"{where}.{name} is text, not {_shown(text)}")
+        _check_characters(text, f"{where}.{name}")
+        return text
+
+    def _elements(self, value: Any, where: str) -> list[Any]:
+        elements = _field(value, "elements", where)
+        if not isinstance(elements, list) or not elements:
+            raise _Malformed(f"{where}.elements is a list of formats, not {_shown(elements)}")
+        return elements
+
+    def _sequence(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        elements = self._elements(value, where)
+        read = [self.constraint(each, f"{where}.elements[{at}]") for at, each in enumerate(elements[:-1])]
+        return sequence(*read, self.constraint(elements[-1], f"{where}.elements[{len(read)}]", ends))
+
+    def _schema(self, value: Any, where: str, style: Any) -> Composable:
+        if not isinstance(style, str) or style not in _STYLES:
+            raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
+        schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
+        blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
+        texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits), _STYLES[style]
+        return texts if tags is None else TaggedArguments(texts, tags)
+
+    def _token(self, value: Any, where: str) -> Expr:
+        return token(_token_name([_field(value, "token", where)], f"{where}.token"))
+
+    def _other_token(self, value: Any, where: str) -> Expr:
+        without = value.get("exclude_tokens") or []
+        return token(_token_name(without, f"{where}.exclude_tokens", others=True) if without else "<[*]>")
+
+    def _other_tokens(self, value: Any, where: str) -> Expr:
+        most = value.get("max_tokens")
+        return ex.repeat(
+            self._other_token(value, where), 0, None if most is None else _count(most, f"{where}.max_tokens")
+        )
+
+    def _repeated(self, value: Any, where: str, ends: Sequence[str], low: int, high: int | None) -> Composable:
+        content = self.constraint(_field(value, "content", where), f"{where}.content", ends)
+        return composed(repeated(part_of(content), low, high), str)
+
+    def _bounds(self, value: Any, where: str) -> tuple[int, int | None]:
+        low, high = _count(_field(value, "min", where), f"{where}.min"), _field(value, "max", where)
+        bound = None if high == -1 else _count(high, f"{where}.max")
+        if bound is not None and bound < low:
+            raise _Malformed(f"{where}.max is {bound}, which is less than {where}.min, {low}")
+        return low, bound
+
+    def _excluded(self, value: Any, where: str) -> list[str]:
+        """Return the texts that may not occur."""
+        given = value.get("excludes") or []
+        without = texts_in(given, f"{where}.excludes") if given else []
+        if "" in without:
+            raise _Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
+        return without
+
+    def _any_text(self, value: Any, where: str, ends: Sequence[str]) -> Expr:
+        without = [*self._excluded(value, where), *ends]
+        return free_text(*without) if without else ANY_TEXT
+
+    def _either(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        elements = enumerate(self._elements(value, where))
+        return _any_of([self.constraint(each, f"{where}.elements[{at}]", ends) for at, each in elements])
+
+    def _tag(self, value: Any, where: str, ends: Sequence[str]) -> tuple[Composable, ...]:
+        begin, end = _field(value, "begin", where), value.get("end", "")
+        first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
+        own = [] if isinstance(end, dict) else texts_in([end] if isinstance(end, str) else end, f"{where}.end")
+        # Where the tag may end without a text of its own, it is the tag around it that ends.
+        within = [*filter(None, own), *(ends if "" in own else ())]
+        content = _field(value, "content", where)
+        if isinstance(begin, str) and not begin.endswith("\n"):
+            content = _without_breaks(content)
+        content = self.constraint(content, f"{where}.content", within)
+        last = self._token(end, f"{where}.end") if isinstance(end, dict) else ex.alternation(*map(ex.literal, own))
+        return first, content, last
+
+    def _separated(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        """Return tags with a separator between them: one, or any number."""
+        tags = _field(value, "tags", where)
+        if not isinstance(tags, list) or not tags:
+            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
+        parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]", ends))) for at, tag in enumerate(tags)]
+        tag, separator = either(parts), Part(ex.literal(self._text(value, "separator", where)))
+        more = repeated(concatenated([separator, tag]), 0, None)
+        once = tag if value.get("stop_after_first") else concatenated([tag, more])
+        return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
+
+    def _triggered(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+        """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
+        switched, without = self._switched(value, where, ends), self._excluded(value, where)
+        # An end that holds another marker cannot occur anyway.
+        without += [end for end in ends if not _holds_another(end, [*switched, *without, *ends])]
+        # What may not occur is a marker after which nothing may come.
+        markers = switched | dict.fromkeys(without, ex.EMPTY)
+        stops = value.get("stop_after_first")
+        if value.get("at_least_one"):
+            first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
+            return composed(first if stops else concatenated([first, part_of(triggered(markers))]), str)
+        return _until_first(switched, without) if stops else triggered(markers)
+
+    def _switched(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Composable]:
+        """Return what may follow each trigger."""
+        triggers = texts_in(_field(value, "triggers", where), f"{where}.triggers")
+        tags = _field(value, "tags", where)
+        if not isinstance(tags, list) or not tags:
+            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
+        switched: dict[str, list[Composable]] = {}
+        for number, tag in enumerate(tags):
+            spend(len(triggers))
+            _, content, end = self._tag(tag, f"{where}.tags[{number}]", ends)
+            text = self._text(tag, "begin", f"{where}.tags[{number}]")
+            trigger = next((each for each in triggers if each and text.startswith(each)), None)
+            if trigger is None:
+                raise _Malformed(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
+            switched.setdefault(trigger, []).append(sequence(ex.literal(text[len(trigger) :]), content, end))
+        for number, each in enumerate(triggers):
+            spend(len(tags))
+            if not any(tag["begin"].startswith(each) for tag in tags):
+                raise _Malformed(f"{where}.triggers[{number}] is {each!r}, with which no tag begins")
+        return {trigger: _any_of(rests) for trigger, rests in switched.items()}
+
+
+def _without_breaks(content: Any) -> Any:
+    """Return the content of a tag that begins without a line break, as MiMo's do: where there is none around the tags
+    of arguments, those at the ends of a value belong to the value."""
+    if isinstance(content, Mapping) and content.get("style") == "qwen_xml":
+        return {**content, "style": _COMPACT}
+    return content
+
+
+def _holds_another(text: str, others: Sequence[str]) -> bool:
+    return any(other in text for other in others if other != text)
+
+
+def _until_first(switched: Mapping[str, Composable], without: Sequence[str]) -> Composable:
+    """Return free text without triggers, or free text up to the first one and what may follow that.
+
+    Args:
+        switched: what may follow each trigger.
+        without: texts that may not occur, also where a trigger ends with one of them.
+    """
+    first = text_until(ex.alternation(*map(ex.literal, [*switched, *without])))
+    excluded = ANY_TEXT + ex.alternation(*map(ex.literal, without))
+    ways = [Part(free_text(*switched, *without))]
+    for trigger, rest in switched.items():
+        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger)) - excluded), part_of(rest)]))
+    return composed(either(ways), str)
+
+
+def _any_of(constraints: Sequence[Composable]) -> Composable:
+    if len(constraints) == 1:
+        return constraints[0]
+    exprs = [each for each in constraints if isinstance(each, Expr)]
+    if len(exprs) == len(constraints):
+        return ex.alternation(*exprs)
+    return composed(either([part_of(each) for each in constraints]), str)
+
+
+def _count(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _Malformed(f"{where} is a number from 0, not {_shown(value)}")
+    return value
+
+
+def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
+    """Return the name of a set of tokens, or of all others; each is given by its number or by its own name."""
+    if isinstance(tokens, list) and all(type(each) is int and each >= 0 for each in tokens):
+        return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
+    if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):
+        return f"!{tokens[0]}" if others else tokens[0]
+    raise _Malformed(f"{where} are numbers of tokens, or the name of one, not {_shown(tokens)}")
