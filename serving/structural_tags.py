@@ -11,11 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from automata import expressions as ex
+from automata.errors import NondeterministicGrammar
 from automata.expressions import ANY_TEXT, Expr
-from automata.limits import Limits, spend
+from automata.limits import Limits, current_work, spend
 from automata.pattern import parse
+from automata.visibly_pushdown.compile import check_start
 from constraints import free_text, grammar, sequence, text_until, token, triggered
-from constraints.composing.parsed import composed
+from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown
+from constraints.composing.parsed import Composed, composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
 from constraints.json_schema.building.tags import Tags
 from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
@@ -53,9 +56,24 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
     Raises:
         ValueError: the tag cannot be honoured; the message says where and why.
     """
-    formats = _Formats(blanks, limits, content)
     if not isinstance(tag, dict):
         raise ValueError(f"a structural tag is an object, not {_shown(tag)}")
+    return _compilable(_read(tag, _Formats(blanks, limits, content)))
+
+
+def _compilable(constraint: Composable) -> Composable:
+    """Return a constraint, or its grammar with derivations side by side if alternatives with schemas begin alike."""
+    if isinstance(constraint, Composed):
+        part = constraint.to_part()
+        try:
+            if not calls_grammar(part):
+                check_start(part_visibly_pushdown(part), current_work())
+        except NondeterministicGrammar:
+            return part_grammar(part, parallel=True)
+    return constraint
+
+
+def _read(tag: dict[str, Any], formats: _Formats) -> Composable:
     if "format" in tag:
         return formats.constraint(tag["format"], "format")
     structures, triggers = tag.get("structures"), tag.get("triggers")

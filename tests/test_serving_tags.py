@@ -359,3 +359,22 @@ def test_the_older_name_of_arguments_between_tags() -> None:
 def test_other_styles_are_refused_by_name(style: Any) -> None:
     with pytest.raises(ValueError, match=r"format\.style is not supported"):
         compiled({"type": "json_schema", "json_schema": {}, "style": style})
+
+
+def test_alternatives_with_schemas_that_begin_alike() -> None:
+    """A model's wildcard for arguments of any type begins as those with schemas do."""
+
+    def tag(content: Any) -> Any:
+        return {"type": "tag", "begin": "<f>", "content": content, "end": "</f>"}
+
+    words = {"type": "regex", "pattern": r"\[[a-z]*\]|x"}
+    numbers = {"type": "json_schema", "json_schema": {"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": NESTED}}
+    form = {"type": "plus", "content": {"type": "or", "elements": [tag(words), tag(numbers)]}}
+    automaton = compiled(form, vocabulary_of(bundled_model()[1]))
+    for inside in ("[abc]", "x", "[1, [2, [3]]]", "[]"):
+        assert automaton.accepts(f"<f>{inside}</f><f>x</f>"), inside
+    for inside in ("[1, a]", "[a", "[[a]]", "xx", "{}"):
+        assert not automaton.accepts(f"<f>{inside}</f><f>x</f>"), inside
+
+
+NESTED = {"a": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/a"}}]}}

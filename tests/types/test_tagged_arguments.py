@@ -326,6 +326,13 @@ def test_what_chat_templates_write_is_read(form: Any, text: str) -> None:
     assert calls.parse("No call.") == ("No call.",)
 
 
-def test_json_in_a_value_may_contain_tags() -> None:
-    constraint = TaggedArguments(json_schema({"properties": {"a": {"type": "array"}}}), QWEN)
-    assert constraint.parse('<parameter=a>["</parameter>"]</parameter>') == {"a": ["</parameter>"]}
+def test_json_in_a_value_contains_no_tags() -> None:
+    """Not in strings of any kind, nor in names that the schema does not list."""
+    schema = {"properties": {"a": {"type": ["array", "object"], "items": {"maxLength": 100}}, "b": {"type": "array"}}}
+    constraint = TaggedArguments(json_schema(schema), DEEPSEEK)
+    for value in ([""], {"": [1]}, [[{"a": ""}]], {"b": ""}):
+        for inside, allowed in {"x": True, "<｜DSML": True, "</｜DSML｜": False, "< /parameter>": True}.items():
+            written = json.dumps(value, ensure_ascii=False).replace('""', json.dumps(inside, ensure_ascii=False))
+            for name in ("a", "b"):
+                text = f'<｜DSML｜parameter name="{name}" string="false">{written}</｜DSML｜parameter>'
+                assert constraint.allows(text) == (allowed and (name == "a" or isinstance(value, list))), text

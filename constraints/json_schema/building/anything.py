@@ -15,7 +15,7 @@ from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.arrays import PlainArray
 from constraints.json_schema.containers.automaton import Plain, Vector
 from constraints.json_schema.containers.plain import PlainInOrder, PlainMembers
-from constraints.json_schema.formulas.connectives import TRUE
+from constraints.json_schema.formulas.connectives import TRUE, Formula
 from constraints.json_schema.formulas.statements import Kind
 
 # What is said of the inside of such an array or object.
@@ -26,7 +26,7 @@ _AUTOMATA: Final[dict[Kind, tuple[Plain, str]]] = {
     Kind.OBJECT: (PlainInOrder(PlainMembers((), [], 0, (), [(TRUE, TRUE)])), "}"),
 }
 # The rules; their calls have the places of rules among those that values of any kind call.
-_rules: Final = BoundedCache[tuple[Kind, Habit | Whitespace, bool, int | None], VisiblyPushdownRule](64)
+_rules: Final = BoundedCache[tuple[Kind, Habit | Whitespace, bool, int | None, Formula], VisiblyPushdownRule](64)
 
 
 def build_anything(builder: ValueBuilder, rule: VisiblyPushdownRule, kind: Kind, max_digits: int | None) -> None:
@@ -40,7 +40,7 @@ def build_anything(builder: ValueBuilder, rule: VisiblyPushdownRule, kind: Kind,
         max_digits: see `json_schema`.
     """
     called = [number for _, number in builder.only_way(TRUE)[1]]
-    key = kind, builder.habit, builder.plain, max_digits
+    key = kind, builder.habit, builder.plain, max_digits, builder.every_string
     known = _rules.get(key)
     if known is None:
         known = VisiblyPushdownRule()

@@ -37,7 +37,7 @@ from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
 from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
-from constraints.json_schema.formulas.connectives import FALSE, Formula, statements
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, statements
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
@@ -81,12 +81,13 @@ class SchemaGrammarBuilder:
         expansion: ShannonExpansion | None = None,
         *,
         is_second: bool = False,
+        every_string: Formula = TRUE,
     ) -> None:
         self.restriction = restriction
         is_cheap = order == "any-if-cheap"
         self.expansion = expansion or ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
         self.expansion.restart()
-        self.plans = Plans(restriction, spellings == "plain", max_digits)
+        self.plans = Plans(restriction, spellings == "plain", max_digits, every_string)
         self.order, self.empty = order, empty
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
@@ -112,6 +113,11 @@ class SchemaGrammarBuilder:
     def plain(self) -> bool:
         """Whether strings have only plain spellings."""
         return self.plans.plain
+
+    @property
+    def every_string(self) -> Formula:
+        """A formula that holds for every string and every name that the schema does not list."""
+        return self.plans.every_string
 
     def grammar(self, root: Formula) -> VisiblyPushdownGrammar:
         """Return the grammar of the texts whose value satisfies a formula.

@@ -22,7 +22,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.automaton import AllStates, ByMoves, Plain
-from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.connectives import Formula, conjunction
 from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import counted_language
 from constraints.json_schema.strings.spelling import encodable, plain_name
@@ -50,6 +50,10 @@ class ValueBuilder(Protocol):
     @property
     def plain(self) -> bool:
         """Whether strings have only plain spellings."""
+
+    @property
+    def every_string(self) -> Formula:
+        """A formula that holds for every string and every name that the schema does not list."""
 
     def ways(self, formulas: Sequence[Formula]) -> Ways:
         """Return how values are read that lead to a state for each formula."""
@@ -85,7 +89,7 @@ class RuleBuilder:
             return ()
         if isinstance(name, str) and (self.plain or not encodable([name])):
             return (_named(name, self.habit),)
-        names = StringIn(frozenset([name])) if isinstance(name, str) else name
+        names = StringIn(frozenset([name])) if isinstance(name, str) else conjunction((name, self.builder.every_string))
         return counted_language(names, plain=self.plain), self.colon
 
 

@@ -16,7 +16,7 @@ from automata.cache import BoundedCache, kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
-from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Never, statements
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Never, conjunction, statements
 from constraints.json_schema.formulas.restriction import Restriction, only_kind
 from constraints.json_schema.formulas.statements import Kind, Reference
 from constraints.json_schema.numbers import bounded_number_language, number_language
@@ -51,7 +51,7 @@ class Plan:
 
 _SCALARS: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING})
 # The plans of such formulas. Their languages are those that caches of languages keep as well.
-_scalars: Final = BoundedCache[tuple[Formula, bool, int | None], Plan](1024)
+_scalars: Final = BoundedCache[tuple[Formula, bool, int | None, Formula], Plan](1024)
 
 
 class Plans:
@@ -61,17 +61,21 @@ class Plans:
         text_at_hand: what is said of the number or string whose language is being made, if one is.
     """
 
-    def __init__(self, restriction: Restriction, plain: bool, max_digits: int | None) -> None:
+    def __init__(
+        self, restriction: Restriction, plain: bool, max_digits: int | None, every_string: Formula = TRUE
+    ) -> None:
         """Make plans.
 
         Args:
             restriction: what a formula says of each kind of value.
             plain: whether strings have only plain spellings.
             max_digits: see `json_schema`.
+            every_string: a formula that holds for every string, whatever the schema says.
         """
         self.restriction = restriction
         self.plain = plain
         self.max_digits = max_digits
+        self.every_string = every_string
         self.text_at_hand: Formula | None = None
         self._plans: dict[Formula, Plan] = {}
 
@@ -81,6 +85,11 @@ class Plans:
         if found is None:
             found = self._plans[formula] = self._plan(formula)
         return found
+
+    def string(self, formula: Formula) -> Formula:
+        """Return what holds for the strings that satisfy a formula."""
+        said = self.restriction.string(formula)
+        return said if self.every_string is TRUE else conjunction((said, self.every_string))
 
     def has_scalar(self, formula: Formula) -> bool:
         """Return whether null, a boolean, a number or a string satisfies a formula, as far as is known."""
@@ -99,13 +108,13 @@ class Plans:
         ):
             return self._made(formula, only)
         # The same in all schemas, but for the numbers of rules.
-        key = formula, self.plain, self.max_digits
+        key = formula, self.plain, self.max_digits, self.every_string
         found = _scalars.get_or_make(key, lambda: self._made(formula, only))
         return replace(found, only_way=None) if found.is_long or formula is TRUE else found
 
     def _made(self, formula: Formula, only: Kind | None) -> Plan:
         to = self.restriction
-        string = to.string(formula) if only in (None, Kind.STRING) else FALSE
+        string = self.string(formula) if only in (None, Kind.STRING) else FALSE
         text = None if type(string) is Never else self._string(string)
         array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE

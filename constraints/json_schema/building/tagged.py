@@ -15,7 +15,7 @@ value that may stand under this name. So a string that would be read as such a v
     null, a boolean or a number may stand there     strings that spell one, also for lenient readers: `NULL`, `1_0`
     an array or an object may stand there           strings that begin with `[` or `{`, since JSON nests to any depth
 
-No string contains the tags themselves. Names that a schema does not list are identifiers.
+No string contains the tags themselves, in JSON either. Names that a schema does not list are identifiers.
 
 Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
 JSON as XGrammar reads it (`style` in its structural tags), in which lengths and patterns of strings may contain tags.
@@ -45,7 +45,7 @@ from constraints.json_schema.containers.flagged import FlaggedObject
 from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Kind, OfKind, Pattern
+from constraints.json_schema.formulas.statements import Kind, Matches, OfKind, Pattern
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.language import string_is_empty
 from constraints.json_schema.strings.spelling import encodable
@@ -157,7 +157,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
     """
 
     def __init__(self, tags: Tags, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+        super().__init__(*given, **named, every_string=_without(tags.own))
         self.tags = tags
         self.kinds: MemberKinds = {}
         # By the number of a state: the states before what closes a string, and before what closes any other value.
@@ -202,8 +202,8 @@ class TaggedBuilder(SchemaGrammarBuilder):
         if is_anything and not self.tags.tell:
             kinds = frozenset()  # whichever value is read, it may stand there
         for value, target in member.outcomes:
-            text = self.restriction.string(value)
-            if type(text) is not Never:
+            if type(self.restriction.string(value)) is not Never:
+                text = self.plans.string(value)
                 language = text_between(text, self.tags, frozenset() if self.tags.tell else kinds)
                 self._read(self._read(named, _pattern(self.tags.text)), language, self._before_close(target, True))
         if kinds:
@@ -257,7 +257,7 @@ def text_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> ByteAu
     """Return the texts between tags that are read as a string for which a formula about strings holds.
 
     Args:
-        formula: about strings.
+        formula: about strings; they contain no tags.
         tags: the tags.
         kinds: the kinds of other values as which a text may be read.
 
@@ -265,11 +265,9 @@ def text_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> ByteAu
         PatternError: a pattern is malformed, or is not regular.
         LimitExceeded: an automaton is too large.
     """
-    if type(formula) is Always:
-        texts = algebra.difference(ANY_TEXT, _containing(tags.own))
-    else:
-        texts = algebra.difference(content(formula), algebra.automaton_of(_containing(tags.own)))
-        texts = _padded(texts) if tags.is_padded else texts
+    texts = content(formula)
+    if tags.is_padded and formula != _without(tags.own):
+        texts = _padded(texts)
     if not kinds:
         return texts
     spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
@@ -288,8 +286,10 @@ def _padded(texts: ByteAutomaton) -> ByteAutomaton:
     )
 
 
-def _containing(pattern: str) -> Expr:
-    return ex.concat(ANY_TEXT, _pattern(pattern), ANY_TEXT)
+@kept(16)
+def _without(pattern: str) -> Formula:
+    """Return the formula of the strings in which a pattern matches nowhere."""
+    return Not(Matches(ex.concat(ANY_TEXT, _pattern(pattern), ANY_TEXT)))
 
 
 @kept(256)

@@ -1,0 +1,116 @@
+"""Structural tags that vLLM makes of tools: what is allowed is read by vLLM's own readers of each model's calls, and is
+valid."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from transformers import AutoTokenizer
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest, ChatCompletionToolsParam
+from vllm.tool_parsers import ToolParserManager
+from vllm.tool_parsers.structural_tag_registry import SUPPORTED_STRUCTURAL_TAG_MODELS, get_model_structural_tag
+from vllm_server import model_folder
+
+import tokenfst
+from serving.specifications import constraint_of
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
+
+WEATHER = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "code": {"type": "string", "pattern": "^[A-Z]{2}$"},
+        "unit": {"enum": ["C", "F"]},
+        "days": {"type": "integer", "minimum": 1, "maximum": 14},
+        "share": {"type": "number"},
+        "now": {"type": "boolean"},
+        "note": {"type": ["string", "null"]},
+        "size": {"type": ["string", "integer"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "place": {
+            "type": "object",
+            "properties": {"x": {"type": "integer"}, "name": {"type": "string"}},
+            "required": ["x"],
+            "additionalProperties": False,
+        },
+        "either": {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "array", "items": {"type": "integer"}}]},
+    },
+    "required": ["city", "unit"],
+    "additionalProperties": False,
+}
+SCHEMAS = {"weather": WEATHER, "now": {"type": "object", "properties": {}, "additionalProperties": False}}
+TOOLS = [
+    ChatCompletionToolsParam(type="function", function={"name": name, "strict": True, "parameters": schema})
+    for name, schema in SCHEMAS.items()
+]
+# Models with arguments between tags, and the readers of their calls.
+READERS = [
+    ("qwen_3_coder", "qwen3_coder"),
+    ("qwen_3_coder", "step3p5"),
+    ("mimo", "mimo"),
+    ("glm_4_7", "glm45"),
+    ("glm_4_7", "glm47"),
+    ("deepseek_v3_2", "deepseek_v32"),
+    ("deepseek_v4", "deepseek_v4"),
+    ("deepseek_v4_1", "deepseek_v41"),
+    ("kimi_k3", "kimi_k3"),
+    ("hermes", "hermes"),
+]
+MARKS = re.compile(r"<[^<>\s]*tool_calls?[^<>\s]*>|<｜[^<>]*｜>|<\|[^<>]*\|>|</?think>")
+# Characters that texts are made of more often than of others, because tags and JSON are.
+OFTEN = frozenset(b'<>/="[]{}\n0123nulltrue ')
+COUNT = 60
+
+
+def automaton_of(model: str, choice: Any) -> TokenAutomaton:
+    tag = get_model_structural_tag(model, TOOLS, choice, reasoning=False)
+    return tokenfst.compile(constraint_of("structural_tag", tag.model_dump_json()), ALL_BYTES)
+
+
+def written(automaton: TokenAutomaton, seed: int) -> str:
+    """A random text that ends within some hundred bytes."""
+    draw, state, text = random.Random(seed), automaton.start, bytearray()
+    for remaining in range(draw.choice((500, 700, 900)), -1, -1):
+        allowed = np.flatnonzero(automaton.mask(state, remaining)).tolist()
+        more = [byte for byte in allowed if byte < 256]
+        if len(more) < len(allowed) and (not more or draw.random() < 0.3):
+            return text.decode()
+        shown = [byte for byte in more if 32 <= byte < 127 or byte == 10] or more
+        often = [byte for byte in shown if byte in OFTEN]
+        byte = draw.choice(often if often and draw.random() < 0.6 else shown)
+        text.append(byte)
+        state = automaton.advance(state, byte)
+    raise AssertionError("the text does not end within its budget")
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize("model", sorted(SUPPORTED_STRUCTURAL_TAG_MODELS))
+def test_all_tags_are_constraints(model: str, choice: str) -> None:
+    assert automaton_of(model, choice).min_tokens(automaton_of(model, choice).start) >= 0
+
+
+@pytest.mark.parametrize(("model", "reader"), READERS)
+def test_calls_are_read_and_valid(model: str, reader: str) -> None:
+    automaton = automaton_of(model, "required")
+    texts = [written(automaton, seed) for seed in range(COUNT)]
+    tokenizer = AutoTokenizer.from_pretrained(str(model_folder()))
+    tokenizer.add_tokens(sorted({mark for text in texts for mark in MARKS.findall(text)}))
+    tools = [tool.model_dump() for tool in TOOLS]
+    message: Any = {"role": "user", "content": "?"}
+    request = ChatCompletionRequest(model="m", messages=[message], tools=tools, tool_choice="required")
+    read = 0
+    for text in texts:
+        calls = ToolParserManager.get_tool_parser(reader)(tokenizer, TOOLS).extract_tool_calls(text, request).tool_calls
+        assert calls, text
+        for call in calls:
+            arguments = json.loads(call.function.arguments)
+            Draft202012Validator(SCHEMAS[call.function.name]).validate(arguments)
+            read += len(arguments)
+    assert read > COUNT
