@@ -20,6 +20,7 @@ from constraints import free_text, grammar, sequence, text_until, token, trigger
 from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown
 from constraints.composing.parsed import Composed, composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
+from constraints.json_schema.building.tagged import strings_alone
 from constraints.json_schema.building.tags import Tags
 from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
 from serving.json_texts import Blanks, blanks_up_to, schema_texts
@@ -171,8 +172,8 @@ class _Formats:
         """Return what reads a format, by its type."""
         return {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
-            "json_schema": lambda: self._schema(value, where, value.get("style", "json")),
-            "qwen_xml_parameter": lambda: self._schema(value, where, "qwen_xml"),
+            "json_schema": lambda: self._schema(value, where, value.get("style", "json"), ends),
+            "qwen_xml_parameter": lambda: self._schema(value, where, "qwen_xml", ends),
             "regex": lambda: parse(self._text(value, "pattern", where)),
             "grammar": lambda: grammar(self._text(value, "grammar", where)),
             "any_text": lambda: self._any_text(value, where, ends),
@@ -208,13 +209,18 @@ class _Formats:
         read = [self.constraint(each, f"{where}.elements[{at}]") for at, each in enumerate(elements[:-1])]
         return sequence(*read, self.constraint(elements[-1], f"{where}.elements[{len(read)}]", ends))
 
-    def _schema(self, value: Any, where: str, style: Any) -> Composable:
+    def _schema(self, value: Any, where: str, style: Any, ends: Sequence[str]) -> Composable:
         if not isinstance(style, str) or style not in _STYLES:
             raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
         blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
         texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits), _STYLES[style]
-        return texts if tags is None else TaggedArguments(texts, tags)
+        if tags is None:
+            return texts
+        strings = strings_alone(texts.layout.document, tags)
+        if strings is None:
+            return TaggedArguments(texts, tags)
+        return strings - ex.concat(ANY_TEXT, ex.alternation(*map(ex.literal, ends)), ANY_TEXT) if ends else strings
 
     def _token(self, value: Any, where: str) -> Expr:
         return token(_token_name([_field(value, "token", where)], f"{where}.token"))

@@ -355,6 +355,22 @@ def test_the_older_name_of_arguments_between_tags() -> None:
     assert not automaton.accepts('{"days": 3}')
 
 
+def test_a_string_with_a_style_has_no_quotes() -> None:
+    content = {"type": "json_schema", "json_schema": {"type": "string", "minLength": 2}, "style": "qwen_xml"}
+    automaton = compiled(
+        {"type": "tag", "begin": "<f>", "content": content, "end": "<end>"}, vocabulary_of(bundled_model()[1])
+    )
+    for inside, allowed in {
+        "ab": True,
+        '"a"': True,
+        "\n\n": True,
+        "a": False,
+        "a<end>": False,
+        "</parameter>": False,
+    }.items():
+        assert automaton.accepts(f"<f>{inside}<end>") == allowed, inside
+
+
 @pytest.mark.parametrize("style", ["cohere_xml", "kimi_k3_xml", "xml", None, []])
 def test_other_styles_are_refused_by_name(style: Any) -> None:
     with pytest.raises(ValueError, match=r"format\.style is not supported"):

@@ -121,7 +121,7 @@ KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", li
 LENIENT = {
     "null": r"(?i:null)",
     "boolean": r"(?i:true|false)|[01]",
-    "number": r"[+-]?[0-9_.]*[0-9][0-9_.]*([eE][+-]?[0-9]+)?",
+    "number": r"[+-]?[\d_.]*\d[\d_.]*([eE][+-]?\d+)?",
     "array": r"(?s:\[.*)",
     "object": r"(?s:\{.*)",
 }

@@ -5,6 +5,7 @@ without quotes and escapes, all other values as JSON.
 
     TaggedMembers   the members of an object, from its container automaton (`containers`)
     TaggedBuilder   builds the grammar: its first rule reads the object, the other rules read arrays and objects in it
+    strings_alone   the strings of a schema that allows nothing else
 
 The container automaton is the one from which JSON objects are built, so everything that a schema says of an object
 holds: required members, the values of each, their number, and how members depend on each other.
@@ -18,7 +19,7 @@ value that may stand under this name. So a string that would be read as such a v
 No string contains the tags themselves, in JSON either. Names that a schema does not list are identifiers.
 
 Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
-JSON as XGrammar reads it (`style` in its structural tags), in which lengths and patterns of strings may contain tags.
+the language that XGrammar has for these styles, in which a string with a length or a pattern may contain tags.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from constraints.json_schema.containers.objects import object_automaton, object_
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, Matches, OfKind, Pattern
+from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.language import string_is_empty
 from constraints.json_schema.strings.spelling import encodable
@@ -57,12 +59,11 @@ _NOT_TEXT: Final = Not(OfKind(Kind.STRING))
 _SPELLED: Final = {
     Kind.NULL: "(?i:null)",
     Kind.BOOLEAN: "(?i:true|false)|[01]",
-    Kind.NUMBER: r"[+-]?[0-9_.]*[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?",
+    Kind.NUMBER: r"[+-]?[\p{Nd}_.]*\p{Nd}[\p{Nd}_.]*(?:[eE][+-]?[\p{Nd}_]+)?",
     Kind.ARRAY: r"\[(?s:.*)",
     Kind.OBJECT: r"\{(?s:.*)",
 }
-_BLANKS: Final = r"[ \t\n\r\f\v]*"
-
+_BLANKS: Final = r"[\s\p{White_Space}\x1c-\x1f]*"
 
 # The kinds of values other than strings that may stand under a name, or under the names for which a formula holds.
 MemberKinds: TypeAlias = dict[str | Formula, frozenset[Kind]]
@@ -128,8 +129,8 @@ class TaggedMembers:
         possible = [(value, self._number(state)) for value, state in outcomes if type(value) is not Never]
         if possible:
             self.members.append(_Member(source, name, possible))
-            kinds = frozenset(kind for value, _ in possible for kind in self._kinds_of(value))
-            self.kinds[name] = self.kinds.get(name, frozenset()) | kinds
+            kinds = (_other_kinds(value, self._restriction) for value, _ in possible)
+            self.kinds[name] = self.kinds.get(name, frozenset()).union(*kinds)
 
     def kinds_under(self, name: str | Formula) -> frozenset[Kind]:
         """Return the kinds that may stand under a name, or under one of the names for which a formula holds."""
@@ -139,14 +140,6 @@ class TaggedMembers:
         return frozenset().union(
             *(kinds for other, kinds in others if other == name or not string_is_empty(conjunction((name, other))))
         )
-
-    def _kinds_of(self, value: Formula) -> list[Kind]:
-        """Return the kinds other than strings of values for which a formula may hold."""
-        to = self._restriction
-        found = [Kind.NULL] if to.null(value) else []
-        found += [Kind.BOOLEAN] if to.booleans(value) else []
-        others = ((Kind.NUMBER, to.number), (Kind.ARRAY, to.array), (Kind.OBJECT, to.object))
-        return found + [kind for kind, restricted in others if type(restricted(value)) is not Never]
 
 
 class TaggedBuilder(SchemaGrammarBuilder):
@@ -250,6 +243,32 @@ class TaggedBuilder(SchemaGrammarBuilder):
         target = self._state() if target is None else target
         self.rules[0].arcs.append((source, language, target))
         return target
+
+
+def strings_alone(document: SchemaDocument, tags: Tags) -> ByteAutomaton | None:
+    """Return the strings that satisfy a schema, as they are, if nothing else satisfies it; None if something else does.
+
+    Args:
+        document: the schema.
+        tags: what no string contains.
+
+    Raises:
+        PatternError: a pattern is malformed, or is not regular.
+        LimitExceeded: an automaton is too large.
+    """
+    to, root = Restriction(document.definitions), document.root
+    text = to.string(root)
+    if type(text) is Never or _other_kinds(root, to):
+        return None
+    return content(conjunction((text, _without(tags.own))))
+
+
+def _other_kinds(formula: Formula, to: Restriction) -> frozenset[Kind]:
+    """Return the kinds other than strings of values for which a formula may hold."""
+    others = ((Kind.NUMBER, to.number), (Kind.ARRAY, to.array), (Kind.OBJECT, to.object))
+    found = [kind for kind, restricted in others if type(restricted(formula)) is not Never]
+    found += [Kind.NULL] * to.null(formula) + [Kind.BOOLEAN] * bool(to.booleans(formula))
+    return frozenset(found)
 
 
 @kept(1024)
