@@ -79,12 +79,12 @@ VALUES: list[tuple[Any, str]] = [
     ),
 ]
 # Texts between tags: those without blanks, and those with some.
-WORDS = """
+LINES = """
 a ab abc é "a" < </ </parameter null NULL true false True 0 1 5 -1.5 1_0 +5 ٣ [ [] [1] ["a"] { {} {"a":1} {a a[ NaN
 <parameter=x> </function> <arg_key> </invoke> <｜DSML｜ <tool_call>
-""".split()
+"""
 BLANK = ["", "\n", "\n\n", "\na", "a\n", "\na\n", "\n\na\n", "a\n\n", " null", "\nnull\n", "x null", "\n5\n", "\n\n5"]
-PIECES = [*WORDS, *BLANK, "\u20035", "\n[1]\n", " [", '{"a": 1}', '\n{"a": "b"}\n']
+PIECES = [*LINES.split(), *BLANK, "\u20035", "\n[1]\n", " [", '{"a": 1}', '\n{"a": "b"}\n']
 KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 LENIENT = {
     "null": r"(?i:null)",
