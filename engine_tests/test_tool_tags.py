@@ -1,21 +1,23 @@
 """Structural tags that vLLM makes of tools: what is allowed is read by vLLM's own readers of each model's calls, and is
-valid."""
+valid, alone and in a server."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import openai
 import pytest
 from jsonschema import Draft202012Validator
 from transformers import AutoTokenizer
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest, ChatCompletionToolsParam
 from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.structural_tag_registry import SUPPORTED_STRUCTURAL_TAG_MODELS, get_model_structural_tag
-from vllm_server import model_folder
+from vllm_server import model_folder, running
 
 import tokenfst
 from serving.specifications import constraint_of
@@ -114,3 +116,44 @@ def test_calls_are_read_and_valid(model: str, reader: str) -> None:
             Draft202012Validator(SCHEMAS[call.function.name]).validate(arguments)
             read += len(arguments)
     assert read > COUNT
+
+
+BOOK = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "maxLength": 12},
+        "unit": {"enum": ["C", "F"]},
+        "days": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 14}, "maxItems": 3},
+    },
+    "required": ["city", "unit", "days"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module", params=["qwen3_coder", "glm47", "deepseek_v32"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
+    log = tmp_path_factory.mktemp("tools") / "server.log"
+    with running(log, "--tool-call-parser", request.param) as server:
+        yield openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "book"}}])
+def test_a_server_reads_calls_between_tags(client: openai.OpenAI, choice: Any) -> None:
+    tool: Any = {"type": "function", "function": {"name": "book", "parameters": BOOK, "strict": True}}
+    message: Any = {"role": "user", "content": "?"}
+    read = 0
+    for seed in range(5):
+        answer = client.chat.completions.create(
+            model="bundled",
+            messages=[message],
+            tools=[tool],
+            tool_choice=choice,
+            parallel_tool_calls=False,
+            max_tokens=500,
+            temperature=1.0,
+            seed=seed,
+        )
+        for call in answer.choices[0].message.tool_calls or []:
+            Draft202012Validator(BOOK).validate(json.loads(call.function.arguments))
+            read += 1
+    assert read
