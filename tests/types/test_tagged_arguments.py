@@ -218,6 +218,18 @@ def test_objects(form: str, schema: Any, integers: str, order: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
+def test_line_breaks_stand_around_members(form: str) -> None:
+    """One before each and one after the last; none where there are no members, since some readers would keep it."""
+    tags, as_text, _, _ = FORMATS[form]
+    constraint = TaggedArguments(json_schema({}), tags)
+    one = as_text.format("a", "x")
+    for text in ("", one, f"\n{one}", f"{one}\n", f"{one}{one}", f"\n{one}\n{one}\n"):
+        assert constraint.allows(text), text
+    for text in ("\n", f"\n\n{one}", f"{one}\n\n", f"{one} {one}", f" {one}"):
+        assert not constraint.allows(text), text
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_other_names_are_identifiers(form: str) -> None:
     tags, as_text, _, _ = FORMATS[form]
     constraint = TaggedArguments(json_schema({}), tags)

@@ -153,6 +153,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
         super().__init__(*given, **named, every_string=_without(tags.own))
         self.tags = tags
         self.kinds: MemberKinds = {}
+        self._num_states = 0
         # By the number of a state: the states before what closes a string, and before what closes any other value.
         self._closing: dict[tuple[int, bool], int] = {}
 
@@ -170,12 +171,14 @@ class TaggedBuilder(SchemaGrammarBuilder):
             )
         members = TaggedMembers(self._automaton(said), self.restriction, self.count_states)
         self.kinds = members.kinds
-        rule = self.rules[0]
-        rule.num_states = members.num_states
-        rule.epsilon += members.skips
+        # Where a member may come in each state of the container; and where one has just been closed.
+        rule, self._num_states = self.rules[0], members.num_states
+        rule.num_states = 2 * self._num_states
+        rule.epsilon += [*members.skips, *((self._closed(state), state) for state in range(self._num_states))]
         end = rule.state()
         rule.ends.append((end, 0))
-        rule.arcs += [(state, _pattern(BREAK), end) for state in members.ends]
+        rule.epsilon += [(0, end)] * (0 in members.ends)
+        rule.arcs += [(self._closed(state), _pattern(BREAK), end) for state in members.ends]
         for member in members.members:
             self._add_member(member, members.kinds_under(member.name))
 
@@ -233,8 +236,11 @@ class TaggedBuilder(SchemaGrammarBuilder):
             found = self._closing[target, is_text] = self._state()
             # The line break at the end of a string is in its language.
             close = self.tags.close if is_text or not self.tags.is_padded else BREAK + self.tags.close
-            self._read(found, _pattern(close), target)
+            self._read(found, _pattern(close), self._closed(target))
         return found
+
+    def _closed(self, state: int) -> int:
+        return self._num_states + state
 
     def _state(self) -> int:
         return self.rules[0].state()

@@ -30,5 +30,5 @@ class Tags(NamedTuple):
         return self.text != self.value
 
 
-# A line break may stand before each member and after the last one.
+# A line break may stand before each member, and after the last one if there is any.
 BREAK: Final = r"\n?"
