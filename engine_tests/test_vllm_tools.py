@@ -4,54 +4,23 @@ valid, alone and in a server."""
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import openai
 import pytest
 from jsonschema import Draft202012Validator
+from tool_texts import FUNCTIONS, SCHEMAS, automaton_of, written
 from transformers import AutoTokenizer
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest, ChatCompletionToolsParam
 from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.structural_tag_registry import SUPPORTED_STRUCTURAL_TAG_MODELS, get_model_structural_tag
 from vllm_server import model_folder, running
 
-import tokenfst
-from serving.specifications import constraint_of
 from tokenfst.token_automaton import TokenAutomaton
-from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-WEATHER = {
-    "type": "object",
-    "properties": {
-        "city": {"type": "string"},
-        "code": {"type": "string", "pattern": "^[A-Z]{2}$"},
-        "unit": {"enum": ["C", "F"]},
-        "days": {"type": "integer", "minimum": 1, "maximum": 14},
-        "share": {"type": "number"},
-        "now": {"type": "boolean"},
-        "note": {"type": ["string", "null"]},
-        "size": {"type": ["string", "integer"]},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "place": {
-            "type": "object",
-            "properties": {"x": {"type": "integer"}, "name": {"type": "string"}},
-            "required": ["x"],
-            "additionalProperties": False,
-        },
-        "either": {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "array", "items": {"type": "integer"}}]},
-    },
-    "required": ["city", "unit"],
-    "additionalProperties": False,
-}
-SCHEMAS = {"weather": WEATHER, "now": {"type": "object", "properties": {}, "additionalProperties": False}}
-TOOLS = [
-    ChatCompletionToolsParam(type="function", function={"name": name, "strict": True, "parameters": schema})
-    for name, schema in SCHEMAS.items()
-]
+TOOLS = [ChatCompletionToolsParam(type="function", function=function) for function in FUNCTIONS]
 # Models with arguments between tags, and the readers of their calls.
 READERS = [
     ("qwen_3_coder", "qwen3_coder"),
@@ -66,41 +35,23 @@ READERS = [
     ("hermes", "hermes"),
 ]
 MARKS = re.compile(r"<[^<>\s]*tool_calls?[^<>\s]*>|<｜[^<>]*｜>|<\|[^<>]*\|>|</?think>")
-# Characters that texts are made of more often than of others, because tags and JSON are.
-OFTEN = frozenset(b'<>/="[]{}\n0123nulltrue ')
 COUNT = 60
 
 
-def automaton_of(model: str, choice: Any) -> TokenAutomaton:
-    tag = get_model_structural_tag(model, TOOLS, choice, reasoning=False)
-    return tokenfst.compile(constraint_of("structural_tag", tag.model_dump_json()), ALL_BYTES)
-
-
-def written(automaton: TokenAutomaton, seed: int) -> str:
-    """A random text that ends within some hundred bytes."""
-    draw, state, text = random.Random(seed), automaton.start, bytearray()
-    for remaining in range(draw.choice((500, 700, 900)), -1, -1):
-        allowed = np.flatnonzero(automaton.mask(state, remaining)).tolist()
-        more = [byte for byte in allowed if byte < 256]
-        if len(more) < len(allowed) and (not more or draw.random() < 0.3):
-            return text.decode()
-        shown = [byte for byte in more if 32 <= byte < 127 or byte == 10] or more
-        often = [byte for byte in shown if byte in OFTEN]
-        byte = draw.choice(often if often and draw.random() < 0.6 else shown)
-        text.append(byte)
-        state = automaton.advance(state, byte)
-    raise AssertionError("the text does not end within its budget")
+def automaton_for(model: str, choice: Any) -> TokenAutomaton:
+    return automaton_of(get_model_structural_tag(model, TOOLS, choice, reasoning=False))
 
 
 @pytest.mark.parametrize("choice", ["auto", "required"])
 @pytest.mark.parametrize("model", sorted(SUPPORTED_STRUCTURAL_TAG_MODELS))
 def test_all_tags_are_constraints(model: str, choice: str) -> None:
-    assert automaton_of(model, choice).min_tokens(automaton_of(model, choice).start) >= 0
+    automaton = automaton_for(model, choice)
+    assert automaton.min_tokens(automaton.start) > 0
 
 
 @pytest.mark.parametrize(("model", "reader"), READERS)
 def test_calls_are_read_and_valid(model: str, reader: str) -> None:
-    automaton = automaton_of(model, "required")
+    automaton = automaton_for(model, "required")
     texts = [written(automaton, seed) for seed in range(COUNT)]
     tokenizer = AutoTokenizer.from_pretrained(str(model_folder()))
     tokenizer.add_tokens(sorted({mark for text in texts for mark in MARKS.findall(text)}))
