@@ -27,7 +27,7 @@ from constraints.json_schema.building.tags import BREAK
 from constraints.tools.call import ToolCall
 from constraints.tools.tagged import TaggedArguments
 from constraints.tools.tool import Tool
-from constraints.tools.wire import BLANK, WIRES, TokenText, Wire, WireFormat, WireParts
+from constraints.tools.wire import WIRES, Maybe, TokenText, Wire, WireFormat, WireParts
 
 Markers: TypeAlias = Literal["text", "tokens"]
 
@@ -100,7 +100,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         """Yield the calls in a text of the constraint."""
         wire = WIRES[self.format]
         names = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
-        first = f"(?={BREAK}<)" if wire.tags else '(?=[{"])'
+        first = "(?=<)" if wire.tags else '(?=[{"])'
         begins = re.compile(f"{self._regex(wire.name)}({names}){self._regex(wire.arguments)}{first}")
         end = (BREAK if wire.tags else "") + self._regex(wire.end)
         between = re.compile(end + self._regex(wire.between))
@@ -158,13 +158,14 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
 
 def _expr(pieces: WireParts, marker: Callable[[str], Expr]) -> Expr:
     parts = [
-        marker(one.text) if isinstance(one, TokenText) else repeat(" ", 0, 1) if one is BLANK else one for one in pieces
+        marker(one.text) if isinstance(one, TokenText) else repeat(one.text, 0, 1) if isinstance(one, Maybe) else one
+        for one in pieces
     ]
     return concat(*parts)
 
 
-def _plain(piece: str | None) -> str:
-    return " ?" if piece is BLANK else re.escape(piece)
+def _plain(piece: str | Maybe) -> str:
+    return f"(?:{re.escape(piece.text)})?" if isinstance(piece, Maybe) else re.escape(piece)
 
 
 def _end(found: re.Match[str] | None) -> int:
@@ -177,5 +178,5 @@ def _opening(wire: Wire, markers: Markers) -> Expr:
     first, *_ = pieces = (*wire.before, *wire.name)
     if isinstance(first, TokenText):
         return (token if markers == "tokens" else literal)(first.text)
-    texts = itertools.takewhile(lambda piece: piece is not BLANK, pieces)
+    texts = itertools.takewhile(lambda piece: not isinstance(piece, Maybe), pieces)
     return literal("".join(piece for piece in texts if isinstance(piece, str)))

@@ -70,9 +70,16 @@ class TokenText:
     text: str
 
 
-# WireParts of a format: text, markers, and a blank or none.
-BLANK: Final = None
-WirePart: TypeAlias = str | TokenText | None
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A text that may be left out."""
+
+    text: str
+
+
+BLANK: Final = Maybe(" ")
+LINE_BREAK: Final = Maybe("\n")
+WirePart: TypeAlias = str | TokenText | Maybe
 WireParts: TypeAlias = tuple[WirePart, ...]
 
 
@@ -152,7 +159,9 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
             between=("\n",),
             tags=QWEN,
         ),
-        "glm": Wire(name=(TokenText("<tool_call>"),), end=(TokenText("</tool_call>"),), tags=GLM),
+        "glm": Wire(
+            name=(TokenText("<tool_call>"),), arguments=(LINE_BREAK,), end=(TokenText("</tool_call>"),), tags=GLM
+        ),
         "minimax": Wire(
             before=(TokenText("<minimax:tool_call>"), "\n"),
             name=('<invoke name="',),

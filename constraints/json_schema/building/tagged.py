@@ -174,11 +174,12 @@ class TaggedBuilder(SchemaGrammarBuilder):
         # Where a member may come in each state of the container; and where one has just been closed.
         rule, self._num_states = self.rules[0], members.num_states
         rule.num_states = 2 * self._num_states
-        rule.epsilon += [*members.skips, *((self._closed(state), state) for state in range(self._num_states))]
+        rule.epsilon += members.skips
         end = rule.state()
         rule.ends.append((end, 0))
         rule.epsilon += [(0, end)] * (0 in members.ends)
-        rule.arcs += [(self._closed(state), _pattern(BREAK), end) for state in members.ends]
+        targets = [(state, state) for state in range(self._num_states)] + [(state, end) for state in members.ends]
+        rule.arcs += [(self._closed(state), _pattern(BREAK), target) for state, target in targets]
         for member in members.members:
             self._add_member(member, members.kinds_under(member.name))
 
@@ -192,8 +193,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
         return object_automaton(*given)
 
     def _add_member(self, member: _Member, kinds: frozenset[Kind]) -> None:
-        begun = self._read(member.source, _pattern(BREAK + self.tags.name))
-        named = self._read(begun, self._name(member.name))
+        named = self._read(self._read(member.source, _pattern(self.tags.name)), self._name(member.name))
         is_anything = len(member.outcomes) == 1 and type(member.outcomes[0][0]) is Always
         if is_anything and not self.tags.tell:
             kinds = frozenset()  # whichever value is read, it may stand there

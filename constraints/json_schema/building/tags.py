@@ -30,5 +30,5 @@ class Tags(NamedTuple):
         return self.text != self.value
 
 
-# A line break may stand before each member, and after the last one if there is any.
+# A line break may stand between two members, and after the last one.
 BREAK: Final = r"\n?"
