@@ -1,5 +1,7 @@
 """Where texts of an automaton end within a longer text, and whether the automaton accepts a whole text.
 
+The automaton of a visibly pushdown grammar is made on demand if all of its states exceed the limits.
+
 A token in an automaton (a label) is read as its name. An automaton with a stack may read words, which match as long a
 text as possible and might therefore continue into the name of the token that ends them. So this module looks for the
 names of tokens in addition to reading bytes. In all other automata names are written as text.
@@ -8,26 +10,65 @@ names of tokens in addition to reading bytes. In all other automata names are wr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
+import tokenfst
 from automata.byte_automaton import ByteAutomaton
+from automata.errors import LimitExceeded, TokenNotAllowed
+from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.step_table import Configuration
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.unique_items.language import RulesAlone
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
+
+# What reads texts: an automaton over bytes, one with a stack, or one over the tokens of single bytes.
+Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
-def has_text(automaton: ByteAutomaton | PushdownAutomaton, text: bytes) -> bool:
+def readable(grammar: VisiblyPushdownGrammar) -> Readable:
+    """Return what reads the texts of a grammar.
+
+    Raises:
+        EmptyLanguage: there are none.
+        LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+    """
+    try:
+        return compile_visibly_pushdown(grammar, work=current_work())
+    except LimitExceeded as error:
+        if error.limit == "seconds":
+            raise
+        return tokenfst.compile(RulesAlone(grammar), ALL_BYTES)
+
+
+def has_text(automaton: Readable, text: bytes) -> bool:
     """Return whether an automaton accepts a text."""
     if isinstance(automaton, PushdownAutomaton) and automaton.labels:
         return len(text) in _nested_ends(automaton, text, 0)
     return automaton.accepts(text)
 
 
-def ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
+def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
     """Return the offsets at which a text of the automaton that begins at `begin` may end, in ascending order."""
-    return (
-        _regular_ends(automaton, text, begin)
-        if isinstance(automaton, ByteAutomaton)
-        else _nested_ends(automaton, text, begin)
-    )
+    if isinstance(automaton, ByteAutomaton):
+        return _regular_ends(automaton, text, begin)
+    if isinstance(automaton, PushdownAutomaton):
+        return _nested_ends(automaton, text, begin)
+    return _ends_over_bytes(automaton, text, begin)
+
+
+def _ends_over_bytes(automaton: TokenAutomaton, text: bytes, begin: int) -> Iterator[int]:
+    state = automaton.start
+    for at in range(begin, len(text) + 1):
+        if automaton.is_final(state):
+            yield at
+        if at < len(text):
+            try:
+                state = automaton.advance(state, text[at])
+            except TokenNotAllowed:
+                return
 
 
 def _regular_ends(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator[int]:

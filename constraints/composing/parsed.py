@@ -29,7 +29,7 @@ from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.ends import has_text
+from constraints.composing.ends import Readable, has_text, readable
 from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 
@@ -99,7 +99,7 @@ class Parsed(ABC, Generic[T_co]):
         return shown("constraint", repr(self))
 
     @cached_property
-    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+    def readable(self) -> Readable:
         """The automaton of the texts, with each token read as its name; made on first use."""
         return self.to_automaton()
 
@@ -166,13 +166,14 @@ class Composed(Parsed[T_co]):
         return self._read(text)
 
     @cached_property
-    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+    def readable(self) -> Readable:
         """The automaton of the texts, with each token written as its name.
 
         With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them.
         """
-        part = self._part if calls_grammar(self._part) else tokens_by_name(self._part)
-        return composed(part, str).to_automaton()
+        if calls_grammar(self._part):
+            return self.to_automaton()
+        return readable(_OfVisiblyPushdown(tokens_by_name(self._part), str).to_visibly_pushdown())
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
@@ -183,7 +184,7 @@ class Composed(Parsed[T_co]):
         """
         automaton: ByteAutomaton | PushdownAutomaton
         try:
-            automaton = self.readable
+            _ = self.readable
         except EmptyLanguage:
             automaton = compile_expr(EMPTY)
         except NondeterministicGrammar:
@@ -207,7 +208,7 @@ class _Within(Composed[T_co]):
         return self._automaton
 
     @property
-    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+    def readable(self) -> Readable:
         """The automaton of the texts."""
         return self._automaton
 

@@ -21,7 +21,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.parsed import Parsed, is_text
+from constraints.composing.parsed import Parsed
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
 from constraints.json_schema.explaining.reasons import schema_places, schema_reasons
@@ -81,13 +81,9 @@ class JsonTexts(Parsed[T_co]):
         return None if source is None else schema_places(source, self.layout)
 
     @cached_property
-    def _over_bytes(self) -> TokenAutomaton:
+    def readable(self) -> TokenAutomaton:
         """The automaton of the texts over single bytes. It remembers items, and members in any order."""
         return tokenfst.compile(self, ALL_BYTES)
-
-    def allows(self, text: str) -> bool:
-        """Return whether the constraint allows a text."""
-        return is_text(text) and self._over_bytes.accepts(text)
 
     @abstractmethod
     def value(self, text: str) -> T_co:

@@ -17,11 +17,12 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr, concat, literal, repeat
 from automata.expressions.extensions import token
-from automata.limits import Work, current_work
+from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.builder import GrammarBuilder
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.ends import Readable, has_text, readable
 from constraints.composing.parsed import Parsed, is_text
 from constraints.json_schema.building.tags import BREAK
 from constraints.tools.call import ToolCall
@@ -88,7 +89,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
             TextNotAllowed: the constraint does not allow the text; or functions of a type, such as a model's
                 validators, refuse its value.
         """
-        if not is_text(text) or not self._lenient.accepts(text.encode()):
+        if not is_text(text) or not has_text(self._lenient, text.encode()):
             raise TextNotAllowed(f"these are not calls of {', '.join(self._by_name)} in this format", text)
         try:
             return tuple(self._calls(text))
@@ -130,16 +131,16 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return "".join(written)
 
     @cached_property
-    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+    def readable(self) -> Readable:
         """The automaton of the texts, with markers that are tokens read as their names."""
-        return compile_visibly_pushdown(self._joined(literal), work=current_work())
+        return readable(self._joined(literal))
 
     @cached_property
-    def _lenient(self) -> ByteAutomaton | PushdownAutomaton:
+    def _lenient(self) -> Readable:
         """The automaton of the texts in which markers that are tokens may be missing."""
         if self._markers == "text":
             return self.readable
-        return compile_visibly_pushdown(self._joined(lambda text: repeat(text, 0, 1)), work=current_work())
+        return readable(self._joined(lambda text: repeat(text, 0, 1)))
 
     def _joined(self, marker: Callable[[str], Expr]) -> VisiblyPushdownGrammar:
         """Return the grammar of the calls, with markers as `marker` writes them."""

@@ -30,6 +30,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.ends import Readable, readable
 from constraints.composing.parsed import Parsed
 from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.schema_grammar import schema_grammar
@@ -117,6 +118,11 @@ class TaggedArguments(Parsed[T_co]):
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
         return compile_visibly_pushdown(self._grammar, work=work)
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The automaton of the texts."""
+        return readable(self._grammar)
 
     def parse(self, text: str) -> T_co:
         """Return the value of a text.

@@ -18,6 +18,7 @@ import tokenfst
 from automata import TextNotAllowed
 from constraints import Marked, ToolCall, after, token, triggered
 from constraints.tools import TextPlace, WireFormat, tool_calls
+from constraints.tools.wire import WIRES
 
 FORMATS: tuple[WireFormat, ...] = get_args(WireFormat)
 
@@ -101,6 +102,41 @@ WRITTEN: dict[str, tuple[WireFormat, str, tuple[str | ToolCall, ...]]] = {
         '"arguments": "{\\"city\\": \\"Paris\\"}"}}]',
         ("Yes. ", WEATHER),
     ),
+    "Qwen3-Coder": (
+        "qwen-coder",
+        "I look.\n\n<tool_call>\n<function=get_current_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n"
+        "</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
+        ("I look.\n\n", WEATHER, NOW),
+    ),
+    "GLM-4.5": (
+        "glm",
+        "I look.\n<tool_call>get_current_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call>",
+        ("I look.\n", WEATHER),
+    ),
+    "GLM-4.7": (
+        "glm",
+        "<tool_call>get_current_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call><tool_call>now"
+        "</tool_call>",
+        (WEATHER, NOW),
+    ),
+    "MiniMax-M2": (
+        "minimax",
+        'I look.\n<minimax:tool_call>\n<invoke name="get_current_weather">\n<parameter name="city">Paris</parameter>\n'
+        '</invoke>\n<invoke name="now">\n</invoke>\n</minimax:tool_call>',
+        ("I look.\n", WEATHER, NOW),
+    ),
+    "DeepSeek-V3.2": (
+        "deepseek-v3.2",
+        'I look.\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_current_weather">\n'
+        '<｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+        ("I look.\n\n", WEATHER),
+    ),
+    "DeepSeek-V4": (
+        "deepseek-v4",
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="now">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+        (NOW,),
+    ),
 }
 
 
@@ -128,6 +164,13 @@ CALLS: dict[WireFormat, str] = {
     "openai": '[{"type": "function", "function": {"name": "now", "arguments": {}}}]',
     "openai-string": '[{"type": "function", "function": {"name": "now", "arguments": "{}"}}]',
     "pythonic": "[now()]",
+    "qwen-coder": "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+    "glm": "<tool_call>now</tool_call>",
+    "minimax": '<minimax:tool_call>\n<invoke name="now">\n</invoke>\n</minimax:tool_call>',
+    "deepseek-v3.2": (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="now">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>'
+    ),
+    "deepseek-v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="now">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
 }
 BEGINS: dict[WireFormat, str] = {
     "llama": '{"name":',
@@ -139,12 +182,17 @@ BEGINS: dict[WireFormat, str] = {
     "openai": '[{"type":',
     "openai-string": '[{"type":',
     "pythonic": "[now(",
+    "qwen-coder": "<tool_call>",
+    "glm": "<tool_call>",
+    "minimax": "<minimax:tool_call>",
+    "deepseek-v3.2": "<｜DSML｜function_calls>",
+    "deepseek-v4": "<｜DSML｜tool_calls>",
 }
 IN_TEXT = {
     (form, where): tool_calls([now], format=form, text=where) for form in FORMATS for where in get_args(TextPlace)
 }
 FREELY = {form: tool_calls([now], format=form, text="around", parallel=True) for form in FORMATS}
-SEPARATE = [form for form in FORMATS if form not in ("mistral", "openai", "openai-string", "pythonic")]
+SEPARATE = [form for form in FORMATS if form != "pythonic" and not WIRES[form].behind]
 
 
 def divided(text: str, form: WireFormat) -> tuple[str | ToolCall, ...] | None:

@@ -230,19 +230,12 @@ def test_line_breaks_stand_after_members(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_other_names_are_identifiers(form: str) -> None:
+def test_other_names_are_those_that_tags_can_contain(form: str) -> None:
     tags, as_text, _, _ = FORMATS[form]
     constraint = TaggedArguments(json_schema({}), tags)
-    for name, allowed in {
-        "a": True,
-        "_b-c.d9": True,
-        "": False,
-        "9": False,
-        "a b": False,
-        "a<b": False,
-        "é": False,
-    }.items():
-        assert constraint.allows(as_text.format(name, "x")) == allowed, name
+    right = ["a", "_b-c.d9", "9", "a b", "é", "http://example.org/?a=b"]
+    for name in (*right, "", "a<b", " a", "a ", "\u2003a", "a\tb", "'"):
+        assert constraint.allows(as_text.format(name, "x")) == (name in right), name
 
 
 def test_listed_names_may_have_blanks_but_no_tags() -> None:
@@ -251,6 +244,21 @@ def test_listed_names_may_have_blanks_but_no_tags() -> None:
     for name in ("a>b", " a", "a\n", '"', ""):
         with pytest.raises(UnsupportedSchema, match="cannot be written in a tag"):
             TaggedArguments(json_schema({"properties": {name: {}}}), QWEN)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("more", [{}, {"pattern": "^[a-z\\n]*$"}, {"type": ["string", "integer"]}])
+def test_long_strings_are_counted(form: str, more: Any) -> None:
+    """Both bounds are exact, where line breaks belong to the tags too, and take no time."""
+    tags, as_text, _, _ = FORMATS[form]
+    known = json_schema({"properties": {"x": {"type": "string", "minLength": 99, "maxLength": 6_000, **more}}})
+    automaton = tokenfst.compile(TaggedArguments(known, tags), ALL_BYTES)
+    for length in (98, 99, 100, 5_999, 6_000, 6_001, 6_002, 6_003):
+        for begin, end in itertools.product(("", "\n"), repeat=2):
+            piece = begin + "a" * (length - len(begin) - len(end)) + end
+            trimmed = piece.removeprefix("\n").removesuffix("\n") if tags.is_padded else piece
+            allowed = 99 <= len(trimmed) <= 6_000
+            assert automaton.accepts(as_text.format("x", piece).encode()) == allowed, (length, begin, end)
 
 
 def test_what_no_object_between_tags_can_be() -> None:

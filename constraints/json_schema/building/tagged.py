@@ -16,7 +16,8 @@ value that may stand under this name. So a string that would be read as such a v
     null, a boolean or a number may stand there     strings that spell one, also for lenient readers: `NULL`, `1_0`
     an array or an object may stand there           strings that begin with `[` or `{`, since JSON nests to any depth
 
-No string contains the tags themselves, in JSON either. Names that a schema does not list are identifiers.
+No string contains the tags themselves, in JSON either. No name contains quotes or angle brackets, or begins or ends
+with a blank; if the schema lists such a name, it is refused.
 
 Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
 the language that XGrammar has for these styles, in which a string with a length or a pattern may contain tags.
@@ -24,12 +25,11 @@ the language that XGrammar has for these styles, in which a string with a length
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from automata import expressions as ex
-from automata.algebra import operations as algebra
 from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.errors import SchemaError, UnsupportedSchema
@@ -48,12 +48,11 @@ from constraints.json_schema.formulas.connectives import Always, Formula, Never,
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, Matches, OfKind, Pattern
 from constraints.json_schema.reading.document import SchemaDocument
-from constraints.json_schema.strings.content import content
-from constraints.json_schema.strings.language import string_is_empty
-from constraints.json_schema.strings.spelling import encodable
+from constraints.json_schema.strings.content import content, string_matches
+from constraints.json_schema.strings.language import counted_content, string_is_empty
 
-_NAME: Final = re.compile(r"""[^\s<>"'](?:[^<>"'\x00-\x1f]*[^\s<>"'])?""")
-_IDENTIFIER: Final = Pattern("^[A-Za-z_][A-Za-z0-9_.-]*$")
+# The names that can stand in tags: without quotes and angle brackets, and without blanks at their ends.
+_NAME: Final = Pattern(r"""^[^\s\u001c-\u001f\u0085<>"'](?:[^<>"'\u0000-\u001f]*[^\s\u001c-\u001f\u0085<>"'])?$""")
 _NOT_TEXT: Final = Not(OfKind(Kind.STRING))
 # Texts that are read as a value of a kind, without the blanks around them.
 _SPELLED: Final = {
@@ -63,6 +62,8 @@ _SPELLED: Final = {
     Kind.ARRAY: r"\[(?s:.*)",
     Kind.OBJECT: r"\{(?s:.*)",
 }
+_BEGINS: Final = "\n" + ANY_TEXT
+_ENDS: Final = ANY_TEXT + "\n"
 _BLANKS: Final = r"[\s\p{White_Space}\x1c-\x1f]*"
 
 # The kinds of values other than strings that may stand under a name, or under the names for which a formula holds.
@@ -75,6 +76,14 @@ class _Member(NamedTuple):
     source: int
     name: str | Formula
     outcomes: Sequence[tuple[Formula, int]]
+
+
+class _Text(NamedTuple):
+    """Strings between tags: whether they stand after a line break of the tags, and whether before one."""
+
+    after_break: bool
+    language: ArcLanguage
+    before_break: bool
 
 
 class TaggedMembers:
@@ -199,11 +208,21 @@ class TaggedBuilder(SchemaGrammarBuilder):
             kinds = frozenset()  # whichever value is read, it may stand there
         for value, target in member.outcomes:
             if type(self.restriction.string(value)) is not Never:
-                text = self.plans.string(value)
-                language = text_between(text, self.tags, frozenset() if self.tags.tell else kinds)
-                self._read(self._read(named, _pattern(self.tags.text)), language, self._before_close(target, True))
+                begun = self._read(named, _pattern(self.tags.text))
+                for text in texts_between(self.plans.string(value), self.tags, kinds):
+                    self._add_text(begun, text, self._before_close(target, True))
         if kinds:
             self._add_values(self._read(named, _pattern(self.tags.value)), member.outcomes)
+
+    def _add_text(self, source: int, text: _Text, target: int) -> None:
+        """Add strings, with the line breaks around them that belong to the tags."""
+        if text.after_break:
+            source = self._read(source, _pattern("\n"))
+        if text.before_break:
+            source = self._read(source, text.language)
+            self._read(source, _pattern("\n"), target)
+        else:
+            self._read(source, text.language, target)
 
     def _add_values(self, source: int, outcomes: Sequence[tuple[Formula, int]]) -> None:
         """Add values other than strings, as JSON."""
@@ -224,8 +243,8 @@ class TaggedBuilder(SchemaGrammarBuilder):
             UnsupportedSchema: the name cannot stand in a tag.
         """
         if not isinstance(name, str):
-            return content(conjunction((name, _IDENTIFIER)))
-        if not _NAME.fullmatch(name) or not encodable([name]):
+            return content(conjunction((name, _NAME)))
+        if not string_matches(_NAME, name):
             raise UnsupportedSchema(f"the name {name!r} cannot be written in a tag", keyword="properties")
         return ex.literal(name)
 
@@ -277,38 +296,29 @@ def _other_kinds(formula: Formula, to: Restriction) -> frozenset[Kind]:
     return frozenset(found)
 
 
-@kept(1024)
-def text_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> ByteAutomaton:
+def texts_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> list[_Text]:
     """Return the texts between tags that are read as a string for which a formula about strings holds.
 
     Args:
         formula: about strings; they contain no tags.
         tags: the tags.
-        kinds: the kinds of other values as which a text may be read.
+        kinds: the kinds of other values that may stand there.
 
     Raises:
         PatternError: a pattern is malformed, or is not regular.
         LimitExceeded: an automaton is too large.
     """
-    texts = content(formula)
-    if tags.is_padded and formula != _without(tags.own):
-        texts = _padded(texts)
-    if not kinds:
-        return texts
-    spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
-    return algebra.difference(texts, algebra.automaton_of(_pattern(f"{_BLANKS}(?:{spelled}){_BLANKS}")))
-
-
-def _padded(texts: ByteAutomaton) -> ByteAutomaton:
-    """Return what is read as one of some texts where one line break at the beginning and one at the end are dropped."""
-    begins, ends = algebra.automaton_of("\n" + ANY_TEXT), algebra.automaton_of(ANY_TEXT + "\n")
-    without_begin, without_end = algebra.difference(texts, begins), algebra.difference(texts, ends)
-    return algebra.alternation(
-        algebra.concatenation("\n", texts, "\n"),
-        algebra.concatenation(without_begin, "\n"),
-        algebra.concatenation("\n", without_end),
-        algebra.difference(without_begin, ends),
-    )
+    if kinds and not tags.tell:
+        spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
+        formula = conjunction((formula, Not(Matches(_pattern(f"{_BLANKS}(?:{spelled}){_BLANKS}")))))
+    if not tags.is_padded or formula == _without(tags.own):
+        return [_Text(False, counted_content(formula), False)]
+    # A reader drops one line break at each end. Where the tags have none, the string has none of its own there.
+    found = []
+    for after_break, before_break in itertools.product((True, False), repeat=2):
+        own = [Not(Matches(expr)) for expr, has in ((_BEGINS, after_break), (_ENDS, before_break)) if not has]
+        found.append(_Text(after_break, counted_content(conjunction((formula, *own))), before_break))
+    return found
 
 
 @kept(16)

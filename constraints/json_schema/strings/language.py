@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
-from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, counted_paths
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction, parts_of
 from constraints.json_schema.formulas.statements import Pattern, StringIn, TextLength
 from constraints.json_schema.strings.content import content, listed, normalized, repeated_set
@@ -24,6 +26,9 @@ MANY_LETTERS = 100
 MOST_WRITTEN = 32
 # The same of lengths beside other statements: the most states, of all characters together.
 MOST_STATES = 4_096
+
+# The bytes within a character, after its first one.
+_FIRST_CONTINUATION, _LAST_CONTINUATION = 0x80, 0xBF
 
 
 def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAutomaton:
@@ -54,6 +59,25 @@ def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
     formula = normalized(formula)
     counted = _counted(formula, plain) or _counted_texts(formula, plain)
     return _language(formula, plain) if counted is None else counted
+
+
+@kept(1024)
+def counted_content(formula: Formula) -> ByteAutomaton | CountedPaths:
+    """Return the strings for which a formula holds, as they are, where long ones are counted.
+
+    Raises: as for `string_language`.
+    """
+    formula = normalized(formula)
+    parts = parts_of(formula)
+    length = next((part for part in parts if isinstance(part, TextLength)), None)
+    if length is None or max(length.low, length.high or 0) <= MOST_WRITTEN:
+        return content(formula)
+    others = content(conjunction(part for part in parts if part is not length))
+    arcs = others.range_arcs()
+    between = np.ones(others.num_states, np.bool_)
+    between[arcs.source[(arcs.low >= _FIRST_CONTINUATION) & (arcs.low <= _LAST_CONTINUATION)]] = False
+    counted = None if others.is_empty else counted_paths(others, between, length.low, length.high)
+    return content(formula) if counted is None else counted
 
 
 def _counted(formula: Formula, plain: bool) -> CountedUnits | None:
