@@ -36,7 +36,7 @@ from automata.errors import SchemaError, UnsupportedSchema
 from automata.expressions import ANY_TEXT, Expr
 from automata.limits import spend
 from automata.pattern import parse
-from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, VisiblyPushdownCall
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.building.containers import STATE_WEIGHT
 from constraints.json_schema.building.tags import BREAK, Tags
@@ -62,6 +62,7 @@ _SPELLED: Final = {
     Kind.ARRAY: r"\[(?s:.*)",
     Kind.OBJECT: r"\{(?s:.*)",
 }
+_BREAK: Final = ord("\n")
 _BEGINS: Final = "\n" + ANY_TEXT
 _ENDS: Final = ANY_TEXT + "\n"
 _BLANKS: Final = r"[\s\p{White_Space}\x1c-\x1f]*"
@@ -311,14 +312,28 @@ def texts_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> list[
     if kinds and not tags.tell:
         spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
         formula = conjunction((formula, Not(Matches(_pattern(f"{_BLANKS}(?:{spelled}){_BLANKS}")))))
+    language = counted_content(formula)
     if not tags.is_padded or formula == _without(tags.own):
-        return [_Text(False, counted_content(formula), False)]
+        return [_Text(False, language, False)]
     # A reader drops one line break at each end. Where the tags have none, the string has none of its own there.
+    own = _own_breaks(language)
     found = []
-    for after_break, before_break in itertools.product((True, False), repeat=2):
-        own = [Not(Matches(expr)) for expr, has in ((_BEGINS, after_break), (_ENDS, before_break)) if not has]
-        found.append(_Text(after_break, counted_content(conjunction((formula, *own))), before_break))
+    for breaks in itertools.product((True, False), repeat=2):
+        without = [
+            Not(Matches(expr))
+            for expr, is_own, is_dropped in zip((_BEGINS, _ENDS), own, breaks, strict=True)
+            if is_own and not is_dropped
+        ]
+        found.append(_Text(breaks[0], counted_content(conjunction((formula, *without))), breaks[1]))
     return found
+
+
+def _own_breaks(language: ByteAutomaton | CountedPaths) -> tuple[bool, bool]:
+    """Return whether some string of a language begins with a line break, and whether one ends with one."""
+    automaton = language.automaton if isinstance(language, CountedPaths) else language
+    arcs = automaton.range_arcs()
+    over_break = (arcs.low <= _BREAK) & (arcs.high >= _BREAK)
+    return bool(over_break[arcs.source == automaton.start].any()), bool(automaton.final[arcs.target[over_break]].any())
 
 
 @kept(16)

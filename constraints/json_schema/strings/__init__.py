@@ -7,6 +7,7 @@
 
     string_language(formula)          the spellings, including quotes; `plain=True`: only the plain ones
     counted_language(formula)         the same, with many characters counted instead of written out
+    counted_content(formula)          the strings as they are, where many characters are counted
     string_matches(formula, text)     whether a formula holds for a string
     string_is_empty(formula)          whether it holds for no string
 
