@@ -19,6 +19,7 @@ import constraints
 import tokenfst
 from automata import (
     EmptyLanguage,
+    LimitExceeded,
     NondeterministicGrammar,
     TextNotAllowed,
     compile_expr,
@@ -288,3 +289,22 @@ def test_representations_are_short() -> None:
     assert repr(sequence("a+", constraints.json_schema({"type": "array"}))).endswith("grammars and automata called: 1>")
     assert repr(integer(1, 3)) == "<Value of 1|2|3>"
     assert len(repr(constraints.sql_select({"t": ["a", "b"]}))) < 250
+
+
+def test_texts_of_large_constraints_are_read() -> None:
+    """All states of their automata would exceed the limits; what reads them makes those that texts reach."""
+    words = {"type": "string", "pattern": "^[a-z ]+$", "maxLength": 30_000}
+    large = constraints.json_schema(
+        {"properties": {"x": {"type": "string", "maxLength": 60_000}, "y": words}, "additionalProperties": False}
+    )
+    with pytest.raises(LimitExceeded):
+        large.to_automaton()
+    composed = triggered({"<json>": (large, "</json>")})
+    assert composed.parse('a<json>{"y": "b c"}</json>d') == ("a", Marked("<json>", {"y": "b c"}), "d")
+    assert sequence("a*", large, ";").parse('aa{"x": "</json>"};') == ("aa", {"x": "</json>"}, ";")
+    for text in ('a<json>{"y": "B"}</json>', 'a<json>{"z": 1}</json>', "a<json>{"):
+        with pytest.raises(TextNotAllowed):
+            composed.parse(text)
+    calls = constraints.tool_calls([("f", large.schema)], format="hermes")
+    text = '<tool_call>\n{"name": "f", "arguments": {"x": "a"}}\n</tool_call>'
+    assert [call.arguments for call in calls.parse(text)] == [{"x": "a"}]

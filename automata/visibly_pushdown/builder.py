@@ -30,6 +30,7 @@ class GrammarBuilder:
         self._rules = [self._rule]
         # By identity; the grammars are kept so that no identity is used again.
         self._known: dict[int, tuple[VisiblyPushdownGrammar, dict[int, int]]] = {}
+        self._has_nondeterministic_calls = False
 
     def state(self) -> int:
         """Add a state."""
@@ -59,10 +60,11 @@ class GrammarBuilder:
         end = self._rule.state()
         self._rule.epsilon += [(state, end) for state in ends]
         self._rule.ends.append((end, 0))
-        return VisiblyPushdownGrammar(tuple(self._rules))
+        return VisiblyPushdownGrammar(tuple(self._rules), has_nondeterministic_calls=self._has_nondeterministic_calls)
 
     def _copy(self, source: int, grammar: VisiblyPushdownGrammar, target: int) -> None:
         """Copy a grammar's start rule between two states."""
+        self._has_nondeterministic_calls |= grammar.has_nondeterministic_calls
         number = self._numbers(grammar)
         start = grammar.rules[grammar.start]
         first = self._rule.num_states

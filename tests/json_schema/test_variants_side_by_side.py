@@ -14,7 +14,7 @@ from objects_with_variants import Variants, split_objects, texts
 
 import tokenfst
 from automata.errors import LimitExceeded, UnsatisfiableSchema
-from constraints import JsonSchema, json_schema
+from constraints import JsonSchema, json_schema, sequence
 from constraints.json_schema.containers import allowance
 from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
 from constraints.json_schema.formulas.connectives import (
@@ -194,3 +194,23 @@ def test_objects_keep_any_order_in_a_second_attempt(order: str, monkeypatch: pyt
             num_valid += is_valid(value)
     assert outcomes[order] > 3
     assert num_valid > 50
+
+
+@pytest.mark.usefixtures("splits")
+def test_composed_constraints_follow_them_too() -> None:
+    """Within a sequence, masks and `parse` read what the schema alone does."""
+    rng, objects, num_split, num_allowed = Random(5), Variants(5), 0, 0
+    for _, known in schemas(5, 20):
+        if known.unique_arrays() is not None or not known.to_visibly_pushdown().has_nondeterministic_calls:
+            continue
+        num_split += 1
+        composed = sequence("x*", known, ";")
+        automaton = tokenfst.compile(composed, ALL_BYTES)
+        for text in (each.decode() for _ in range(6) for each in texts(objects.object(), rng)):
+            is_allowed = known.allows(text)
+            assert automaton.accepts(f"xx{text};") == is_allowed, text
+            if is_allowed:
+                num_allowed += 1
+                assert composed.parse(f"xx{text};") == ("xx", json.loads(text), ";")
+    assert num_split > 10
+    assert num_allowed > 10
