@@ -13,13 +13,13 @@ from typing import Any, Final
 from automata import expressions as ex
 from automata.errors import NondeterministicGrammar
 from automata.expressions import ANY_TEXT, Expr
-from automata.limits import Limits, current_work, spend
+from automata.limits import Limits, spend
 from automata.pattern import parse
-from automata.visibly_pushdown.compile import check_start
 from constraints import free_text, grammar, sequence, text_until, token, triggered
-from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown
+from constraints.composing.language import part_grammar
 from constraints.composing.parsed import Composed, composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
+from constraints.composing.rules import ByRules
 from constraints.json_schema.building.tagged import strings_alone
 from constraints.json_schema.building.tags import Tags
 from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
@@ -64,13 +64,11 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
 
 def _compilable(constraint: Composable) -> Composable:
     """Return a constraint, or its grammar with derivations side by side if alternatives with schemas begin alike."""
-    if isinstance(constraint, Composed):
-        part = constraint.to_part()
+    if isinstance(constraint, Composed) and isinstance(constraint, ByRules):
         try:
-            if not calls_grammar(part):
-                check_start(part_visibly_pushdown(part), current_work())
+            _ = constraint.rules
         except NondeterministicGrammar:
-            return part_grammar(part, parallel=True)
+            return part_grammar(constraint.to_part(), parallel=True)
     return constraint
 
 

@@ -155,6 +155,7 @@ def test_alternatives_are_written_alike() -> None:
         sequence(r"[a{]?", constraints.json_schema({"type": "object"})),
         sequence(optional(constraints.json_schema({"type": "array"})), r"\[1"),
         triggered({"<": constraints.json_schema({"type": "object"}) | "{!"}),
+        constraints.choice(["[", "a"]) | constraints.json_schema({"type": "array"}),
     ],
 )
 def test_alternatives_that_begin_alike_are_refused_before_a_text_is_written(made: Parsed[object]) -> None:

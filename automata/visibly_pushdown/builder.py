@@ -65,7 +65,7 @@ class GrammarBuilder:
     def _copy(self, source: int, grammar: VisiblyPushdownGrammar, target: int) -> None:
         """Copy a grammar's start rule between two states."""
         self._has_nondeterministic_calls |= grammar.has_nondeterministic_calls
-        number = self._numbers(grammar)
+        number = self.numbers(grammar)
         start = grammar.rules[grammar.start]
         first = self._rule.num_states
         self._rule.num_states += start.num_states
@@ -75,7 +75,7 @@ class GrammarBuilder:
         self._rule.calls += [_moved(call, first, number) for call in start.calls]
         self._rule.epsilon += [(first + at, target) for at, _ in start.ends]
 
-    def _numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
+    def numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
         """Return the new number of each rule of a grammar but its start; append the rules when the grammar is new."""
         if id(grammar) not in self._known:
             others = [old for old in range(len(grammar.rules)) if old != grammar.start]

@@ -9,7 +9,7 @@ import numpy as np
 from automata import _native
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, NondeterministicGrammar
-from automata.expressions import literal
+from automata.expressions import byte_set, literal
 from automata.limits import Work, current_work
 from automata.pushdown import under
 from automata.pushdown.automaton import PushdownAutomaton
@@ -24,6 +24,8 @@ MAX_INLINED_STATES = 4000
 _MAX_CHECKED_STATES = 5000
 # The number of `FaultKind::kReadOn` in the native core.
 _READ_ON = 2
+# A byte that UTF-8 never writes: what is read at the end of a text.
+_END = byte_set([0xFE])
 
 
 def compile_visibly_pushdown(
@@ -58,7 +60,7 @@ def compile_visibly_pushdown(
 
 
 def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
-    """Raise if something else can be read where the start rule calls another one.
+    """Raise if something else can be read, or the text may end, where the start rule calls another one.
 
     A lazy automaton would find that out only when a text leads there. It cannot happen in rules that are made of one
     schema, but in a start rule that joins several constraints. Start rules with many states, and those that call
@@ -70,7 +72,15 @@ def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
     """
     start = grammar.rules[grammar.start]
     called = {call.rule: number for number, call in enumerate(start.calls, 1)}
-    rules = [replace(start, calls=[call._replace(rule=called[call.rule]) for call in start.calls])]
+    end = start.num_states
+    first = replace(
+        start,
+        num_states=end + 1,
+        arcs=[*start.arcs, *((state, _END, end) for state, _ in start.ends)],
+        calls=[call._replace(rule=called[call.rule]) for call in start.calls],
+        ends=[(end, 0)],
+    )
+    rules = [first]
     rules += [_stand_in(1) for _ in start.calls]
     for rule, number in called.items():
         rules[number] = _stand_in(grammar.rules[rule].num_exits)
@@ -80,7 +90,7 @@ def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
     except LimitExceeded:
         return
     if wrong[0] == _READ_ON:
-        raise NondeterministicGrammar("where a rule is called, something else can be read")
+        raise NondeterministicGrammar("where a rule is called, something else can be read, or the text may end")
 
 
 def _stand_in(num_exits: int) -> VisiblyPushdownRule:

@@ -21,26 +21,28 @@ from automata.pushdown.step_table import Configuration
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst.token_automaton import TokenAutomaton
-from tokenfst.unique_items.language import RulesAlone
+from tokenfst.unique_items.language import ArraysAlone, RulesAlone, UniqueArrays
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # What reads texts: an automaton over bytes, one with a stack, or one over the tokens of single bytes.
 Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
-def readable(grammar: VisiblyPushdownGrammar) -> Readable:
-    """Return what reads the texts of a grammar.
+def readable(rules: VisiblyPushdownGrammar | UniqueArrays) -> Readable:
+    """Return what reads the texts of a grammar, or of one with arrays whose items must differ.
 
     Raises:
         EmptyLanguage: there are none.
         LimitExceeded, Cancelled: see `Parsed.to_automaton`.
     """
+    if isinstance(rules, UniqueArrays):
+        return tokenfst.compile(ArraysAlone(rules), ALL_BYTES)
     try:
-        return compile_visibly_pushdown(grammar, work=current_work())
+        return compile_visibly_pushdown(rules, work=current_work())
     except LimitExceeded as error:
         if error.limit == "seconds":
             raise
-        return tokenfst.compile(RulesAlone(grammar), ALL_BYTES)
+        return tokenfst.compile(RulesAlone(rules), ALL_BYTES)
 
 
 def has_text(automaton: Readable, text: bytes) -> bool:

@@ -1,7 +1,7 @@
 """The language of a part: a visibly pushdown grammar, or a general grammar if the part calls one.
 
-    part_visibly_pushdown    part -> VisiblyPushdownGrammar: start rules are inlined into one start rule, and the rules
-                             that they call follow
+    part_rules               part -> Rules: start rules are inlined into one start rule, and the rules that they call
+                             follow
     part_grammar             part -> Grammar: one rule for the whole text, and the rules of all called grammars, with
                              new names
     tokens_by_name           part without a general grammar -> the same part with each token read as its name
@@ -21,21 +21,26 @@ from automata.algebra.elimination import to_expr
 from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Label, Repetition
 from automata.pushdown.grammar import Ambiguity, Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
-from automata.visibly_pushdown.builder import GrammarBuilder
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.part import Called, Part
+from constraints.composing.rules import Rules, RulesBuilder
 from constraints.rewriting.replacing import replaced
 from constraints.rewriting.rules import grammar_rules
+from tokenfst.unique_items.language import UniqueArrays, without_memory
 
 _TEXT = "text"
 
 
-def part_visibly_pushdown(part: Part) -> VisiblyPushdownGrammar:
-    """Return the visibly pushdown grammar of a part that calls no general grammar."""
+def part_rules(part: Part) -> Rules:
+    """Return the rules of a part that calls no general grammar.
+
+    Raises:
+        UnsupportedSchema: items must differ, and there are tokens by name beside them.
+    """
     builder = _PartBuilder(part.called)
     # The state where the text begins has no incoming arcs.
     begin = builder.joining.read(0, EPSILON)
-    return builder.joining.grammar([builder.add(part.expr, begin)])
+    return builder.joining.rules([builder.add(part.expr, begin)])
 
 
 def calls_grammar(part: Part) -> bool:
@@ -53,6 +58,7 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
 
     Raises:
         LimitExceeded: a visibly pushdown grammar is too large to be written as rules.
+        UnsupportedSchema: items have to be remembered.
     """
     rules: dict[str, Expr] = {}
     lexical: dict[str, LexicalRule] = {}
@@ -67,6 +73,8 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
             rules |= {prefix + name: replaced(expr, names.renamed) for name, expr in called.rules.items()}
             lexical |= {prefix + name: rule for name, rule in called.lexical.items()}
             places |= {prefix + name: place for name, place in called.places.items()}
+        elif isinstance(called, UniqueArrays):
+            raise without_memory()
         elif isinstance(called, VisiblyPushdownGrammar):
             start, more = grammar_rules(called, prefix)
             rules |= more
@@ -89,6 +97,7 @@ def tokens_by_name(part: Part) -> Part:
 
 
 def _called_by_name(called: Called) -> Called:
+    # Where items must differ there are no tokens by name.
     if isinstance(called, VisiblyPushdownGrammar):
         rules = [
             replace(
@@ -117,7 +126,7 @@ class _PartBuilder:
 
     def __init__(self, called: tuple[Called, ...]) -> None:
         self.called = called
-        self.joining = GrammarBuilder()
+        self.joining = RulesBuilder()
 
     def add(self, expr: Expr, source: int, target: int | None = None) -> int:
         """Add an expression that begins in a state; return the state where it ends, the target if one is given."""

@@ -27,11 +27,12 @@ from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from automata.visibly_pushdown.compile import check_start
 from constraints.composing.ends import Readable, has_text, readable
-from constraints.composing.language import calls_grammar, part_grammar, part_visibly_pushdown, tokens_by_name
+from constraints.composing.language import calls_grammar, part_grammar, part_rules, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
+from constraints.composing.rules import ByRules, Rules
+from tokenfst.unique_items.language import UniqueArrays
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -147,7 +148,8 @@ class Composed(Parsed[T_co]):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the expression, and what a call `(?&0)` in it stands for."""
         called = "".join(
-            shown(f"(?&{number}):", "") + part._repr_html_() for number, part in enumerate(self._part.called)
+            shown(f"(?&{number}):", "") + (part.grammar if isinstance(part, UniqueArrays) else part)._repr_html_()
+            for number, part in enumerate(self._part.called)
         )
         return shown("composed constraint", str(self._part.expr)) + called
 
@@ -173,7 +175,10 @@ class Composed(Parsed[T_co]):
         """
         if calls_grammar(self._part):
             return self.to_automaton()
-        return readable(_OfVisiblyPushdown(tokens_by_name(self._part), str).to_visibly_pushdown())
+        try:
+            return readable(part_rules(tokens_by_name(self._part)))
+        except NondeterministicGrammar as error:
+            raise _begin_alike(error) from error
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
@@ -213,16 +218,10 @@ class _Within(Composed[T_co]):
         return self._automaton
 
 
-class _OfVisiblyPushdown(Composed[T_co]):
+class _ByRules(ByRules, Composed[T_co]):
     """A composed constraint without a general grammar in it."""
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text.
-
-        Raises:
-            NondeterministicGrammar: see `to_automaton`.
-        """
-        return self._grammar
+    readable = Composed.readable
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
@@ -233,18 +232,19 @@ class _OfVisiblyPushdown(Composed[T_co]):
             NondeterministicGrammar: two alternatives with nested rules begin with the same text.
         """
         try:
-            return compile_visibly_pushdown(self._grammar, work=work)
+            return super().to_automaton(work)
         except NondeterministicGrammar as error:
             raise _begin_alike(error) from error
 
     @cached_property
-    def _grammar(self) -> VisiblyPushdownGrammar:
-        grammar = part_visibly_pushdown(self._part)
+    def rules(self) -> Rules:
+        """The rules that read a text."""
+        rules = part_rules(self._part)
         try:
-            check_start(grammar, current_work())
+            check_start(rules.grammar if isinstance(rules, UniqueArrays) else rules, current_work())
         except NondeterministicGrammar as error:
             raise _begin_alike(error) from error
-        return grammar
+        return rules
 
 
 def _begin_alike(error: NondeterministicGrammar) -> NondeterministicGrammar:
@@ -279,7 +279,7 @@ class _OfGrammars(Composed[T_co]):
 
 def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:
     """Return the constraint of a part; `read` returns the value of an allowed text."""
-    return _OfGrammars(part, read) if calls_grammar(part) else _OfVisiblyPushdown(part, read)
+    return _OfGrammars(part, read) if calls_grammar(part) else _ByRules(part, read)
 
 
 def parsed(constraint: Composable) -> Parsed[Any]:

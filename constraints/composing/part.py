@@ -14,7 +14,7 @@ from automata.compilable import Compilable
 from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.rules import Rules, rules_of
 from constraints.rewriting.replacing import own_text, replaced
 from tokenfst.lazy import SupportsLazy
 from tokenfst.misuse import not_a_constraint
@@ -23,7 +23,7 @@ from tokenfst.misuse import not_a_constraint
 Unparsed: TypeAlias = str | Expr | ByteAutomaton | Grammar
 # What can be a part; `part_of` says which `Compilable`s can.
 Composable: TypeAlias = Unparsed | Compilable
-Called: TypeAlias = ByteAutomaton | VisiblyPushdownGrammar | Grammar
+Called: TypeAlias = ByteAutomaton | Rules | Grammar
 
 
 class Part(NamedTuple):
@@ -61,7 +61,7 @@ def part_of(constraint: Composable) -> Part:
     if isinstance(constraint, _HasPart):
         return constraint.to_part()
     if isinstance(constraint, SupportsLazy):
-        return Part(ex.call("0"), (constraint.to_visibly_pushdown(),))
+        return Part(ex.call("0"), (rules_of(constraint),))
     raise not_a_constraint(constraint)
 
 

@@ -17,13 +17,9 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr, concat, literal, repeat
 from automata.expressions.extensions import token
-from automata.limits import Work
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown.builder import GrammarBuilder
-from automata.visibly_pushdown.compile import compile_visibly_pushdown
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.ends import Readable, has_text, readable
 from constraints.composing.parsed import Parsed, is_text
+from constraints.composing.rules import ByRules, Rules, RulesBuilder, rules_of
 from constraints.json_schema.building.tags import BREAK
 from constraints.tools.call import ToolCall
 from constraints.tools.tagged import TaggedArguments
@@ -33,7 +29,7 @@ from constraints.tools.wire import WIRES, Maybe, TokenText, Wire, WireFormat, Wi
 Markers: TypeAlias = Literal["text", "tokens"]
 
 
-class ToolCalls(Parsed[tuple[ToolCall, ...]]):
+class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
     """The texts of calls in a JSON format; made by `tool_calls`. Immutable.
 
     Attributes:
@@ -58,27 +54,20 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         wire = WIRES[format]
         self._tagged = {tool.name: TaggedArguments(tool.arguments, wire.tags) for tool in tools if wire.tags}
         self._arguments = [self._language(tool) for tool in tools]
-        self._grammar = self._joined(token if markers == "tokens" else literal)
+        self._rules = self._joined(token if markers == "tokens" else literal)
 
-    def _language(self, tool: Tool) -> VisiblyPushdownGrammar | ByteAutomaton:
+    def _language(self, tool: Tool) -> Rules | ByteAutomaton:
         if tool.name in self._tagged:
-            return self._tagged[tool.name].to_visibly_pushdown()
-        return tool.as_string() if WIRES[self.format].in_string else tool.grammar
+            return self._tagged[tool.name].rules
+        return tool.as_string() if WIRES[self.format].in_string else rules_of(tool.arguments)
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read the calls."""
-        return self._grammar
-
-    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts; with `markers="tokens"` its labels are the markers.
-
-        Raises:
-            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
-        """
-        return compile_visibly_pushdown(self._grammar, work=work)
+    @property
+    def rules(self) -> Rules:
+        """The rules that read the calls; with `markers="tokens"` the markers are tokens by name."""
+        return self._rules
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
         """Return the calls in a text, in order; there is at least one.
@@ -142,9 +131,9 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
             return self.readable
         return readable(self._joined(lambda text: repeat(text, 0, 1)))
 
-    def _joined(self, marker: Callable[[str], Expr]) -> VisiblyPushdownGrammar:
-        """Return the grammar of the calls, with markers as `marker` writes them."""
-        wire, joining = WIRES[self.format], GrammarBuilder()
+    def _joined(self, marker: Callable[[str], Expr]) -> Rules:
+        """Return the rules of the calls, with markers as `marker` writes them."""
+        wire, joining = WIRES[self.format], RulesBuilder()
         begin = joining.read(0, _expr(wire.before, marker))
         behind = joining.state()
         for _ in range(self._at_most or 1):
@@ -154,7 +143,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
                 joining.read(joining.read(there, arguments), _expr(wire.end, marker), end)
             joining.read(end, _expr(wire.behind, marker), behind)
             begin = joining.read(end, _expr(wire.between, marker), begin if self._at_most is None else None)
-        return joining.grammar([behind])
+        return joining.rules([behind])
 
 
 def _expr(pieces: WireParts, marker: Callable[[str], Expr]) -> Expr:

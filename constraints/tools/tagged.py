@@ -24,14 +24,9 @@ import re
 from functools import cached_property
 from typing import Any, Final, NoReturn, TypeVar
 
-from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
-from automata.limits import Work
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown.compile import compile_visibly_pushdown
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.ends import Readable, readable
 from constraints.composing.parsed import Parsed
+from constraints.composing.rules import ByRules, Rules
 from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.tags import BREAK, Tags
@@ -83,7 +78,7 @@ _KINDS: Final = {
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 
 
-class TaggedArguments(Parsed[T_co]):
+class TaggedArguments(ByRules, Parsed[T_co]):
     """The texts between tags of the values of a schema or a type; objects alone. Immutable.
 
     Attributes:
@@ -96,33 +91,20 @@ class TaggedArguments(Parsed[T_co]):
 
         Raises:
             UnsatisfiableSchema: no object can be written between these tags.
-            UnsupportedSchema: a name cannot stand in a tag, or items have to be remembered.
+            UnsupportedSchema: a name cannot stand in a tag.
             LimitExceeded: the schema needs too many states.
         """
         self.values = values
         self.tags = tags
-        made = schema_grammar(*values.layout._replace(tags=tags))
-        self._grammar, self._kinds = made.alone(), made.member_kinds
+        self._made = schema_grammar(*values.layout._replace(tags=tags))
 
     def __repr__(self) -> str:
         return f"<TaggedArguments of {self.values!r}>"
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text."""
-        return self._grammar
-
-    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts.
-
-        Raises:
-            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
-        """
-        return compile_visibly_pushdown(self._grammar, work=work)
-
-    @cached_property
-    def readable(self) -> Readable:
-        """The automaton of the texts."""
-        return readable(self._grammar)
+    @property
+    def rules(self) -> Rules:
+        """The rules that read a text."""
+        return self._made.unique_arrays() or self._made.rules
 
     def parse(self, text: str) -> T_co:
         """Return the value of a text.
@@ -147,10 +129,11 @@ class TaggedArguments(Parsed[T_co]):
         """Return as which values other than strings a value may be read."""
         if is_text and self.tags.tell:
             return frozenset()
-        found = self._kinds.get(name)
+        known = self._made.member_kinds
+        found = known.get(name)
         if found is not None:
             return found
-        others = ((names, kinds) for names, kinds in self._kinds.items() if not isinstance(names, str))
+        others = ((names, kinds) for names, kinds in known.items() if not isinstance(names, str))
         return frozenset().union(*(kinds for names, kinds in others if string_matches(names, name)))
 
     def _value(self, text: str, start: int, kinds: frozenset[Kind]) -> tuple[str, int]:

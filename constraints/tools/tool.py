@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsupportedSchema
 from automata.limits import current_work
-from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema import json_schema
 from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.whitespace import Habit, Whitespace
@@ -39,25 +38,17 @@ class Tool:
     arguments: JsonTexts[dict[str, Any]] = field(repr=False)
     spellings: Spellings = "plain"
 
-    @property
-    def grammar(self) -> VisiblyPushdownGrammar:
-        """The JSON texts of its arguments.
-
-        Raises:
-            UnsupportedSchema: items have to be remembered.
-        """
-        return self.arguments.to_visibly_pushdown()
-
     def as_string(self) -> ByteAutomaton:
         """Return the JSON strings that contain a text of the arguments.
 
         Raises:
             UnsupportedSchema: the arguments are recursive or open, so that they nest to any depth, and an automaton
-                without a stack cannot read a string that contains them; or they are too large.
+                without a stack cannot read a string that contains them; or they are too large, or items have to be
+                remembered.
         """
         from constraints.json_schema.strings.spelling import spelled
 
-        found = compile_visibly_pushdown(self.grammar, work=current_work())
+        found = self.arguments.to_automaton(current_work())
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)

@@ -23,7 +23,7 @@ from automata import (
     VocabularyError,
 )
 from automata.errors import AutomatonFileError
-from constraints import json_schema, json_schema_to_regex, sequence
+from constraints import grammar, json_schema, json_schema_to_regex, sequence, token
 from decoding.arena.from_automata import machine_of, tables_for_arena
 from decoding.compiling.content import content_of
 from serving.matcher import Matcher
@@ -184,13 +184,19 @@ def test_what_needs_a_grammar_or_tables_says_so() -> None:
     for use in (
         constraint.to_visibly_pushdown,
         constraint.to_automaton,
-        lambda: sequence("x", constraint),
         lambda: json_schema_to_regex(STRINGS),
         lambda: tokenfst.compile(constraint, VOCABULARY, tokenization="canonical"),
     ):
         with pytest.raises(UnsupportedSchema, match="needs memory of all items") as error:
             use()
         assert error.value.pointer == "/uniqueItems"
+    for use in (
+        sequence("x", constraint).to_automaton,
+        lambda: tokenfst.compile(sequence(token("<x>"), constraint), VOCABULARY),
+        lambda: sequence(grammar('start: "x"', syntax="lark"), constraint).to_automaton(),
+    ):
+        with pytest.raises(UnsupportedSchema, match="needs memory of all items"):
+            use()
     with pytest.raises(ValueError, match="follow it on the host"):
         machine_of(automaton, 8)
     assert tables_for_arena(automaton, 1.0) is None

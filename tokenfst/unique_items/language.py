@@ -3,6 +3,7 @@
     UniqueArrays            a visibly pushdown grammar; its rules for such arrays, and for arrays that may be read side
                             by side with them
     SupportsUniqueItems     a constraint that may have such arrays
+    ArraysAlone, RulesAlone the constraints of such a language, and of a grammar
     marked(arrays)          the grammar with marks, for reading a text with a memory
     repeating(arrays)       the grammar with the mark after an item that equals an earlier one
 
@@ -24,6 +25,7 @@ from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
+from automata.errors import UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
@@ -67,6 +69,30 @@ class SupportsUniqueItems(Protocol):
     def unique_arrays(self) -> UniqueArrays | None:
         """Return the language; None if the constraint's grammar says all."""
         ...
+
+
+def without_memory() -> UnsupportedSchema:
+    """Return the error where rules alone should read such arrays."""
+    return UnsupportedSchema("needs memory of all items", keyword="uniqueItems")
+
+
+@dataclass(frozen=True)
+class ArraysAlone:
+    """The constraint of a language with such arrays."""
+
+    arrays: UniqueArrays
+
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
+        """Raise UnsupportedSchema."""
+        raise without_memory()
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Raise UnsupportedSchema."""
+        raise without_memory()
+
+    def unique_arrays(self) -> UniqueArrays:
+        """Return the language."""
+        return self.arrays
 
 
 @dataclass(frozen=True)

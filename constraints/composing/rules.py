@@ -1,0 +1,116 @@
+"""Rules: a visibly pushdown grammar, possibly with arrays whose items must differ, as a constraint and as parts of one.
+
+Rules           a grammar; or a grammar with such arrays (`tokenfst.unique_items`)
+RulesBuilder    builds rules that read others (`automata.visibly_pushdown.builder`)
+ByRules         what constraints have in common that are rules
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TypeAlias
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import UnsupportedSchema
+from automata.expressions import Expr, Label
+from automata.limits import Work
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.naming import calls_and_labels
+from automata.visibly_pushdown.builder import GrammarBuilder
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar
+from constraints.composing.ends import Readable, readable
+from tokenfst.lazy import SupportsLazy
+from tokenfst.unique_items.language import SupportsUniqueItems, UniqueArrays, without_memory
+
+Rules: TypeAlias = VisiblyPushdownGrammar | UniqueArrays
+
+
+def rules_of(constraint: SupportsLazy) -> Rules:
+    """Return the rules of a constraint that has some."""
+    arrays = constraint.unique_arrays() if isinstance(constraint, SupportsUniqueItems) else None
+    return constraint.to_visibly_pushdown() if arrays is None else arrays
+
+
+class RulesBuilder:
+    """Builds rules, as `GrammarBuilder` does."""
+
+    def __init__(self) -> None:
+        self._builder = GrammarBuilder()
+        self._arrays: list[UniqueArrays] = []
+
+    def state(self) -> int:
+        """Add a state."""
+        return self._builder.state()
+
+    def read(self, source: int, part: ArcLanguage | Rules, target: int | None = None) -> int:
+        """Read a text of a language or of rules from a state to another one, by default to a new one; return that."""
+        if isinstance(part, UniqueArrays):
+            self._arrays.append(part)
+            part = part.grammar
+        return self._builder.read(source, part, target)
+
+    def rules(self, ends: Iterable[int]) -> Rules:
+        """Return the rules of the texts that lead from the start to one of some states.
+
+        Raises:
+            UnsupportedSchema: items must differ, and there are tokens by name beside them.
+        """
+        grammar = self._builder.grammar(ends)
+        if not self._arrays:
+            return grammar
+        if _has_labels(grammar):
+            raise UnsupportedSchema(
+                "needs memory of all items, and tokens by name stand beside them", keyword="uniqueItems"
+            )
+        unique, others = set[int](), set[int]()
+        for arrays in self._arrays:
+            number = self._builder.numbers(arrays.grammar)
+            unique |= {number[rule] for rule in arrays.rules}
+            others |= {number[rule] for rule in arrays.others}
+        needs_more = any(arrays.needs_more for arrays in self._arrays)
+        return UniqueArrays(grammar, frozenset(unique), frozenset(others), needs_more)
+
+
+def _has_labels(grammar: VisiblyPushdownGrammar) -> bool:
+    read = (language for _, language, _ in grammar.rules[grammar.start].arcs if isinstance(language, Expr))
+    return any(isinstance(node, Label) for language in read for node, _ in calls_and_labels(language))
+
+
+class ByRules(ABC):
+    """A constraint that is rules."""
+
+    @property
+    @abstractmethod
+    def rules(self) -> Rules:
+        """The rules that read a text."""
+
+    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
+        """Return the rules that read a text.
+
+        Raises:
+            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
+        """
+        if isinstance(self.rules, UniqueArrays):
+            raise without_memory()
+        return self.rules
+
+    def unique_arrays(self) -> UniqueArrays | None:
+        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
+        return self.rules if isinstance(self.rules, UniqueArrays) else None
+
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton of the texts.
+
+        Raises:
+            UnsupportedSchema: items have to be remembered.
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+        """
+        return compile_visibly_pushdown(self.to_visibly_pushdown(), work=work)
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The automaton of the texts; made on first use."""
+        return readable(self.rules)
