@@ -7,8 +7,9 @@ after(marker, part)         free text up to a marker, and then a text of the par
 triggered({marker: ...})    free text in which markers switch constraints on, and their ends switch them off
 free_text(*without)         any text in which no marker occurs
 
+    rules       visibly pushdown grammars, possibly with arrays whose items must differ
     part        a constraint as a part of another: an expression, or what an expression calls
-    language    parts -> a visibly pushdown grammar, or a general grammar if a part is one
+    language    parts -> rules, or a general grammar if a part is one
     parsed      `Parsed`, the constraints that read their own texts; `Composed`, those composed of others; `|`
     ends        where a text of a part may end within a longer text
     segments    a text -> the texts of its parts

@@ -4,6 +4,7 @@ tool_calls(tools, format=...)      a constraint whose `parse` returns `ToolCall`
 
     calling     `tool_calls`: calls alone, or in free text
     calls       tools -> a visibly pushdown grammar, and texts -> calls
+    tagged      arguments between tags, as some models write them
     pythonic    functions -> calls in Python syntax
     tool        functions, dicts and schemas -> tools
     wire        the formats
