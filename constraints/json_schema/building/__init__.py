@@ -5,6 +5,7 @@ layout          Layout: the schema as it was read, and how its values are writte
 builder         SchemaGrammarBuilder: one rule for the whole text, and one for each kind of array, object or long string
 containers      the rules of arrays and objects, from the states of `constraints.json_schema.containers`
 flagged         the rules of objects in any order
+tags, tagged    objects whose members stand between tags, and not as JSON
 values          ValueSearch: whether formulas have values
 plans           the languages of a formula's scalars, and what it says about strings, arrays and objects
 marks           brackets, commas and colons, with the `whitespace` around them
