@@ -80,7 +80,7 @@ VALUES: list[tuple[Any, str]] = [
 ]
 # Texts between tags: those without blanks, and those with some.
 LINES = """
-a ab abc é "a" < </ </parameter null NULL true false True 0 1 5 -1.5 1_0 +5 ٣ [ [] [1] ["a"] { {} {"a":1} {a a[ NaN
+a ab abc é "a" < </ </parameter null NULL true false True 0 1 5 -1.5 1_0 +5 [ [] [1] ["a"] { {} {"a":1} {a a[ NaN
 <parameter=x> </function> <arg_key> </invoke> <｜DSML｜ <tool_call>
 """
 BLANK = ["", "\n", "\n\n", "\na", "a\n", "\na\n", "\n\na\n", "a\n\n", " null", "\nnull\n", "x null", "\n5\n", "\n\n5"]
@@ -89,7 +89,7 @@ KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", li
 LENIENT = {
     "null": r"(?i:null)",
     "boolean": r"(?i:true|false)|[01]",
-    "number": r"[+-]?[\d_.]*\d[\d_.]*([eE][+-]?\d+)?",
+    "number": r"[+-]?[0-9_.]*[0-9][0-9_.]*([eE][+-]?[0-9]+)?",
     "array": r"(?s:\[.*)",
     "object": r"(?s:\{.*)",
 }

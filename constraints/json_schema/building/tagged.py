@@ -58,14 +58,14 @@ _NOT_TEXT: Final = Not(OfKind(Kind.STRING))
 _SPELLED: Final = {
     Kind.NULL: "(?i:null)",
     Kind.BOOLEAN: "(?i:true|false)|[01]",
-    Kind.NUMBER: r"[+-]?[\p{Nd}_.]*\p{Nd}[\p{Nd}_.]*(?:[eE][+-]?[\p{Nd}_]+)?",
+    Kind.NUMBER: r"[+-]?[0-9_.]*[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?",
     Kind.ARRAY: r"\[(?s:.*)",
     Kind.OBJECT: r"\{(?s:.*)",
 }
 _BREAK: Final = ord("\n")
 _BEGINS: Final = "\n" + ANY_TEXT
 _ENDS: Final = ANY_TEXT + "\n"
-_BLANKS: Final = r"[\s\p{White_Space}\x1c-\x1f]*"
+_BLANKS: Final = r"[\s\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"
 
 # The kinds of values other than strings that may stand under a name, or under the names for which a formula holds.
 MemberKinds: TypeAlias = dict[str | Formula, frozenset[Kind]]
