@@ -15,6 +15,7 @@ from automata.limits import Limits
 from automata.pattern import parse
 from automata.queries import counterexample
 from constraints import Whitespace, json_schema
+from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.schema import JsonSchema
 
 Blanks: TypeAlias = Literal["default", "compact"] | Whitespace
@@ -25,18 +26,19 @@ MAX_DIGITS: Final = 20
 _BLANK: Final = ex.char_set(" \t\n\r")
 
 
-def schema_texts(schema: Any, blanks: Blanks, limits: Limits) -> JsonSchema:
+def schema_texts(schema: Any, blanks: Blanks, limits: Limits, order: PropertyOrder = "schema") -> JsonSchema:
     """Return the constraint of a schema.
 
     Args:
         schema: the schema.
         blanks: the white space; see `constraint_of`.
         limits: the time and memory that reading the schema may take.
+        order: the order of properties, as in `json_schema`.
 
     Raises:
         SchemaError, LimitExceeded: see `json_schema`.
     """
-    return json_schema(schema, whitespace=blanks, max_digits=MAX_DIGITS, limits=limits)
+    return json_schema(schema, whitespace=blanks, property_order=order, max_digits=MAX_DIGITS, limits=limits)
 
 
 def blanks_up_to(number: int) -> Whitespace:

@@ -22,6 +22,7 @@ from constraints.composing.part import Composable, Part, concatenated, either, p
 from constraints.composing.rules import ByRules
 from constraints.json_schema.building.tagged import strings_alone
 from constraints.json_schema.building.tags import Tags
+from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
 from serving.json_texts import Blanks, blanks_up_to, schema_texts
 
@@ -30,7 +31,7 @@ _MAX_SHOWN: Final = 60
 _STEPS: Final = 100
 # Fields of formats that have no effect at these values, and are refused at others.
 _WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
-    "json_schema": {"any_order": False, "excludes": []},
+    "json_schema": {"excludes": []},
     "any_text": {"max_tokens": None, "max_chars": None},
 }
 # The styles of a schema's object; that of `_COMPACT` is not a user's.
@@ -212,7 +213,8 @@ class _Formats:
             raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
         blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
-        texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits), _STYLES[style]
+        order: PropertyOrder = "any" if value.get("any_order") else "schema"
+        texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits, order), _STYLES[style]
         if tags is None:
             return texts
         strings = strings_alone(texts.layout.document, tags)

@@ -170,7 +170,6 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
     [
         ({**NUMBER, "style": "qwen_xml"}, "format: arguments between tags are an object"),
         ({**NUMBER, "excludes": ["x"]}, "format.excludes is not supported"),
-        ({**NUMBER, "any_order": True}, "format.any_order is not supported: True"),
         ({**AROUND, "triggers": ["b", "x"]}, r"^format.triggers\[1\] is 'x', with which no tag begins"),
         ({"type": "any_text", "max_tokens": 3}, "format.max_tokens is not supported: 3"),
         ({"type": "sequence", "elements": [{"type": "repeat", "content": A, "min": -1, "max": 2}]}, r"\[0\].min is a"),
@@ -347,6 +346,24 @@ def test_line_breaks_belong_to_a_value_where_tags_have_none() -> None:
     assert on_lines.accepts("<function=f>\n" + padded)
     assert not on_one.accepts("<function=f>" + padded)
     assert on_one.accepts("<function=f>" + padded.replace("\n", ""))
+
+
+@pytest.mark.parametrize("style", ["json", "qwen_xml"])
+def test_properties_in_any_order(style: str) -> None:
+    schema = {"properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a"], "additionalProperties": False}
+    automata = [
+        compiled(
+            {"type": "json_schema", "json_schema": schema, "style": style, "any_order": order},
+            vocabulary_of(bundled_model()[1]),
+        )
+        for order in (True, False)
+    ]
+    for names, expected in {"ab": [True, True], "ba": [True, False], "b": [False, False], "aa": [False, False]}.items():
+        members = [("a", 1) if name == "a" else ("b", 2) for name in names]
+        text = "{" + ", ".join(f'"{name}": {value}' for name, value in members) + "}"
+        if style == "qwen_xml":
+            text = "".join(f"<parameter={name}>{value}</parameter>" for name, value in members)
+        assert [automaton.accepts(text) for automaton in automata] == expected, names
 
 
 def test_the_older_name_of_arguments_between_tags() -> None:
