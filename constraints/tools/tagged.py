@@ -127,7 +127,7 @@ class TaggedArguments(ByRules, Parsed[T_co]):
 
     def _kinds_of(self, name: str, is_text: bool) -> frozenset[Kind]:
         """Return as which values other than strings a value may be read."""
-        if is_text and self.tags.tell:
+        if is_text and self.tags.marks_strings:
             return frozenset()
         known = self._made.member_kinds
         found = known.get(name)

@@ -132,7 +132,7 @@ def test_values(form: str, schema: Any, kinds: str) -> None:
     constraint = TaggedArguments(json_schema(whole), tags)
     automaton = tokenfst.compile(constraint, ALL_BYTES)
     for piece, template in itertools.product(PIECES, {as_text, as_value}):
-        is_text = (template == as_text) if tags.tell else None
+        is_text = (template == as_text) if tags.marks_strings else None
         value = expected(piece, schema, kinds, tags, own, is_text)
         text = texts_of(tags, template, piece)
         assert automaton.accepts(text.encode()) == (value is not None), (piece, value)
@@ -200,7 +200,7 @@ def test_objects(form: str, schema: Any, integers: str, order: Any) -> None:
         """Members with a name, each between tags and as JSON."""
         text = [(as_text.format(name, piece), f'"{name}": "{piece}"') for piece in ("x", "1")]
         number = (as_value.format(name, "1"), f'"{name}": 1')
-        if tags.tell:
+        if tags.marks_strings:
             return [*text, number]
         return [text[0], number] if name in integers.split() else text
 

@@ -205,7 +205,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
     def _add_member(self, member: _Member, kinds: frozenset[Kind]) -> None:
         named = self._read(self._read(member.source, _pattern(self.tags.name)), self._name(member.name))
         is_anything = len(member.outcomes) == 1 and type(member.outcomes[0][0]) is Always
-        if is_anything and not self.tags.tell:
+        if is_anything and not self.tags.marks_strings:
             kinds = frozenset()  # whichever value is read, it may stand there
         for value, target in member.outcomes:
             if type(self.restriction.string(value)) is not Never:
@@ -309,7 +309,7 @@ def texts_between(formula: Formula, tags: Tags, kinds: frozenset[Kind]) -> list[
         PatternError: a pattern is malformed, or is not regular.
         LimitExceeded: an automaton is too large.
     """
-    if kinds and not tags.tell:
+    if kinds and not tags.marks_strings:
         spelled = "|".join(_SPELLED[kind] for kind in sorted(kinds, key=lambda kind: kind.value))
         formula = conjunction((formula, Not(Matches(_pattern(f"{_BLANKS}(?:{spelled}){_BLANKS}")))))
     language = counted_content(formula)

@@ -25,7 +25,7 @@ class Tags(NamedTuple):
     is_padded: bool = False
 
     @property
-    def tell(self) -> bool:
+    def marks_strings(self) -> bool:
         """Whether the tags say which values are strings."""
         return self.text != self.value
 
