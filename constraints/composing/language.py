@@ -26,7 +26,7 @@ from constraints.composing.part import Called, Part
 from constraints.composing.rules import Rules, RulesBuilder
 from constraints.rewriting.replacing import replaced
 from constraints.rewriting.rules import grammar_rules
-from tokenfst.unique_items.language import UniqueArrays, without_memory
+from tokenfst.unique_items.language import UniqueArrays, needs_memory
 
 _TEXT = "text"
 
@@ -74,7 +74,7 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
             lexical |= {prefix + name: rule for name, rule in called.lexical.items()}
             places |= {prefix + name: place for name, place in called.places.items()}
         elif isinstance(called, UniqueArrays):
-            raise without_memory()
+            raise needs_memory()
         elif isinstance(called, VisiblyPushdownGrammar):
             start, more = grammar_rules(called, prefix)
             rules |= more

@@ -2,7 +2,7 @@
 
 Rules           a grammar; or a grammar with such arrays (`tokenfst.unique_items`)
 RulesBuilder    builds rules that read others (`automata.visibly_pushdown.builder`)
-ByRules         what constraints have in common that are rules
+ByRules         the base of constraints that rules define
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar
 from constraints.composing.ends import Readable, readable
 from tokenfst.lazy import SupportsLazy
-from tokenfst.unique_items.language import SupportsUniqueItems, UniqueArrays, without_memory
+from tokenfst.unique_items.language import SupportsUniqueItems, UniqueArrays, needs_memory
 
 Rules: TypeAlias = VisiblyPushdownGrammar | UniqueArrays
 
@@ -80,7 +80,7 @@ def _has_labels(grammar: VisiblyPushdownGrammar) -> bool:
 
 
 class ByRules(ABC):
-    """A constraint that is rules."""
+    """The base of constraints that rules define."""
 
     @property
     @abstractmethod
@@ -94,7 +94,7 @@ class ByRules(ABC):
             UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
         """
         if isinstance(self.rules, UniqueArrays):
-            raise without_memory()
+            raise needs_memory()
         return self.rules
 
     def unique_arrays(self) -> UniqueArrays | None:

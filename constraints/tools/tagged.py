@@ -7,14 +7,15 @@ A text is read as the servers of these models read it. What stands between two t
 breaks that belong to the tags, or JSON. Where the tags do not say which, it is JSON if it is that of a value that may
 stand under the name and is not a string (`constraints.json_schema.building.tagged`).
 
-Sources:
+Sources: vLLM 0.32's readers (`vllm/parser`) and XGrammar 0.2.8's structural tags (`builtin_structural_tag.py`), which
+follow the models' chat templates:
 
-    QWEN        Qwen3-Coder, chat template, and the reader `qwen3coder_tool_parser.py` in its repository; MiMo writes
-                the same without line breaks
-    GLM         GLM-4.5 to 5, chat templates; the first one breaks lines between tags
-    MINIMAX     MiniMax-M2, chat template and tool calling guide
-    DEEPSEEK    DeepSeek-V3.2, `encoding_dsv32.py` in its repository; V4 as vLLM 0.32 reads it
-    DEEPSEEK_41 DeepSeek-V4.1, as XGrammar 0.2.8 describes it (`deepseek_v4_1_xml`)
+    QWEN            Qwen3-Coder and Qwen 3.5
+    QWEN_COMPACT    MiMo, which writes the same without line breaks
+    GLM             GLM-4.5 to 5; the first one breaks lines between tags
+    MINIMAX         MiniMax-M2
+    DEEPSEEK        DeepSeek-V3.2 and V4
+    DEEPSEEK_41     DeepSeek-V4.1
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ T_co = TypeVar("T_co", covariant=True)
 QWEN: Final = Tags(
     name="<parameter=",
     text=">",
-    value=">",
     close="</parameter>",
     own=r"<\s*/?\s*(?:parameter|function|tool_call)\s*[=>]",
     is_padded=True,
@@ -47,23 +47,21 @@ QWEN_COMPACT: Final = QWEN._replace(is_padded=False)
 GLM: Final = Tags(
     name="<arg_key>",
     text=r"</arg_key>\n?<arg_value>",
-    value=r"</arg_key>\n?<arg_value>",
     close="</arg_value>",
     own="</?(?:arg_key|arg_value|tool_call)>",
 )
 MINIMAX: Final = Tags(
     name='<parameter name="',
     text='">',
-    value='">',
     close="</parameter>",
     own=r"<\s*/?\s*(?:parameter|invoke|minimax:tool_call)[\s>]",
 )
 DEEPSEEK: Final = Tags(
     name='<｜DSML｜parameter name="',
     text='" string="true">',
-    value='" string="false">',
     close="</｜DSML｜parameter>",
     own="</?｜DSML｜",
+    value='" string="false">',
 )
 DEEPSEEK_41: Final = DEEPSEEK._replace(name='<｜DSML｜ parameter name="', close="</｜DSML｜ parameter>")
 
@@ -114,10 +112,19 @@ class TaggedArguments(ByRules, Parsed[T_co]):
         """
         if not self.allows(text):
             raise TextNotAllowed("these are not arguments between these tags", text)
-        return self.values.value(self.to_json(text, 0)[0])
+        try:
+            arguments, _ = self.to_json(text, 0)
+        except (ValueError, RecursionError) as error:
+            raise TextNotAllowed(str(error), text) from None
+        return self.values.value(arguments)
 
     def to_json(self, text: str, start: int) -> tuple[str, int]:
-        """Return the JSON of arguments that begin at a place in a text, and the place of the last tag's end."""
+        """Return the JSON of arguments that begin at a place in a text, and the place of the last tag's end.
+
+        Raises:
+            ValueError, RecursionError: Python does not read a number of more than 4,300 digits, or a value that is
+                nested too deep.
+        """
         members = []
         while begun := self._begin.match(text, start):
             name, is_text = begun["name"], begun["text"] is not None
@@ -140,12 +147,9 @@ class TaggedArguments(ByRules, Parsed[T_co]):
         """Return the JSON of the value that begins at a place, and the place after the tag that closes it."""
         if kinds:
             begin = _end(_BLANKS.match(text, start))
-            try:
-                value, end = _DECODER.raw_decode(text, begin)
-            except (ValueError, RecursionError):
-                value, end = "", begin
+            kind, end = _json_at(text, begin)
             closed = self._close.match(text, _end(_BLANKS.match(text, end)))
-            if closed and _KINDS.get(type(value)) in kinds:
+            if closed and kind in kinds:
                 return text[begin:end], closed.end()
         closed = self._close.search(text, start)
         assert closed
@@ -157,15 +161,26 @@ class TaggedArguments(ByRules, Parsed[T_co]):
     @cached_property
     def _begin(self) -> re.Pattern[str]:
         tags = self.tags
-        return re.compile(f"{BREAK}{tags.name}(?P<name>[^<>\"']*)(?:(?P<text>{tags.text})|{tags.value})")
+        value = "" if tags.value is None else f"|{tags.value}"
+        return re.compile(f"{BREAK}{tags.name}(?P<name>[^<>\"']*)(?:(?P<text>{tags.text}){value})")
 
     @cached_property
     def _close(self) -> re.Pattern[str]:
         return re.compile(self.tags.close)
 
 
+def _json_at(text: str, begin: int) -> tuple[Kind | None, int]:
+    """Return the kind of the JSON value that begins at a place, and where it ends; None for a string, or if there is
+    none."""
+    try:
+        value, end = _DECODER.raw_decode(text, begin)
+    except json.JSONDecodeError:
+        return None, begin
+    return _KINDS.get(type(value)), end
+
+
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
+    raise json.JSONDecodeError("not JSON", constant, 0)
 
 
 _DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse)

@@ -121,7 +121,8 @@ class Allocator {
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 
-  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: a budget converts to its allocator
+  // Not explicit, so that a container is given its budget.
+  Allocator(Budget& budget) : budget_(&budget) {}
   template <class U>
   Allocator(const Allocator<U>& other) : budget_(other.budget()) {}
 

@@ -137,8 +137,9 @@ def test_optional_arrays_are_held_during_a_call() -> None:
     remaining = np.zeros(0, np.int64)
     for budgets in (remaining, None):
         token_core.fill_bitmasks([], [], np.zeros((0, 9), np.int32), budgets, 1)
+    wrong: Any = [1]
     with pytest.raises(TypeError):
-        token_core.fill_bitmasks([], [], np.zeros((0, 9), np.int32), [1], 1)  # type: ignore[arg-type]
+        token_core.fill_bitmasks([], [], np.zeros((0, 9), np.int32), wrong, 1)
 
 
 def test_long_chains_of_references_take_linear_time() -> None:

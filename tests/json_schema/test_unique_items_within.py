@@ -116,7 +116,7 @@ def written_call(wire: Any, call: ToolCall) -> str:
     inside = json.dumps(call.arguments)
     if wire.tags:
         tags = wire.tags
-        value = tags.value.replace(r"\n?", "")
+        value = (tags.value or tags.text).replace(r"\n?", "")
         inside = "".join(
             f"{tags.name}{name}{value}{json.dumps(each)}{tags.close}" for name, each in call.arguments.items()
         )

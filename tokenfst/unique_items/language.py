@@ -71,8 +71,8 @@ class SupportsUniqueItems(Protocol):
         ...
 
 
-def without_memory() -> UnsupportedSchema:
-    """Return the error where rules alone should read such arrays."""
+def needs_memory() -> UnsupportedSchema:
+    """Return the error of what rules cannot read without a memory of the items."""
     return UnsupportedSchema("needs memory of all items", keyword="uniqueItems")
 
 
@@ -84,11 +84,11 @@ class ArraysAlone:
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Raise UnsupportedSchema."""
-        raise without_memory()
+        raise needs_memory()
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """Raise UnsupportedSchema."""
-        raise without_memory()
+        raise needs_memory()
 
     def unique_arrays(self) -> UniqueArrays:
         """Return the language."""

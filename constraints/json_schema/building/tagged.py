@@ -213,7 +213,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
                 for text in texts_between(self.plans.string(value), self.tags, kinds):
                     self._add_text(begun, text, self._before_close(target, True))
         if kinds:
-            self._add_values(self._read(named, _pattern(self.tags.value)), member.outcomes)
+            self._add_values(self._read(named, _pattern(self.tags.value or self.tags.text)), member.outcomes)
 
     def _add_text(self, source: int, text: _Text, target: int) -> None:
         """Add strings, with the line breaks around them that belong to the tags."""

@@ -10,24 +10,25 @@ class Tags(NamedTuple):
 
     Attributes:
         name: what stands before a name.
-        text: what stands between a name and a string.
-        value: what stands between a name and any other value.
+        text: what stands between a name and a value.
         close: what stands after a value.
         own: what no string contains: the tags.
+        value: what stands there before a value that is not a string, if the tags say which values are strings; `text`
+            then stands before strings alone.
         is_padded: whether one line break at the beginning of a value, and one at its end, belong to the tags.
     """
 
     name: str
     text: str
-    value: str
     close: str
     own: str
+    value: str | None = None
     is_padded: bool = False
 
     @property
     def marks_strings(self) -> bool:
         """Whether the tags say which values are strings."""
-        return self.text != self.value
+        return self.value is not None
 
 
 # A line break may stand between two members, and after the last one.

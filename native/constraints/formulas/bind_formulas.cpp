@@ -91,7 +91,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
 
 // A field of formulas by its place, as an attribute.
 struct Field {
-  PyObject_HEAD  // NOLINT: a macro of Python's
+  PyObject_HEAD  // a macro of Python's, which declares the first members
       Py_ssize_t place;
 };
 
@@ -129,6 +129,7 @@ PyTypeObject* formula_type(nb::module_& m) {
       {"fields", Py_T_OBJECT_EX, offsetof(Formula, fields), Py_READONLY, "What it is made of, in order."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static char doc[] = "A statement about one JSON value.";
   static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(init)},
                                 {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
@@ -137,7 +138,7 @@ PyTypeObject* formula_type(nb::module_& m) {
                                 {Py_tp_repr, reinterpret_cast<void*>(repr)},
                                 {Py_tp_members, members},
                                 {Py_tp_methods, methods},
-                                {Py_tp_doc, const_cast<char*>("A statement about one JSON value.")},
+                                {Py_tp_doc, doc},
                                 {0, nullptr}};
   static PyType_Spec spec = {"constraints._native.Formula", sizeof(Formula), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

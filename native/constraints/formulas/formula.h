@@ -20,7 +20,7 @@ namespace constraints {
 namespace nb = nanobind;
 
 struct Formula {
-  PyObject_HEAD  // NOLINT: a macro of Python's
+  PyObject_HEAD  // a macro of Python's, which declares the first members
       PyObject* fields;
   Py_hash_t hash;
 };

@@ -65,6 +65,7 @@ Part::~Part() {
 Container::~Container() {
   std::shared_ptr<const Container> last = std::move(outer);
   while (last && last.use_count() == 1) {
+    // As for parts.
     std::atomic_thread_fence(std::memory_order_acquire);
     last = std::move(const_cast<Container&>(*last).outer);
   }
