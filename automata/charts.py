@@ -5,8 +5,8 @@
     cells          a table of filled or empty cells, with an optional word in each
     columns        stacks of named boxes, side by side
 
-Pictures have light and dark colors, and a browser uses those that the reader prefers. The colors are from Okabe and
-Ito's palette, which is suitable for color-blind readers. The font has a fixed width, so no text has to be measured.
+Pictures have light and dark colours, and a browser uses those that the reader prefers. The colours are from Okabe and
+Ito's palette, which is suitable for colour-blind readers. The font has a fixed width, so no text has to be measured.
 
 Rejected: Matplotlib, a large dependency for rectangles, with pictures that do not adapt to dark mode.
 """
@@ -185,7 +185,7 @@ def columns(
 
     Args:
         stacks: the name of each stack, which stands below it, and its boxes, the lowest first.
-        kinds: the name of each kind of box; the first four have a color each, and others the last one.
+        kinds: the name of each kind of box; the first four have a colour each, and others the last one.
         title: a line above the picture.
     """
     colors = {kind: f"c{min(place, len(COLORS) - 1)}" for place, kind in enumerate(kinds)}
@@ -228,7 +228,7 @@ class _Page:
         self._parts.append(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}"/>')
 
     def legend(self, names: Sequence[str]) -> None:
-        """Write a line that says which color is which."""
+        """Write a line that says which colour is which."""
         x: float = _MARGIN
         for place, name in enumerate(names):
             self.rectangle(x, self.bottom + 2, 12, 12, f"c{place}")

@@ -5,9 +5,9 @@
     draw_fst                any OpenFst acceptor or transducer, with `input:output` on its arcs
     draw_byte_fst           an FST over bytes, with ranges of bytes on its arcs
     shown                   the HTML of an object for a notebook: its description and its picture
-    shown_table             rows of text below it, in the colors of the notebook
+    shown_table             rows of text below it, in the colours of the notebook
 
-A picture may show a part of an automaton, and highlight a path in it (`automata.view`). It has light and dark colors,
+A picture may show a part of an automaton, and highlight a path in it (`automata.view`). It has light and dark colours,
 and a browser uses those that the reader prefers.
 
 Without pygraphviz, a drawing is only DOT text, which any Graphviz can read. Graphviz may take minutes for a graph of

@@ -1,10 +1,10 @@
-"""View: the part of an automaton that a picture shows (all of it, or a neighborhood), and a highlighted path.
+"""View: the part of an automaton that a picture shows (all of it, or a neighbourhood), and a highlighted path.
 
     View          the user's choice: around which state, how far, and the states that a text passes through
     Part          the result for one automaton: the states to draw, and how many are hidden behind each
-    first_look    a small neighborhood of the start, for a notebook
+    first_look    a small neighbourhood of the start, for a notebook
 
-A neighborhood follows arcs in either direction, because the arcs into a state explain it as much as those out of it.
+A neighbourhood follows arcs in either direction, because the arcs into a state explain it as much as those out of it.
 """
 
 from __future__ import annotations

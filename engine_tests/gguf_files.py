@@ -89,7 +89,7 @@ def write_weights(writer: Any, name: str, weights: np.ndarray[Any, Any], heads: 
 
 
 def interleaved(weights: np.ndarray[Any, Any], heads: int) -> np.ndarray[Any, Any]:
-    """llama.cpp rotates neighboring columns, `transformers` those of the two halves of a head."""
+    """llama.cpp rotates neighbouring columns, `transformers` those of the two halves of a head."""
     halves = weights.reshape(heads, 2, weights.shape[0] // heads // 2, *weights.shape[1:])
     return halves.swapaxes(1, 2).reshape(weights.shape)
 

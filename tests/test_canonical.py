@@ -22,7 +22,7 @@ from automata import EmptyLanguage, UnsupportedTokenizer
 from tokenfst import BPE, Vocabulary
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.canonical.derivations import derive_tokens
-from tokenfst.canonical.pairs import neighbor_pairs
+from tokenfst.canonical.pairs import neighbour_pairs
 from tokenfst.canonical.piece_bytes import spell_pieces
 from tokenfst.canonical.pieces import Pieces, build_pieces
 from tokenfst.canonical.prepared import prepare
@@ -118,7 +118,7 @@ def test_pairs_are_those_that_the_encoder_leaves_alone(seeds: range) -> None:
     for seed in seeds:
         toy = Toy(seed)
         made = derive_tokens(toy.vocabulary, toy.vocabulary.bpe)
-        relation = neighbor_pairs(made)
+        relation = neighbour_pairs(made)
         late += bool((made.clock != made.rank).any())
         for token in toy.tokens:
             assert made.made[toy.id[token]] == (toy.merged(token) == [toy.id[token]])

@@ -50,7 +50,7 @@ def test_draws_follow_the_distribution(sampling: Sampling, vary: str) -> None:
     assert statistic < bound
 
 
-def test_successive_draws_of_neighboring_seeds_are_independent() -> None:
+def test_successive_draws_of_neighbouring_seeds_are_independent() -> None:
     """Pairs of draws, along steps and along seeds, fill the square evenly."""
     seeds, steps = torch.meshgrid(torch.arange(200), torch.arange(200), indexing="ij")
     numbers = Noise(seeds.flatten()).uniform(steps.flatten()).view(200, 200)

@@ -22,8 +22,8 @@ Shapes depend only on the batch, and the host reads nothing, so all of this can 
 graph, together with the mask.
 
 Rejected: truncation before the mask (it may leave no allowed token, and the text gets stuck); one generator for the
-batch (the draws of a sequence would depend on its neighbors); `torch.multinomial` (the same, and the host must read its
-result to find rows whose sum is zero).
+batch (the draws of a sequence would depend on its neighbours); `torch.multinomial` (the same, and the host must read
+its result to find rows whose sum is zero).
 """
 
 from decoding.sampling.distribution import probabilities

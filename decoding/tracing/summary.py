@@ -1,7 +1,7 @@
 """A compact view of a traced text: a table for a terminal, and HTML without scripts for a notebook.
 
 The HTML shows the tokens of a text in a row. A dotted underline marks a forced token, a thick underline one at which
-the model's likeliest token was forbidden; tooltips have the details. Text has the color of the surrounding page, so it
+the model's likeliest token was forbidden; tooltips have the details. Text has the colour of the surrounding page, so it
 is readable in light and dark notebooks.
 """
 

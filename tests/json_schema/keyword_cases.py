@@ -1,4 +1,4 @@
-"""Keywords of JSON Schema, each with a schema and values that tell whether an engine honors it.
+"""Keywords of JSON Schema, each with a schema and values that tell whether an engine honours it.
 
 Values are written with their members in the order in which the schema lists them, and nearly all schemas say the type,
 so that what is compared is the keyword at hand. One row says nothing of types.

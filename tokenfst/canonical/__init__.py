@@ -4,7 +4,7 @@ A model is trained on texts that the encoder tokenized. A canonical automaton ke
 other tokens (Berglund, Martens & van der Merwe 2024, "Constructing a BPE tokenization DFA").
 
     BPE                       the encoder, as the loaders read it            tokenfst.vocabulary.bpe
-    Derivations, Pairs        which tokens may be neighbors in a piece       derivations, pairs
+    Derivations, Pairs        which tokens may be neighbours in a piece       derivations, pairs
     PatternProgram, Pieces    where the pieces of a text end                 pattern_reader, pieces, piece_bytes
     Prepared                  all tables of an encoder, cached               prepared
     CanonicalTokenAutomaton   states, and masks by state and last token      compile, automaton

@@ -87,7 +87,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
             vocabulary: the tokens.
             states: the text states; the last one is the end of the sequence and has no edges.
             class_of: `[V]` int32, the class of each token, -1 for tokens that the encoder never produces.
-            pairs: which tokens may be neighbors inside a piece.
+            pairs: which tokens may be neighbours inside a piece.
 
         Raises:
             TypeError, ValueError: the tables are inconsistent.
@@ -116,7 +116,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def pairs(self) -> Pairs:
-        """The pairs of tokens that may be neighbors inside a piece."""
+        """The pairs of tokens that may be neighbours inside a piece."""
         return self.core.pairs
 
     @property

@@ -1,4 +1,4 @@
-"""The pairs of tokens that are neighbors in the encoding of some piece of text.
+"""The pairs of tokens that are neighbours in the encoding of some piece of text.
 
 In a depth-first order of the tokens by their left halves, the tokens that must not follow a token form a few intervals
 (`native/tokenfst/canonical/pairs.h`):
@@ -16,8 +16,8 @@ from tokenfst import _native
 from tokenfst._native import Derivations, Pairs
 
 
-def neighbor_pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
-    """Return which tokens of an encoder may be neighbors inside a piece.
+def neighbour_pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
+    """Return which tokens of an encoder may be neighbours inside a piece.
 
     Raises:
         LimitExceeded: the table exceeds a limit.

@@ -14,7 +14,7 @@ from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
 from tokenfst.canonical.derivations import derive_tokens
 from tokenfst.canonical.encoder import encoder_of
-from tokenfst.canonical.pairs import neighbor_pairs
+from tokenfst.canonical.pairs import neighbour_pairs
 from tokenfst.canonical.piece_bytes import spell_pieces
 from tokenfst.canonical.pieces import build_pieces
 from tokenfst.vocabulary import Vocabulary
@@ -27,7 +27,7 @@ class Prepared(NamedTuple):
     """The tables of an encoder.
 
     Attributes:
-        pairs: which tokens may be neighbors inside a piece.
+        pairs: which tokens may be neighbours inside a piece.
         pieces: the automaton of pieces over bytes.
         words: the tokens that the encoder produces only for a whole piece.
         never: `[N]` int32, the tokens that the encoder never produces.
@@ -77,7 +77,7 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
             if vocabulary.tokens[token] not in spelled:
                 words.setdefault(vocabulary.tokens[token], token)
     never = np.array(sorted(set(others) - set(words.values())), np.int32)
-    return Prepared(neighbor_pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
+    return Prepared(neighbour_pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
 def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:

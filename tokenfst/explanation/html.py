@@ -1,7 +1,7 @@
-"""An explanation for notebooks: a headline and rows, for light and dark themes, and safe for color-blind readers.
+"""An explanation for notebooks: a headline and rows, for light and dark themes, and safe for colour-blind readers.
 
-Text has the notebook's own color. Allowed and refused differ by a sign and a word, and by blue and vermilion, which
-people with any kind of color blindness can tell apart (Okabe & Ito, "Color universal design", 2008).
+Text has the notebook's own colour. Allowed and refused differ by a sign and a word, and by blue and vermilion, which
+people with any kind of colour blindness can tell apart (Okabe & Ito, "Color universal design", 2008).
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def require_agreement(
 
     Args:
         written: the bytes that each token should write.
-        is_byte: whether a token is a byte piece, which is decoded together with its neighbors.
+        is_byte: whether a token is a byte piece, which is decoded together with its neighbours.
         decode: the function from token ids to text.
         source: the name of the tokenizer in messages.
         start: what the decoder should do differently at the start of a text.

@@ -20,7 +20,7 @@ The decoder determines the bytes, not the model: `<0x0A>` is one byte if the pip
 models with byte fallback, and six characters otherwise. A model that marks pieces inside a word needs a decoder for the
 mark.
 
-Some pipelines are refused because the text of a piece depends on its neighbors or is rewritten afterwards: BPEDecoder
+Some pipelines are refused because the text of a piece depends on its neighbours or is rewritten afterwards: BPEDecoder
 and CTC decoders, end-of-word suffixes, replacements across pieces, no decoder at all (pieces are joined by spaces), and
 classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
 

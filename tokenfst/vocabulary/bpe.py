@@ -1,11 +1,11 @@
 """The encoder of a byte-level BPE vocabulary, as its file describes it.
 
 The encoder cuts a text into pieces (`pattern`) and tokenizes each piece separately. It starts with the bytes and merges
-neighbors, always the pair with the highest precedence and of these the leftmost, until no merge applies (Sennrich,
+neighbours, always the pair with the highest precedence and of these the leftmost, until no merge applies (Sennrich,
 Haddow & Birch 2016). Files give the merges in one of two forms:
 
     a list       pairs of tokens and the token that they form, in order of precedence: `tokenizers`
-    ranks        two neighbors merge if together they are a token, the least id first: tiktoken, Tekken
+    ranks        two neighbours merge if together they are a token, the least id first: tiktoken, Tekken
 
 Some encoders first look up the whole piece, and if it is a token, produce this token without merging (`whole_pieces`).
 This matters for tokens that merges do not produce.

@@ -56,7 +56,7 @@ class Step:
         self.lowest = len(str(coefficient)) - 1 + power
 
     def next_digits(self, state: int) -> list[int]:
-        """Return the digits whose effect differs from their neighbors', in the integer part."""
+        """Return the digits whose effect differs from their neighbours', in the integer part."""
         return self._differ(state != FAILED and (self.coefficient > 1 or self.power > 0))
 
     def after(self, state: int) -> list[int]:
@@ -84,7 +84,7 @@ class Step:
         return self.first if self.holds(state) else FAILED
 
     def next_fraction_digits(self, state: int) -> list[int]:
-        """Return the digits whose effect differs from their neighbors', in the fraction."""
+        """Return the digits whose effect differs from their neighbours', in the fraction."""
         within = self.power < 0 and state % self.width < -self.power
         return self._differ(state != FAILED and (self.coefficient > 1 or not within), only_zero=not within)
 

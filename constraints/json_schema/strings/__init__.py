@@ -13,7 +13,7 @@
 
 Negation, intersection and exclusion are operations on content, where a string has one form, so an excluded string is
 excluded in every spelling. A string is a sequence of characters, and not of UTF-16 units as in ECMA-262: an escape for
-half of a surrogate pair alone is in no language here (RFC 8259, section 8.2, calls the behavior of software that
+half of a surrogate pair alone is in no language here (RFC 8259, section 8.2, calls the behaviour of software that
 receives such texts unpredictable).
 """
 
