@@ -120,9 +120,10 @@ class JsonSchema(JsonTexts[Any]):
         """
         rules = self._grammar.alone()
         if rules.has_nondeterministic_calls:
+            hint = "" if self.layout.order == "schema" else " (property_order='schema' may have one)"
             raise LimitExceeded(
                 "the variants of an object are read side by side, since telling them apart takes too much; no "
-                "automaton has all of their states beforehand (property_order='schema' may have one)"
+                f"automaton has all of their states beforehand{hint}"
             )
         try:
             return compile_visibly_pushdown(rules, work=work)

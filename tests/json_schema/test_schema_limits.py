@@ -60,7 +60,7 @@ def test_evaluated_members_of_nested_schemas_are_found_once(keyword: str, order:
 
 def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.import_module("constraints.json_schema.containers.shannon"), "MAX_BRANCHES", 1_000)
-    variants = [{"properties": {f"p{n}": {"type": "null"}, "kind": {"const": n}}} for n in range(12)]
+    variants = [{"properties": {f"p{n}": {"type": "null"}, "kind": {"const": n}}} for n in range(140)]
     schema = {"properties": {"x": {"type": "object", "anyOf": variants, "required": ["kind"]}}}
     with pytest.raises(UnsupportedSchema, match="more than 1,000 cases") as refused:
         json_schema(schema)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections import Counter
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -11,9 +13,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from objects_with_variants import Variants, split_objects, texts
+from value_orders import orders
 
 import tokenfst
-from automata.errors import LimitExceeded, UnsatisfiableSchema
+from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from constraints import JsonSchema, json_schema, sequence
 from constraints.json_schema.containers import allowance
 from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
@@ -93,6 +96,49 @@ def test_what_masks_allow_leads_to_valid_texts_within_budgets(seed: int) -> None
                 text += VOCABULARY.tokens[token]
             # A name that is not listed may come again, and counts as two members.
             assert comes_again(text) or valid(json.loads(text)), (schema, text)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_schema_is_exact_where_telling_apart_takes_too_much(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With little work allowed, a value has a text in some order of its members if it is valid, and none if not."""
+    monkeypatch.setattr(importlib.import_module("constraints.json_schema.containers.shannon"), "MAX_WORK", 150)
+    random, num_split = Variants(seed), 0
+    for _ in range(40):
+        schema = random.schema()
+        try:
+            constraint = json_schema(schema)
+        except (UnsatisfiableSchema, UnsupportedSchema, LimitExceeded):
+            continue
+        num_split += constraint.to_visibly_pushdown().has_nondeterministic_calls
+        automaton, valid = tokenfst.compile(constraint, ALL_BYTES), Draft202012Validator(schema).is_valid
+        for _ in range(12):
+            value = random.object()
+            written = [automaton.accepts(json.dumps(each).encode()) for each in orders(value)]
+            assert any(written) == valid(value), (schema, value)
+    assert num_split > 10
+
+
+@pytest.mark.parametrize(
+    ("keyword", "count", "order"),
+    [
+        *product(("anyOf",), (13, 60), ("schema", "any", "any-if-cheap")),
+        *product(("oneOf",), (12, 30), ("schema", "any-if-cheap")),
+    ],
+)
+def test_variants_that_leave_members_open_are_taken_in_every_order(keyword: str, count: int, order: Any) -> None:
+    parts: list[Any] = [
+        {"properties": {"id": {"type": "integer"}, f"n{number}": {"type": "string"}}, "required": ["id", f"n{number}"]}
+        for number in range(count)
+    ]
+    schema = {"type": "object", keyword: parts}
+    automaton = tokenfst.compile(json_schema(schema, property_order=order), ALL_BYTES)
+    valid = Draft202012Validator(schema).is_valid
+    ids: list[dict[str, Any]] = [{}, {"id": 1}, {"id": "1"}]
+    for first, one, other in product(ids, ("a", 1), ({}, {"n5": "b"}, {"n5": 2}, {"other": None})):
+        value = {**first, "n3": one, **other}
+        assert any(automaton.accepts(json.dumps(each).encode()) for each in orders(value)) == valid(value), value
 
 
 def comes_again(text: bytes) -> bool:

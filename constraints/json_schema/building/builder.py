@@ -27,7 +27,7 @@ from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
-from constraints.json_schema.containers.allowance import MOST_WORK, Allowance
+from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
@@ -228,17 +228,40 @@ class SchemaGrammarBuilder:
             if number in self.variants_of:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
-        way = automaton.end(automaton.start)
-        if way >= 0:
-            self.values.needs[number, way] = ()
+        if isinstance(automaton, Plain):
+            self._build_plain(number, kind, automaton)
+        else:
+            self._build_by_moves(number, kind, vector, automaton)
+
+    def _build_plain(self, number: int, kind: Kind, automaton: Plain) -> None:
+        if automaton.end(automaton.start) >= 0:
+            self.values.needs[number, 0] = ()
         elif isinstance(automaton, PlainInOrder):
             self.values.needs[number, 0] = automaton.said.needed
         elif isinstance(automaton, PlainArray):
             self.values.needs[number, 0] = automaton.needed
-        if isinstance(automaton, Plain):
-            PlainBuilder(self, rule, automaton, _CLOSING[kind]).build()
-        else:
-            self.values.states[number] = ContainerBuilder(self, rule, automaton, _CLOSING[kind]).build()
+        PlainBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
+
+    def _build_by_moves(self, number: int, kind: Kind, vector: Vector, automaton: ByMoves) -> None:
+        """Build the rule of a container from all of its states; if these take too much, its variants are read side by
+        side.
+
+        Raises:
+            LimitExceeded: they take too much, and there are no variants, or too many.
+        """
+        before = self._num_states
+        try:
+            way = automaton.end(automaton.start)
+            if way >= 0:
+                self.values.needs[number, way] = ()
+            self.values.states[number] = ContainerBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
+        except LimitExceeded as error:
+            split = [] if error.limit else self._split(number, vector)
+            if not split:
+                raise
+            self._num_states = before
+            self.expansion.restart(VARIANTS_WORK if self.variants_of else None)
+            self._add_variants(number, kind, split)
 
     def _array(self, number: int, vector: Vector) -> ByMoves | Plain | None:
         """Return the automaton of an array; None if its variants are read side by side, since the items of some of

@@ -8,7 +8,7 @@ from typing import Final
 
 from automata.errors import LimitExceeded
 from constraints.json_schema.containers.in_any_order import InAnyOrder
-from constraints.json_schema.containers.shannon import ShannonExpansion
+from constraints.json_schema.containers.shannon import TOO_MUCH_WORK, ShannonExpansion
 
 # The most ways to continue from all states of an object whose states are made beforehand.
 MOST_WAYS: Final = 10_000
@@ -69,7 +69,7 @@ class Allowance:
         elif is_found and has_few_variants and work > EARLY_WORK:
             self._could_be_early = True
         if not is_found and self.is_second:
-            raise LimitExceeded("telling apart what variants say of members takes too much work")
+            raise LimitExceeded(TOO_MUCH_WORK)
         if not is_found and self._could_be_early and self._combined_work > COMBINED_WORK:
             raise CombinationsError
 

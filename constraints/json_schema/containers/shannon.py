@@ -39,6 +39,10 @@ from constraints.recursion import Task, run
 MAX_BRANCHES = 30_000
 # The most parts of formulas that are looked at for them.
 MAX_WORK = 700_000
+TOO_MUCH_WORK = (
+    "telling apart what variants say of members takes too much work; they are told apart easily by a required member "
+    "that is a different constant in each, or if each has additionalProperties: false"
+)
 # A case takes as long as this many parts.
 _CASE = 10
 # From this many statements on, those that a choice decides are looked for.
@@ -80,9 +84,10 @@ class ShannonExpansion:
         self.most = MAX_WORK if most is None else most
         self._known: dict[Vector, list[tuple[Formula, Vector]]] = {}
 
-    def restart(self) -> None:
-        """Count from 0 again; what is known is kept."""
+    def restart(self, most: int | None = None) -> None:
+        """Count from 0 again, with at most so much work from now on; what is known is kept."""
         self.branches = self.work = 0
+        self.most = self.most if most is None else most
 
     @contextmanager
     def trial(self, most: int) -> Iterator[None]:
@@ -104,7 +109,7 @@ class ShannonExpansion:
         found = substitution.all(vector)
         self.work += len(vector) + substitution.work
         if self.work > self.most:
-            raise LimitExceeded("telling apart what variants say of members takes too much work")
+            raise LimitExceeded(TOO_MUCH_WORK)
         return found
 
     def __call__(self, vector: Vector) -> list[tuple[Formula, Vector]]:

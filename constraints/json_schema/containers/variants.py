@@ -16,7 +16,7 @@ MOST_VARIANTS: Final = 128
 def variants(formula: Formula) -> list[Formula]:
     """Return formulas of which at least one is satisfied if and only if this one is.
 
-    They have no alternatives themselves, unless there are more than `MOST_VARIANTS`.
+    They have no alternatives themselves, unless there would be more than `MOST_VARIANTS`.
     """
     return [part for part in run(_variants(formula, {})) if type(part) is not Never]
 
@@ -35,7 +35,9 @@ def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[lis
         any_of_them = (type(combined) is Or) != is_denied
         found = [each for own in choices for each in own] if any_of_them else _conjunctions(parts, choices)
         found = list(dict.fromkeys(found))
-        known[formula] = found if len(found) <= MOST_VARIANTS else [formula]
+        if len(found) > MOST_VARIANTS:
+            found = parts if any_of_them and len(parts) <= MOST_VARIANTS else [formula]
+        known[formula] = found
     return known[formula]
 
 
