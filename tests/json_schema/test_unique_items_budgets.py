@@ -110,6 +110,9 @@ def test_states_are_values() -> None:
         unique({"type": "string"}, minItems=3),
         unique({"type": "object", "minProperties": 2}, minItems=2),
         unique({"type": "string"}, contains={"const": "a"}),
+        unique({}, contains={"type": "integer"}, minContains=3),
+        unique({"type": ["null", "number"]}, contains={"multipleOf": 2}, minContains=7, maxContains=8),
+        unique({}, contains={"type": ["integer", "string"]}, minContains=2, prefixItems=[{"type": "null"}]),
     ],
     ids=json.dumps,
 )
@@ -127,6 +130,24 @@ def test_texts_end_within_their_budget(schema: Any) -> None:
             except TooLarge:
                 continue
             assert checker.is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("items", "count", "text"),
+    [
+        ({"type": "integer"}, 3, "[0, 1, 2]"),
+        ({"type": "integer"}, 12, "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]"),
+        ({"multipleOf": 2}, 7, "[0, 2, 4, 6, 8, 10, 12]"),
+        ({"multipleOf": 25}, 5, "[0, 25, 50, 75, 100]"),
+        ({"type": ["integer", "boolean"]}, 4, "[0, 1, true, false]"),
+    ],
+)
+def test_items_that_must_come_are_not_made_into_others_to_be_different(items: Any, count: int, text: str) -> None:
+    """Whatever begins like an item that was there may become another number, but not one that counts."""
+    automaton = compiled(unique({}, contains=items, minContains=count), ALL_BYTES)
+    assert automaton.accepts(text.encode())
+    assert automaton.min_tokens(automaton.start) <= len(text) + 1
+    assert automaton.mask(automaton.start, len(text) + 1).any()
 
 
 def walks(automaton: TokenAutomaton, number: int) -> Iterator[Any]:

@@ -29,6 +29,8 @@ FAR: Final = 1 << 30
 _NO_BOUND: Final = 1 << 29
 # The most tokens of a way that is followed, and the most states that are looked at for a way out.
 LONGEST, MAX_STATES = 1 << 14, 20_000
+# The most tokens that are tried for the next one of a way, and the most states for the shortest way instead of these.
+MAX_TRIED: Final = 64
 # The number of ways that are kept; full, they are emptied.
 MAX_CACHED: Final = 1 << 14
 
@@ -83,25 +85,48 @@ class Ways:
         if found is None:
             if len(self._lengths) >= MAX_CACHED:
                 self._lengths.clear()
-            found = self._lengths[state] = self._followed(state) if self.needs_more else self._out(state, 0)
+            found = self._lengths[state] = self._followed(state) if self.needs_more else self._out(state, 0)[0]
         return found
 
     def is_within(self, state: UniqueItemsState, remaining: int) -> bool:
         """Return whether `length(state) <= remaining`."""
         if self.needs_more or not state.has_rivals:
             return self.length(state) <= remaining
-        return self._out(state, remaining) <= remaining
+        return self._out(state, remaining)[0] <= remaining
 
     def next_token(self, state: UniqueItemsState) -> int | None:
-        """Return the next token of the way that is followed: the first one that brings the end nearer; or where all of
-        these would write an item that was there, the first byte of the way out; None if there is no way."""
+        """Return the next token of the way that is followed: the first one that brings the end nearer, from which a way
+        out does not lead away from the end; or the first token of such a way out; or the first of the shortest way to a
+        state without rivals; None if there is no way."""
+        first, tried = None, 0
         for token in self._nearer(state):
-            if self.step(state, token) is not None:
+            reached = self.step(state, token)
+            if reached is None:
+                continue
+            if not reached.has_rivals or self._leads_out(reached) is not None:
                 return token
+            first, tried = token if first is None else first, tried + 1
+            if tried == MAX_TRIED:
+                break
         if state.position is None or not state.has_rivals:
-            return None
+            return first
+        byte = self._leads_out(state)
+        if byte is not None:
+            return self.byte_tokens[byte]
+        way = self._out(state, 0, MAX_TRIED)[1]
+        return first if way is None else way
+
+    def _leads_out(self, state: UniqueItemsState) -> int | None:
+        """Return the first byte of the way out of a state, None if there is none, or if the end is farther after it: an
+        item that had to be there may have become one that need not."""
+        assert state.position is not None
         way = self.reader.way_out(state.position)
-        return None if way is None else self.byte_tokens[way[0]]
+        if way is None:
+            return None
+        end: UniqueItemsState | None = state
+        for byte in way:
+            end = None if end is None else self.step(end, self.byte_tokens[byte])
+        return None if end is None or self._rest(end) > self._rest(state) else way[0]
 
     def _followed(self, state: UniqueItemsState) -> int:
         """Return the length of the way that is followed; what is left of it is kept for the states along it."""
@@ -121,15 +146,15 @@ class Ways:
             rest = self._lengths[state] = min(max(rest + 1, self._rest(state)), FAR)
         return rest
 
-    def _out(self, state: UniqueItemsState, enough: int) -> int:
+    def _out(self, state: UniqueItemsState, enough: int, most: int = MAX_STATES) -> tuple[int, int | None]:
         """Return the length of the shortest way that leads to where there are no rivals, and on by the number of the
-        rules; a greater one that is at most `enough` will do."""
-        heap: list[tuple[int, int, int, UniqueItemsState]] = [(self._rest(state), 0, 0, state)]
+        rules, and its first token, None if there is none; a greater length that is at most `enough` will do."""
+        heap: list[tuple[int, int, int, int | None, UniqueItemsState]] = [(self._rest(state), 0, 0, None, state)]
         seen, number = set[UniqueItemsState](), 0
-        while heap and len(seen) < MAX_STATES:
-            length, _, before, state = heappop(heap)
+        while heap and len(seen) < most:
+            length, _, before, first, state = heappop(heap)
             if not state.has_rivals:
-                return length
+                return length, first
             if state in seen:
                 continue
             seen.add(state)
@@ -139,11 +164,12 @@ class Ways:
                     continue
                 # As far as the rules see, no state on the way is farther from the end than what is left of the way.
                 longer = max(length, before + 1 + self._rest(reached))
+                own = token if first is None else first
                 if not reached.has_rivals and longer <= enough:
-                    return longer
+                    return longer, own
                 number += 1
-                heappush(heap, (longer, number, before + 1, reached))
-        return FAR
+                heappush(heap, (longer, number, before + 1, own, reached))
+        return FAR, None
 
     def fill(self, state: UniqueItemsState, out: npt.NDArray[np.int32], remaining: int) -> None:
         """Write the tokens that the rules alone allow within a budget, as far as the core knows; tables are made only
