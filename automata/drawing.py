@@ -106,8 +106,11 @@ class Drawing:
 
         Raises:
             LimitExceeded: the picture is too large to be laid out, as for `svg`; DOT it can still be.
+            ValueError: the path ends in another suffix.
         """
         path = Path(path)
+        if path.suffix not in ("", ".svg", ".dot"):
+            raise ValueError(f"a picture is saved as .svg or .dot, not as {path.suffix}")
         rendered = path.suffix != ".dot" and _pygraphviz() is not None
         written = path if rendered else path.with_suffix(".dot")
         written.write_text(self.svg() if rendered else self.dot, "utf-8")

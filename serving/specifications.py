@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from automata.errors import TokenfstError
 from automata.limits import DEFAULT_LIMITS, Limits, Work
@@ -57,10 +57,12 @@ def _constraint(kind: Kind, text: str, blanks: Blanks, limits: Limits) -> Compos
     if kind == "regex":
         return parse(text)
     if kind == "choice":
-        return choice(texts_in(_json(text, "the choices"), "the choices"))
+        return choice(texts_in(_json(text, "the list of choices"), "the choices"))
     if kind == "grammar":
         return grammar(text)
-    return structural_tag(_json(text, "the structural tag"), blanks, limits)
+    if kind == "structural_tag":
+        return structural_tag(_json(text, "the structural tag"), blanks, limits)
+    raise ValueError(f"the kind of a specification is one of {', '.join(get_args(Kind))}, not {kind!r}")
 
 
 def framed(tag: Any, content: Composable) -> Composable:
@@ -89,6 +91,8 @@ def _within_depth(read: Callable[[], Composable]) -> Composable:
 
 
 def _json(text: str, what: str) -> Any:
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is given as text, not {type(text).__name__}: pass json.dumps(...)")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kinds import complete
-from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessor, LogitsProcessorList
 
 import constraints
 import tokenfst
@@ -21,6 +21,7 @@ from automata import EmptyLanguage, IncompleteOutput, TokenNotAllowed, Vocabular
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.compiling import BackgroundCompiler
 from decoding.masking.batch_tracker import KEPT
+from decoding.speculation import Speculation
 from tokenfst import Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
@@ -112,10 +113,39 @@ def test_assisted_generation_writes_what_plain_generation_writes(automaton: Any,
 
 
 @pytest.mark.parametrize("sampled", [True, False])
-def test_a_least_length_that_no_text_has_is_an_error(sampled: bool) -> None:
-    """Another processor forbids the end, and the constraint everything else."""
-    with pytest.raises((TokenNotAllowed, RuntimeError), match=r"forbids|probability"):
-        write(adversary(WIDTH, 0), tokenfst.compile("bb", LETTERS), PROMPTS[:1], do_sample=sampled, min_new_tokens=8)
+def test_a_text_ends_where_another_processor_forbids_the_rest(sampled: bool) -> None:
+    """The constraint forbids what the other processor leaves: the end, before the least length, or a letter."""
+    automaton, model = tokenfst.compile("bb", LETTERS), adversary(WIDTH, 0)
+    (row,) = write(model, automaton, PROMPTS[:1], do_sample=sampled, min_new_tokens=8)
+    assert whole(automaton, row)
+    prompts, temperature = [PROMPTS[0].tolist()], float(sampled)
+    letters = [token for token, text in enumerate(LETTERS.tokens) if b"b" in text]
+    with pytest.raises(IncompleteOutput, match="another option stopped it"):
+        generate(model, LETTERS, prompts, automaton, max_new_tokens=9, temperature=temperature, suppress_tokens=letters)
+
+
+def test_options_beside_a_constraint() -> None:
+    model, tokenizer = bundled_model()
+
+    def written(**options: Any) -> str:
+        (text,) = generate(model, tokenizer, "a", r"\d{3,9}", seed=3, max_new_tokens=20, **options)
+        return text
+
+    class Sevens(LogitsProcessor):
+        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+            return scores.masked_fill(torch.tensor([bool(text.strip(b"7")) for text in texts]), -99.0)
+
+    texts = vocabulary_of(tokenizer).tokens
+    assert set(written(logits_processor=[Sevens()])) == {"7"}
+    stopped = written(stop_strings=["5", "6"])
+    assert not {"5", "6"} & set(stopped[:-1])
+    for name in ("eos_token_id", "pad_token_id", "return_dict_in_generate", "input_ids"):
+        with pytest.raises(ValueError, match=f"{name} is set by `generate`"):
+            written(**{name: 1})
+    with pytest.raises(TypeError, match=r"`speculation` is a `Speculation\(proposers\)`, not list"):
+        written(speculation=[])
+    with pytest.raises(ValueError, match="widths of a draft are 1 or more"):
+        Speculation(draft_widths=(2, 0))
 
 
 def test_models_with_logits_of_other_widths_take_turns() -> None:
@@ -216,7 +246,7 @@ def test_generate_takes_a_constraint_for_each_prompt() -> None:
     )
     assert all(text.isdigit() and len(text) == 3 for text in texts[:2])
     assert all(text[0] == "[" and text[-1] == "]" for text in texts[2:4])
-    with pytest.raises(ValueError, match="2 constraints for 1 prompts"):
+    with pytest.raises(ValueError, match="2 constraints for 1 prompt:"):
         generate(model, tokenizer, "a", ["x", "y"])
 
 

@@ -123,6 +123,8 @@ def read_file(path: str | Path, vocabulary: Vocabulary) -> Saved:
     """
     from safetensors import SafetensorError, safe_open
 
+    if Path(path).is_dir():
+        raise AutomatonFileError(f"{path} is a folder, not the file of an automaton")
     try:
         with safe_open(str(path), "numpy") as file:
             header = dict(file.metadata() or {})

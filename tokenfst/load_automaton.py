@@ -10,6 +10,7 @@ from tokenfst.canonical import storage as canonical
 from tokenfst.counted import storage as counted
 from tokenfst.files import Saved, read_file
 from tokenfst.finite import storage as finite
+from tokenfst.misuse import check_vocabulary
 from tokenfst.pushdown import storage as pushdown
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
@@ -44,7 +45,9 @@ def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
         AutomatonFileError: the file is damaged, or has another format, version, vocabulary or encoder.
         UnsupportedTokenizer: the automaton is canonical, and the encoder of the vocabulary is unknown.
         FileNotFoundError: there is no such file.
+        TypeError: the second argument is not a vocabulary.
     """
+    check_vocabulary(vocabulary)
     return restored(read_file(path, vocabulary), vocabulary)
 
 

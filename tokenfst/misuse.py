@@ -117,7 +117,7 @@ def _meant_by(value: Any) -> str:
     if is_fst(value):
         return FST_MEANT
     if isinstance(value, re.Pattern):
-        return "give its text: pattern.pattern, with flags inside the text, as in (?i)"
+        return "write automata.parse(pattern), which takes its flags as well"
     if isinstance(value, bytes | bytearray):
         return "patterns are str: decode it"
     if isinstance(value, Mapping):

@@ -82,7 +82,7 @@ class PushdownAutomaton(StepTable):
         for at in range(len(written)):
             found = self.read_on(found, written[at : at + 1])
             if not found:
-                reason = f"no text of the language begins so: byte {at} is not allowed"
+                reason = f"no text of the language begins like this: byte {at} is not allowed"
                 raise TextNotAllowed(reason, written.decode(errors="replace"))
             if len(found) > 1:
                 raise ValueError(f"there are {len(found)} ways to read the text up to byte {at}, and a path is one")

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from automata.drawing import shown
 from automata.expressions import Expr
@@ -84,6 +84,14 @@ class Grammar:
 
     def __post_init__(self) -> None:
         check_ambiguity(self.ambiguity, self.max_configurations)
+
+    def __or__(self, other: object) -> Any:
+        """Raise TypeError: a grammar alone has no union; a schema, a type or a composed constraint has one with it."""
+        if isinstance(other, Grammar | Expr | str):
+            raise TypeError("a grammar alone has no operator `|`: write constraints.sequence(grammar) | other")
+        return NotImplemented
+
+    __ror__ = __or__
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the rules, a call as `(?&name)`, the first rule first."""

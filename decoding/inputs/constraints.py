@@ -74,7 +74,8 @@ def check_count(number: int, prompts: int) -> None:
     if number not in (1, prompts):
         hint = "; constraints.choice([...]) is one constraint, for one of several texts" if prompts == 1 else ""
         raise ValueError(
-            f"there are {number} constraints for {prompts} prompts: give one for all, or one for each{hint}"
+            f"there are {number} constraints for {prompts} prompt{'s' * (prompts != 1)}: "
+            f"give one for all, or one for each{hint}"
         )
 
 

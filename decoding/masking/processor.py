@@ -129,7 +129,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Returns:
             `scores`: minus infinity for forbidden tokens, and less the price of length after `wrap_up_after` tokens. A
-            row that has gone astray (a beam of probability zero) allows only the end token.
+            row that has gone astray (a beam of probability zero) allows only the end token; so does one in which other
+            processors forbade all tokens that the constraint allows, whose text may then be incomplete.
 
         Raises:
             TokenNotAllowed: every row has a token that the constraint forbids.
@@ -149,7 +150,10 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         written = input_ids.shape[1] - tracker.prompt_length
         remaining = None if self.max_new_tokens is None else self.max_new_tokens - written
         price = 0 if self.wrap_up_after is None else max(0, written - self.wrap_up_after + 1)
-        return tracker.apply_(scores, tracker.states(input_ids), remaining, price)
+        tracker.apply_(scores, tracker.states(input_ids), remaining, price)
+        stuck = scores.amax(dim=1, keepdim=True).isneginf()
+        ends = torch.tensor(self.vocabulary.eos_ids, device=scores.device)
+        return scores.index_copy_(1, ends, scores.index_select(1, ends).masked_fill_(stuck, 0))
 
     def check(self) -> None:
         """Raise any error that `apply_` has not yet reported on an accelerator; waits for the device.

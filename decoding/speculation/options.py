@@ -38,6 +38,15 @@ class Speculation:
     opportunistic: bool = False
     statistics: Statistics = field(default_factory=Statistics, init=False)
 
+    def __post_init__(self) -> None:
+        """Check the widths.
+
+        Raises:
+            ValueError: a width is less than 1.
+        """
+        if any(width < 1 for width in self.draft_widths):
+            raise ValueError(f"the widths of a draft are 1 or more, not {tuple(self.draft_widths)}")
+
     def proposers_for(self, batch: int) -> list[Proposer]:
         """Return all proposers for a batch of texts; the draft model comes last."""
         if self.draft_model is None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Settings of `transformers` that leave the model's distribution as it is; it has others of its own, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
+# Options of `model.generate` that are set here.
+_OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
 
@@ -124,7 +126,8 @@ def generate(
         trace: whether to return a trace of each token with the texts: candidates, stacks, places (`decoding.tracing`).
             The texts are the same; each token takes some more time and memory. Not with beams, drafts or speculation.
         **options: further settings of `Sampling`, such as `top_k`, by their names; without speculation also options of
-            `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`.
+            `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`. Processors in
+            `logits_processor` come before the mask.
 
     Returns:
         One text for each prompt, without the prompt; `num_return_sequences` times as many if this option is given. With
@@ -146,7 +149,8 @@ def generate(
     _check_settings(temperature, options)
     if speculation is not None:
         _check_speculation(
-            {"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, "trace": trace, **options}
+            speculation,
+            {"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, "trace": trace, **options},
         )
         samplings = samplings_of(Sampling(temperature, **options), seed, len(rows))
         automata = automata_for(
@@ -154,7 +158,7 @@ def generate(
         )
         return _speculated(model, rows, automata, samplings, max_new_tokens, speculation)
     if isinstance(seed, Sequence):
-        raise ValueError("seeds for each prompt go with `speculation`: `transformers` draws a batch from one seed")
+        raise ValueError("a list of seeds needs `speculation`: `transformers` draws a batch from one seed")
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
     check_count(len(each), len(rows))
     if not rows:
@@ -165,6 +169,8 @@ def generate(
     recorder = _recorder(processor, num_beams) if trace else None
     pad = pad_token(tokenizer, vocabulary)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
+    if "stop_strings" in options and tokenizer is not vocabulary:
+        settings["tokenizer"] = tokenizer
     with _seeded(seed):
         found = _by_transformers(model, rows, recorder or InPlace(processor), vocabulary, pad, settings)
     processor.check()
@@ -181,9 +187,10 @@ def _by_transformers(
     model: Any, rows: list[list[int]], masking: InPlace, vocabulary: Vocabulary, pad: int, settings: dict[str, Any]
 ) -> list[list[int]]:
     """Return the new tokens of each row, written by the loop of `transformers`."""
+    others = settings.pop("logits_processor", None) or ()
     written = model.generate(
         **padded(rows, pad, model.device),
-        logits_processor=LogitsProcessorList([masking]),
+        logits_processor=LogitsProcessorList([*others, masking]),
         eos_token_id=list(vocabulary.eos_ids),
         pad_token_id=pad,
         **settings,
@@ -236,7 +243,14 @@ def _check_settings(temperature: float, options: dict[str, Any]) -> None:
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
-    """Return how `transformers` is to choose tokens."""
+    """Return how `transformers` is to choose tokens.
+
+    Raises:
+        ValueError: an option is not one of `transformers`, or one that `generate` sets itself.
+    """
+    for name in _OWN:
+        if name in options:
+            raise ValueError(f"{name} is set by `generate` itself")
     for name in _ONLY_OURS:
         if name in options:
             raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")
@@ -246,7 +260,9 @@ def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
     return {"repetition_penalty": 1.0, "do_sample": True, "temperature": float(temperature), **_NEUTRAL}
 
 
-def _check_speculation(options: dict[str, Any]) -> None:
+def _check_speculation(speculation: Speculation, options: dict[str, Any]) -> None:
+    if not isinstance(speculation, Speculation):
+        raise TypeError(f"`speculation` is a `Speculation(proposers)`, not {type(speculation).__name__}")
     neutral = {"num_beams": 1, "wrap_up_after": None, "max_depth": None, "trace": False}
     foreign = [
         name
@@ -303,7 +319,8 @@ def _text(row: list[int], automaton: TokenAutomaton | None, vocabulary: Vocabula
         # Free text may be cut off anywhere.
         return vocabulary.text(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
-        raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
+        reason = "another option stopped it, or forbade every token that the constraint allows"
+        raise IncompleteOutput(f"the text stopped before it was complete, at {automaton.text(tokens)!r}: {reason}")
     return automaton.text(tokens).decode()
 
 

@@ -9,6 +9,7 @@ token, or the name of another template, which the body may then use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from automata import expressions as ex
@@ -26,6 +27,8 @@ from constraints.grammars.line_index import LineIndex
 MAX_NESTING = 100
 MAX_INSTANCES = 100_000
 _LONG_NAME = 200
+# What is taken for a name where a set of characters was meant.
+_RANGE = re.compile(r"[a-z]-[a-z]")
 
 
 class Rules:
@@ -128,7 +131,8 @@ class Rules:
         document, name = self.document, item.value
         if not (name in document.definitions or name in document.imported or name in document.declared):
             if name.islower():
-                raise self.error(f"the rule {name} is not defined", item, rule)
+                hint = f"; a set of characters is written /[{name}]/" if _RANGE.fullmatch(name) else ""
+                raise self.error(f"the rule {name} is not defined{hint}", item, rule)
             raise self.terminals.undefined(item, rule)
 
     # Templates

@@ -32,6 +32,8 @@ _SYMBOL = re.compile(
   | (?P<name> [A-Za-z_][A-Za-z0-9_]* )
   | (?P<open_string> " )
   | (?P<open_regexp> / )
+  | (?P<single_quote> ' )
+  | (?P<semicolon> ; )
   | (?P<unknown> (?s:.) )
     """,
     re.VERBOSE,
@@ -41,7 +43,9 @@ _MISTAKES = {
     "parametric": ":: of rules with numbers for parameters is not supported",
     "open_string": "a string is opened and not closed on its line",
     "open_regexp": "a regular expression is opened and never closed, or empty",
-    "unknown": "nothing begins with the character {text!r}",
+    "single_quote": "a string has double quotes in Lark's syntax",
+    "semicolon": "a rule ends with its line in Lark's syntax, without a semicolon",
+    "unknown": "the character {text!r} is not expected here",
 }
 _WITH_JSON = ("%json", "%regex", "%llguidance")
 _JSON = json.JSONDecoder()

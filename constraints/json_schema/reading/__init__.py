@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from constraints.json_schema.reading.dialects import DIALECTS
+from automata.errors import SchemaError
+from constraints.json_schema.reading.dialects import DIALECTS, wrapper_of
 from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
 from constraints.json_schema.reading.reader import DynamicReference, Reader
 from constraints.json_schema.reading.resources.library import Library
@@ -36,9 +37,11 @@ def read_schema(
         skip: JSON pointers of keywords to leave out; each is noted.
 
     Raises:
-        SchemaError: a keyword has an invalid value, or a reference leads nowhere.
+        SchemaError: a keyword has an invalid value, a reference leads nowhere, or a member of the object is the schema.
         UnsupportedSchema: `unevaluatedProperties` or `unevaluatedItems` depends on too many cases.
     """
+    if wrapping := wrapper_of(schema):
+        raise SchemaError(f"this is no schema but has one in its member {wrapping!r}: pass that", pointer="")
     library = Library(schema, None if draft == "auto" else DIALECTS[draft], resolver)
     reader = Reader(library, skip, dynamic=False)
     try:

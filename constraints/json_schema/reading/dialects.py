@@ -8,6 +8,8 @@ boolean `exclusiveMinimum`, `id`, `$recursiveRef`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Final
 
 from constraints.json_schema.reading.document import Draft
@@ -102,10 +104,12 @@ DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
 UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
 _BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
+# Any of these shows that an object is meant as a schema.
+_SCHEMA_SIGNS: Final = frozenset(["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "items"])
 # Keywords that say nothing of values. There are many in most schemas.
 ANNOTATIONS: Final = frozenset(
     [
-        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
+        *("title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
         *("$schema", "$id", "id", "$defs", "definitions", "$anchor", "$vocabulary", "then", "else"),
     ]
 )
@@ -119,14 +123,41 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
 }
 
 
+# Members in which APIs pass a schema, beside its name.
+WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
+# How much of a misspelled keyword is right, at least.
+_ALIKE: Final = 0.75
+
+
 def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
     """Return what was meant by a keyword that a draft does not have; None if it is an assertion nowhere."""
-    meant = _BY_NORMAL_NAME.get(keyword.lower().replace("_", "").replace("-", ""))
     if keyword == "nullable" and value is True:
         return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"
-    if meant is None:
+    meant = _meant(keyword)
+    if meant is not None:
+        return f"{draft} has no keyword {keyword!r}" + (f"; {meant!r} is one" if meant != keyword else "")
+    if isinstance(value, dict) and not _SCHEMA_SIGNS.isdisjoint(value):
+        return f"{draft} has no keyword {keyword!r}, so the schema in it says nothing of any value"
+    return None
+
+
+@lru_cache(4096)
+def _meant(keyword: str) -> str | None:
+    """Return the keyword that another one is, or resembles; None if it resembles none."""
+    normal = keyword.lower().replace("_", "").replace("-", "")
+    found = _BY_NORMAL_NAME.get(normal)
+    if found is None and not normal.startswith(("x", "$")):
+        close = get_close_matches(normal, _BY_NORMAL_NAME, 1, _ALIKE)
+        found = _BY_NORMAL_NAME[close[0]] if close else None
+    return found
+
+
+def wrapper_of(schema: Any) -> str | None:
+    """Return the member of an object that has the schema, as in the tools and response formats of OpenAI's API; None if
+    the object may be a schema itself."""
+    if not isinstance(schema, dict) or any(keyword in _ANY_DRAFT for keyword in schema):
         return None
-    return f"{draft} has no keyword {keyword!r}" + (f"; {meant!r} is one" if meant != keyword else "")
+    return next((name for name in WRAPPING if isinstance(schema.get(name), dict)), None)
 
 
 def dialect_of_uri(uri: str) -> SchemaDialect | None:
