@@ -248,8 +248,11 @@ class _ByRules(ByRules, Composed[T_co]):
 
 
 def _begin_alike(error: NondeterministicGrammar) -> NondeterministicGrammar:
-    message = "alternatives that begin alike, of which one is a schema, a type or a grammar, are not a constraint"
-    return NondeterministicGrammar(f"{message}: put different texts before them, or write one schema ({error})")
+    message = (
+        "it cannot be told where a schema, a type or a grammar begins: alternatives that begin alike need different "
+        "texts before them, or one schema for all; text before one must end, as [^{]* and constraints.after(...) do"
+    )
+    return NondeterministicGrammar(f"{message} ({error})")
 
 
 class _OfGrammars(Composed[T_co]):

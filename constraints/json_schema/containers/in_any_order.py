@@ -25,9 +25,9 @@ from constraints.json_schema.containers.automaton import (
 from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
 from constraints.json_schema.formulas.connectives import Formula, Never
 
-# The most names, and ways to continue, where any order was asked for.
+# The most names, vectors and ways to continue, where any order was asked for.
 MOST_NAMES = 10
-_MOST_WAYS = 1_000_000
+_MOST_VECTORS, _MOST_WAYS = 30_000, 1_000_000
 
 _T = TypeVar("_T")
 
@@ -82,7 +82,8 @@ class InAnyOrder(ByMoves):
                 "'any-if-cheap' takes what is cheap"
             )
         if self._made is None and not self.counted(_MOST_WAYS)[1]:
-            raise LimitExceeded(f"an object in any order has more than {_MOST_WAYS:,} ways to continue")
+            most = f"{_MOST_VECTORS:,} states, or {_MOST_WAYS:,} ways to continue"
+            raise LimitExceeded(f"an object in any order has more than {most}")
         assert self._made is not None
         count(2 * self._made.states.num_states)
         return self._made
@@ -137,7 +138,13 @@ class VectorDerivatives:
         self._number_of_value: dict[Formula, int] = {}
 
     def number(self, vector: Vector) -> int:
-        """Return the number of a vector."""
+        """Return the number of a vector.
+
+        Raises:
+            LimitExceeded: there are too many.
+        """
+        if len(self.vectors) > _MOST_VECTORS:
+            raise LimitExceeded(f"more than {_MOST_VECTORS:,} vectors")
         return _number(self._numbers, self.vectors, vector)
 
     def described(self, number: int) -> tuple[list[int], list[int], int, list[tuple[int, list[tuple[int, int]]]]]:

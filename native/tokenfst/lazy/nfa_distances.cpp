@@ -73,18 +73,51 @@ void NfaDistances::find_possible_exits() {
   }
 }
 
+// The outer states in postorder: but for circles, each one comes after those that it leads to, so that a long path is
+// found in one round.
+Vector<int32_t> NfaDistances::last_states_first() {
+  Vector<int32_t> order(budget_), waiting(budget_);
+  Vector<uint8_t> is_seen(nfa_.num_outer(), false, budget_);
+  const auto visit = [&](int32_t state) {
+    if (!is_seen[state]) waiting.push_back(state);
+  };
+  for (int32_t first = 0; first < nfa_.num_outer(); ++first) {
+    visit(first);
+    while (!waiting.empty()) {
+      const int32_t at = waiting.back();
+      if (at < 0) order.push_back(-1 - at);
+      if (at < 0 || is_seen[at]) {
+        waiting.pop_back();
+        continue;
+      }
+      is_seen[at] = true;
+      waiting.back() = -1 - at;
+      each_plain_way(at, [&](int32_t, int32_t target) { visit(target); });
+      const int32_t call = nfa_.call_of(at);
+      if (call == kNone) continue;
+      visit(nfa_.starts_[nfa_.rule_of(call)]);
+      for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+        if (const int32_t target = nfa_.target_of(at, exit); target != kNone) visit(target);
+      }
+    }
+    budget_.spend(16);
+  }
+  return order;
+}
+
 void NfaDistances::find_ways_to_exits() {
   int32_t most_exits = 1;
   for (int32_t rule = 0; rule < static_cast<int32_t>(nfa_.starts().size()); ++rule) {
     most_exits = std::max(most_exits, nfa_.num_exits(rule));
   }
   to_exit_ = support::Matrix<int32_t>(nfa_.num_fixed_states(), most_exits, kFar, budget_);
+  const Vector<int32_t> order = last_states_first();
   for (bool changed = true; changed;) {
     changed = false;
     made_.clear();
     followed_.clear();
     made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
-    for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
+    for (const int32_t state : order) {
       if (!has_flags_.empty() && has_flags_[state]) continue;
       changed = lower_by_arcs(to_exit_[state], state, 0, 0) || changed;
       budget_.spend(8 * most_exits);

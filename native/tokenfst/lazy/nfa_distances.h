@@ -35,6 +35,7 @@ class NfaDistances : public DistanceSource {
   Context above(int32_t context, int32_t called) override;
 
  private:
+  Vector<int32_t> last_states_first();
   void find_ways_to_exits();
   bool lower_inside_chains();
   bool lower_inside_copies();
