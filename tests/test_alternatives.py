@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass as validated
 
 import constraints
 import tokenfst
-from automata import NondeterministicGrammar, TextNotAllowed, random_strings
+from automata import NondeterministicGrammar, TextNotAllowed, parse, random_strings
 from constraints import Parsed, free_text, integer, optional, sequence, triggered, typed
 from serving.matcher import EXCEEDED, Matcher
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
@@ -189,6 +189,10 @@ def test_alternatives_of_other_kinds() -> None:
         with pytest.raises(TextNotAllowed):
             either.parse(text)
     assert ("none" | integer()).parse("none") == "none"
+    for left, right in ((BALANCED, BALANCED), (BALANCED, "c"), ("c", BALANCED), (parse("c"), BALANCED)):
+        with pytest.raises(TypeError, match=r"constraints.sequence\(grammar\) \| other"):
+            left | right
+    assert (constraints.sequence(BALANCED) | BALANCED).allows("ab")
     assert (BALANCED | integer()).parse("aabb") == "aabb"
     assert (free_text("x") | integer()).parse("12") == "12"
     assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")

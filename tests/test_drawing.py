@@ -142,6 +142,8 @@ def test_a_drawing_is_saved(drawing: Drawing, tmp_path: Path) -> None:
     assert (tmp_path / "a.dot").read_text("utf-8") == drawing.dot
     assert "<svg" in (drawing._repr_svg_() or "")
     assert drawing._repr_html_() is None
+    with pytest.raises(ValueError, match=r"saved as .svg or .dot, not as .png"):
+        drawing.save(tmp_path / "a.png")
 
 
 def test_without_pygraphviz_a_drawing_is_its_text(

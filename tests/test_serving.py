@@ -129,6 +129,17 @@ def test_what_cannot_be_honoured_says_where_and_why(kind: Any, asked: str, messa
         constraint_of(kind, asked)
 
 
+def test_specifications_of_unknown_kinds_and_types() -> None:
+    kind: Any = "jsonschema"
+    with pytest.raises(
+        ValueError, match="is one of json, json_object, regex, choice, grammar, structural_tag, not 'jsons"
+    ):
+        constraint_of(kind, "{}")
+    text: Any = ["a", "b"]
+    with pytest.raises(TypeError, match=r"the list of choices is given as text, not list: pass json.dumps"):
+        constraint_of("choice", text)
+
+
 def test_hostile_schemas_stop_at_the_limits() -> None:
     wide = {"allOf": [{"properties": {f"p{i}": {"minLength": i}}} for i in range(400)], "type": "object"}
     deep: Any = True

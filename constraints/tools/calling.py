@@ -133,5 +133,7 @@ def _check(format: str, text: str | None, parallel: bool | int, markers: str, sp
         raise ValueError('`spellings="all"` is about strings in JSON, and format="pythonic" writes Python')
     if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
-    if parallel is not True and parallel < 0:
-        raise ValueError(f"at most {parallel} calls: there would be no call")
+    if not isinstance(parallel, bool) and not (isinstance(parallel, int) and parallel >= 1):
+        raise ValueError(
+            f"`parallel` is False for one call, True for any number, or a number from 1 on, not {parallel!r}"
+        )

@@ -312,6 +312,9 @@ def test_unknown_formats_are_noted_and_known_ones_asserted() -> None:
             "draft2020-12 has no keyword 'maxlength'; 'maxLength' is one",
         ),
         ({"not": {"max_items": 3}}, "/not/max_items", "'maxItems' is one"),
+        ({"type": "object", "propertys": {}}, "/propertys", "'properties' is one"),
+        ({"items": {"enums": ["a"]}}, "/items/enums", "'enum' is one"),
+        ({"type": "object", "name": {"type": "string"}}, "/name", "the schema in it says nothing of any value"),
         ({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}, "/const", "draft4 has no keyword 'const'"),
         (
             {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "minimum": 1}
@@ -325,6 +328,15 @@ def test_keywords_that_say_nothing_where_they_stand_are_noted(schema: dict[str, 
     (note,) = read_schema(schema).notes
     assert note.pointer == place
     assert words in note.reason
+
+
+@pytest.mark.parametrize("member", ["schema", "parameters", "json_schema", "function"])
+def test_an_object_around_a_schema_is_no_schema(member: str) -> None:
+    wrapped = {"name": "a", "strict": True, member: {"type": "object"}}
+    with pytest.raises(SchemaError, match=f"one in its member '{member}'"):
+        read_schema(wrapped)
+    assert read_schema({"type": "object", **wrapped}).notes
+    assert not read_schema({"name": "a", member: "b"}).notes
 
 
 def test_other_keywords_are_annotations() -> None:
