@@ -271,6 +271,12 @@ def test_fifty_variants_are_told_apart_by_a_constant() -> None:
         ({"type": "array", "minItems": 3, "maxItems": 2}, "at least 3 items"),
         ({"type": "array", "minItems": 1, "items": False}, "the array needs an item that allows no value"),
         ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "type string (at /allOf/0/type) and"),
+        ({"type": "integer", "const": "a"}, "type integer (at /type) and one of 'a' (at /const)"),
+        (
+            {"$defs": {"a": {"type": "integer"}}, "$ref": "#/$defs/a", "type": "string"},
+            "type integer (at /$defs/a/type) and type string (at /type)",
+        ),
+        ({"type": "string", "const": "ab", "maxLength": 1}, "at most 1 characters (at /maxLength)"),
         ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "without end"),
         ({"type": "object", "required": ["b"], "additionalProperties": False}, "required property 'b'"),
         ({"type": "string", "pattern": "^b", "enum": ["a"]}, "pattern '^b'"),

@@ -39,6 +39,8 @@ from constraints.json_schema.formulas.statements import (
 )
 from constraints.json_schema.reading.document import SchemaDocument
 
+# Statements that say what kind of value they are about.
+_OF_VALUES = (NumberIn, StringIn, BooleanIs)
 # The most parts of a conjunction that is made smaller, the most values within each other that are looked into, and the
 # most combinations within each other that are put in words.
 _MAX_PARTS, _MAX_DEPTH, _MAX_WORDED = 200, 20, 3
@@ -70,12 +72,12 @@ class _Search:
             return "it needs a value of its own kind inside, without end", place
         self.entered.add(formula)
         core = self.core(self.meant(formula))
-        places = [self.document.places[part] for part in core if part in self.document.places]
-        where = places[0] if places else place
+        where = next((self.document.places[part] for part in core if part in self.document.places), None)
+        where = self.place(core, place) if where is None else where
         found = self.inside(core, where, depth) if depth else None
         if found is not None:
             return found
-        words = [worded(part) for part in core]
+        words = [worded(self.written(part)) for part in core]
         if len(core) == 1 and isinstance(core[0], Never):
             return NO_VALUE, where
         if len(core) == 1 and isinstance(core[0], Or):
@@ -86,9 +88,13 @@ class _Search:
 
     def placed(self, core: Sequence[Formula], words: Sequence[str]) -> list[tuple[str, str]]:
         """Return the words and the place of each statement."""
-        return [
-            (word, f"at {self.document.places.get(part) or 'the root'}") for part, word in zip(core, words, strict=True)
-        ]
+        return [(word, f"at {self.place([part], '') or 'the root'}") for part, word in zip(core, words, strict=True)]
+
+    def written(self, part: Formula) -> Formula:
+        """Return the statement of a keyword that a formula is, or is a part of: `integer` is two statements."""
+        if part in self.document.places:
+            return part
+        return next((whole for whole in self.document.places if type(whole) is And and part in whole.parts), part)
 
     def meant(self, formula: Formula) -> Formula:
         """Return the definition that a formula refers to, or the formula itself."""
@@ -144,7 +150,8 @@ class _Search:
 
     def place(self, parts: Sequence[Formula], otherwise: str) -> str:
         """Return the place of the first of some statements that has one."""
-        return next((self.document.places[part] for part in parts if part in self.document.places), otherwise)
+        places = self.document.places
+        return next((places[whole] for whole in map(self.written, parts) if whole in places), otherwise)
 
 
 def _required(part: Formula) -> str | None:
@@ -182,7 +189,7 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
         case Format():
             return f"format {formula.name!r}"
         case TextLength():
-            return _bounded(formula, "length")
+            return _bounded(formula, "characters")
         case ItemCount():
             return _bounded(formula, "items")
         case MemberCount():
@@ -199,6 +206,10 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
             return f"a reference to {formula.key or 'the root'}"
         case Not():
             return f"not ({worded(formula.part, depth - 1) if depth else '...'})"
+        case And() if set(map(type, formula.parts)) == {OfKind, IsInteger}:
+            return "type integer"
+        case And() if any(type(part) in _OF_VALUES for part in formula.parts):
+            return " and ".join(worded(part, depth) for part in formula.parts if type(part) is not OfKind)
         case And():
             kept = formula.parts[: 4 if depth else 0]
             words = [worded(part, depth - 1) for part in kept] + ["more"] * (len(formula.parts) > len(kept))
