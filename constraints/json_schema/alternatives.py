@@ -98,7 +98,7 @@ class JsonTexts(Parsed[T_co]):
 
         Raises:
             ValueError: the two are written with different `whitespace`, `property_order`, `spellings` or
-                `max_digits`.
+                `max_digits`, or `integers`.
         """
         if not isinstance(other, JsonTexts):
             return None
@@ -107,6 +107,7 @@ class JsonTexts(Parsed[T_co]):
             ("property_order", self.layout.order, other.layout.order),
             ("spellings", self.layout.spellings, other.layout.spellings),
             ("max_digits", self.layout.max_digits, other.layout.max_digits),
+            ("integers", self.layout.integers, other.layout.integers),
         ):
             if left != right:
                 raise ValueError(f"alternatives have one {what}, and not {left!r} and {right!r}")

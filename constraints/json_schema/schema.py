@@ -37,6 +37,7 @@ from constraints.json_schema.explaining.keywords import explain_conflict
 from constraints.json_schema.explaining.limits import largest_count
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.formulas.statements import Kind, Pattern
+from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
 from constraints.json_schema.reading.resources.remembering import RememberingResolver
@@ -165,6 +166,7 @@ def json_schema(
     property_order: PropertyOrder = "schema",
     spellings: Spellings = "plain",
     max_digits: int | None = None,
+    integers: Integers = "any",
     unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -193,6 +195,8 @@ def json_schema(
             in the same part of the schema if that has more. An exponent then has at most two digits, or as many digits
             as this maximum (three if it is 100). None leaves digits unbounded, as in JSON, so a model may write digits
             without end, or a number that is too large for a float.
+        integers: "any" allows every spelling of a number that JSON Schema takes for an integer, such as `1.0`, which
+            `json.loads` reads as a float; "digits" allows only those without fraction and exponent.
         unsupported: what to do with a keyword that cannot be expressed exactly: "error" raises an error; "relax" leaves
             the keyword out and lists it in `JsonSchema.dropped`.
         resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
@@ -211,6 +215,7 @@ def json_schema(
     _check("property_order", property_order, PropertyOrder)
     _check("spellings", spellings, Spellings)
     _check("unsupported", unsupported, Unsupported)
+    _check("integers", integers, Integers)
     if max_digits is not None and not (isinstance(max_digits, int) and max_digits >= 1):
         raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
@@ -220,7 +225,7 @@ def json_schema(
         return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
 
     def lay_out(document: SchemaDocument) -> Layout:
-        return Layout(document, whitespace, property_order, spellings, max_digits)
+        return Layout(document, whitespace, property_order, spellings, max_digits, integers=integers)
 
     with Work(limits, cancellation).current(), CollectionsPaused():
         layout, grammar, dropped = _built(schema, read, lay_out, unsupported)

@@ -132,5 +132,5 @@ def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace, spellin
         raise SchemaError(
             f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
         )
-    known = json_schema({**schema, "type": "object"}, whitespace=whitespace, spellings=spellings)
+    known = json_schema({**schema, "type": "object"}, whitespace=whitespace, spellings=spellings, integers="digits")
     return Tool(name, known, spellings)

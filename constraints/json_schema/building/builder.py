@@ -41,6 +41,7 @@ from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, s
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
+from constraints.json_schema.numbers import Integers
 from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
@@ -81,13 +82,14 @@ class SchemaGrammarBuilder:
         expansion: ShannonExpansion | None = None,
         *,
         is_second: bool = False,
+        integers: Integers = "any",
         every_string: Formula = TRUE,
     ) -> None:
         self.restriction = restriction
         is_cheap = order == "any-if-cheap"
         self.expansion = expansion or ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
         self.expansion.restart()
-        self.plans = Plans(restriction, spellings == "plain", max_digits, every_string)
+        self.plans = Plans(restriction, spellings == "plain", max_digits, every_string, integers)
         self.order, self.empty = order, empty
         self.habit = habit
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
 
@@ -16,7 +17,7 @@ class Layout(NamedTuple):
 
     Attributes:
         document: the schema, as it was read.
-        whitespace, order, spellings, max_digits: as for `json_schema`.
+        whitespace, order, spellings, max_digits, integers: as for `json_schema`.
         tags: how the members of the whole object are written, if not as JSON.
     """
 
@@ -26,3 +27,4 @@ class Layout(NamedTuple):
     spellings: Spellings
     max_digits: int | None = None
     tags: Tags | None = None
+    integers: Integers = "any"

@@ -19,7 +19,7 @@ from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Never, conjunction, statements
 from constraints.json_schema.formulas.restriction import Restriction, only_kind
 from constraints.json_schema.formulas.statements import Kind, Reference
-from constraints.json_schema.numbers import bounded_number_language, number_language
+from constraints.json_schema.numbers import Integers, bounded_number_language, in_digits_alone, number_language
 from constraints.json_schema.strings import counted_language
 from constraints.rewriting.liveness import is_empty
 
@@ -51,7 +51,7 @@ class Plan:
 
 _SCALARS: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING})
 # The plans of such formulas. Their languages are those that caches of languages keep as well.
-_scalars: Final = BoundedCache[tuple[Formula, bool, int | None, Formula], Plan](1024)
+_scalars: Final = BoundedCache[tuple[Formula, bool, int | None, Formula, Integers], Plan](1024)
 
 
 class Plans:
@@ -62,7 +62,12 @@ class Plans:
     """
 
     def __init__(
-        self, restriction: Restriction, plain: bool, max_digits: int | None, every_string: Formula = TRUE
+        self,
+        restriction: Restriction,
+        plain: bool,
+        max_digits: int | None,
+        every_string: Formula = TRUE,
+        integers: Integers = "any",
     ) -> None:
         """Make plans.
 
@@ -71,11 +76,13 @@ class Plans:
             plain: whether strings have only plain spellings.
             max_digits: see `json_schema`.
             every_string: a formula that holds for every string, whatever the schema says.
+            integers: see `json_schema`.
         """
         self.restriction = restriction
         self.plain = plain
         self.max_digits = max_digits
         self.every_string = every_string
+        self.integers = integers
         self.text_at_hand: Formula | None = None
         self._plans: dict[Formula, Plan] = {}
 
@@ -108,7 +115,7 @@ class Plans:
         ):
             return self._made(formula, only)
         # The same in all schemas, but for the numbers of rules.
-        key = formula, self.plain, self.max_digits, self.every_string
+        key = formula, self.plain, self.max_digits, self.every_string, self.integers
         found = _scalars.get_or_make(key, lambda: self._made(formula, only))
         return replace(found, only_way=None) if found.is_long or formula is TRUE else found
 
@@ -137,6 +144,7 @@ class Plans:
         if type(number) is not Never:
             self.text_at_hand = number
             most = self.max_digits
+            number = in_digits_alone(number) if self.integers == "digits" else number
             plain.append(number_language(number) if most is None else bounded_number_language(number, most))
             self.text_at_hand = None
         return plain

@@ -19,6 +19,7 @@ from constraints.json_schema.explaining.limits import too_large
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, UniqueItems
+from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
 from constraints.rewriting.liveness import has_text
@@ -69,11 +70,12 @@ def schema_grammar(
     spellings: Spellings,
     max_digits: int | None = None,
     tags: Tags | None = None,
+    integers: Integers = "any",
 ) -> SchemaGrammar:
     """Build the visibly pushdown grammar of a schema.
 
     Args:
-        document, whitespace, order, spellings, max_digits, tags: see `Layout`.
+        document, whitespace, order, spellings, max_digits, tags, integers: see `Layout`.
 
     Raises:
         UnsatisfiableSchema: the schema has no text; the message names the conflict.
@@ -83,6 +85,7 @@ def schema_grammar(
     """
     restriction = Restriction(document.definitions)
     make: Callable[..., SchemaGrammarBuilder] = SchemaGrammarBuilder if tags is None else partial(TaggedBuilder, tags)
+    make = partial(make, integers=integers)
     builder = make(restriction, whitespace, order, spellings, max_digits)
     is_second = False
 

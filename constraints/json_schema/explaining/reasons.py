@@ -185,6 +185,7 @@ class _Trial:
             ("property_order", layout.order, layout._replace(order="any")),
             ("spellings", layout.spellings, layout._replace(spellings="all")),
             ("max_digits", layout.max_digits, layout._replace(max_digits=None)),
+            ("integers", layout.integers, layout._replace(integers="any")),
         )
         return tuple(
             f"{name}={own!r}" if isinstance(own, str | int) else name

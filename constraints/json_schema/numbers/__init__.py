@@ -6,6 +6,7 @@ finite        the same for few numbers, by listing them
 
 number_language(formula)          the spellings of all numbers for which a formula holds
 bounded_number_language(formula)  those with a bounded number of digits
+in_digits_alone(formula)          of integers, only those without fraction and exponent
 number_matches(formula, number)   whether a formula holds for one number
 number_is_empty(formula)          whether it holds for no number that JSON can write
 """
@@ -14,20 +15,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
 from automata.queries import is_finite
-from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Or, conjunction
 from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.knowledge import atoms, check, number_matches
 from constraints.json_schema.numbers.spelling import number_automaton
 
-__all__ = ["ANY_NUMBER", "bounded_number_language", "number_is_empty", "number_language", "number_matches"]
+__all__ = [
+    "ANY_NUMBER",
+    "Integers",
+    "bounded_number_language",
+    "in_digits_alone",
+    "number_is_empty",
+    "number_language",
+    "number_matches",
+]
+
+# How integers may be written: as JSON Schema takes them, as in 1.0 and 1e3, or with digits alone.
+Integers: TypeAlias = Literal["any", "digits"]
 
 _DIGIT = char_set("0123456789")
 _WHOLE = alternation("0", concat(char_set("123456789"), repeat(_DIGIT, 0)))
@@ -66,6 +78,26 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
     check(formula)
     language = finite_language(formula)
     return number_automaton(formula) if language is None else language
+
+
+def in_digits_alone(formula: Formula) -> Formula:
+    """Return the formula of the same numbers; if it requires integers, only texts without fraction and exponent."""
+    if isinstance(formula, IsInteger):
+        return IsInteger(plain=True)
+    return conjunction((formula, IsInteger(plain=True))) if _requires_integer(formula) else formula
+
+
+def _requires_integer(formula: Formula) -> bool:
+    match formula:
+        case IsInteger():
+            return True
+        case NumberIn():
+            return all(value.denominator == 1 for value in formula.values)
+        case And():
+            return any(map(_requires_integer, formula.parts))
+        case Or():
+            return all(map(_requires_integer, formula.parts))
+    return False
 
 
 @kept(4096)
