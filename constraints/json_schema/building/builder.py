@@ -15,7 +15,7 @@ schema leads back to existing rules, and equal sub-schemas share one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
@@ -36,7 +36,7 @@ from constraints.json_schema.containers.objects import PropertyOrder, object_aut
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
-from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
+from constraints.json_schema.containers.variants import MOST_VARIANTS, parts_or_variants, variants
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, statements
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
@@ -258,7 +258,7 @@ class SchemaGrammarBuilder:
                 self.values.needs[number, way] = ()
             self.values.states[number] = ContainerBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
         except LimitExceeded as error:
-            split = [] if error.limit else self._split(number, vector)
+            split = [] if error.limit else self._split(number, vector, parts_or_variants)
             if not split:
                 raise
             self._num_states = before
@@ -303,12 +303,14 @@ class SchemaGrammarBuilder:
             self._allowance.record(work, len(vector), 0 < len(split) <= FEW_VARIANTS, found is not None)
         return found
 
-    def _split(self, number: int, vector: Vector) -> list[tuple[Formula, int]]:
+    def _split(
+        self, number: int, vector: Vector, parts_of: Callable[[Formula], list[Formula]] = variants
+    ) -> list[tuple[Formula, int]]:
         """Return the variants of an array or object that can be read side by side, each with its exit; none if they
         cannot."""
         if number in self._variant_rules:
             return []
-        found = [(part, way) for way, formula in enumerate(vector) for part in variants(formula)]
+        found = [(part, way) for way, formula in enumerate(vector) for part in parts_of(formula)]
         return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variant_rules)) else []
 
     def _add_variants(self, number: int, kind: Kind, split: list[tuple[Formula, int]]) -> None:

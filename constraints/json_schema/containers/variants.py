@@ -21,6 +21,12 @@ def variants(formula: Formula) -> list[Formula]:
     return [part for part in run(_variants(formula, {})) if type(part) is not Never]
 
 
+def parts_or_variants(formula: Formula) -> list[Formula]:
+    """Return the variants; or the parts of a disjunction as they are, where there would be too many variants."""
+    found = variants(formula)
+    return list(formula.parts) if found == [formula] and isinstance(formula, Or) else found
+
+
 def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[list[Formula]]:
     """Return the alternatives: the disjunctive normal form, with negations of combinations moved inside. Formulas may
     have parts in common; each is looked at once."""
@@ -35,9 +41,7 @@ def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[lis
         any_of_them = (type(combined) is Or) != is_denied
         found = [each for own in choices for each in own] if any_of_them else _conjunctions(parts, choices)
         found = list(dict.fromkeys(found))
-        if len(found) > MOST_VARIANTS:
-            found = parts if any_of_them and len(parts) <= MOST_VARIANTS else [formula]
-        known[formula] = found
+        known[formula] = found if len(found) <= MOST_VARIANTS else [formula]
     return known[formula]
 
 
