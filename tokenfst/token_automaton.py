@@ -156,7 +156,8 @@ class TokenAutomaton(ABC):
 
         Args:
             state: the state.
-            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared. For a tensor on the CPU, pass
+                `tensor.numpy()`, which shares its memory.
             remaining: the budget, as for `mask`.
 
         Raises:

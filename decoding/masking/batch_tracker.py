@@ -206,7 +206,8 @@ class BatchTracker:
     def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
         """Set the scores of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
-        A row that has gone astray (a beam of probability zero) allows only the end token.
+        A row that has gone astray (a beam of probability zero) allows only the end token; so does one in which all that
+        is allowed was forbidden before.
 
         Args:
             scores: `[B, V]`, logits or log-probabilities.
@@ -231,10 +232,11 @@ class BatchTracker:
                 scores.copy_(torch.where(self._held[:, None], scores, before))
         if self._has_host:
             self._apply_host_(scores, states.host, remaining, price)
+        kept = scores.index_select(1, self._end_ids)
         if astray is not None:
-            kept = scores.index_select(1, self._end_ids)
-            scores.index_copy_(1, self._end_ids, torch.where(astray[:, None], ends, kept))
-        return scores
+            kept = torch.where(astray[:, None], ends, kept)
+        stuck = scores.amax(dim=1, keepdim=True).isneginf()
+        return scores.index_copy_(1, self._end_ids, kept.masked_fill(stuck, 0))
 
     def _apply_host_(self, scores: Tensor, host: Sequence[HostState], remaining: int | None, price: int) -> None:
         if price:

@@ -150,10 +150,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         written = input_ids.shape[1] - tracker.prompt_length
         remaining = None if self.max_new_tokens is None else self.max_new_tokens - written
         price = 0 if self.wrap_up_after is None else max(0, written - self.wrap_up_after + 1)
-        tracker.apply_(scores, tracker.states(input_ids), remaining, price)
-        stuck = scores.amax(dim=1, keepdim=True).isneginf()
-        ends = torch.tensor(self.vocabulary.eos_ids, device=scores.device)
-        return scores.index_copy_(1, ends, scores.index_select(1, ends).masked_fill_(stuck, 0))
+        return tracker.apply_(scores, tracker.states(input_ids), remaining, price)
 
     def check(self) -> None:
         """Raise any error that `apply_` has not yet reported on an accelerator; waits for the device.
