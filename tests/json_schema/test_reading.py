@@ -340,7 +340,10 @@ def test_an_object_around_a_schema_is_no_schema(member: str) -> None:
 
 
 def test_other_keywords_are_annotations() -> None:
-    assert read_schema({"title": "a", "nullable": False, "x-max": 1, "then": {}, "deprecated": True}).notes == ()
+    assert (
+        read_schema({"title": "a", "nullable": False, "x-max": 1, "then": {}, "deprecated": True, "note": ""}).notes
+        == ()
+    )
 
 
 def test_what_is_skipped_is_noted_and_says_nothing() -> None:

@@ -125,8 +125,9 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
 
 # Members in which APIs pass a schema, beside its name.
 WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
-# How much of a misspelled keyword is right, at least.
+# How much of a misspelled keyword is right, at least; and those that are long enough to be told.
 _ALIKE: Final = 0.75
+_LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
 
 
 def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
@@ -147,7 +148,7 @@ def _meant(keyword: str) -> str | None:
     normal = keyword.lower().replace("_", "").replace("-", "")
     found = _BY_NORMAL_NAME.get(normal)
     if found is None and not normal.startswith(("x", "$")):
-        close = get_close_matches(normal, _BY_NORMAL_NAME, 1, _ALIKE)
+        close = get_close_matches(normal, _LONG, 1, _ALIKE)
         found = _BY_NORMAL_NAME[close[0]] if close else None
     return found
 
