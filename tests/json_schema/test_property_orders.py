@@ -18,7 +18,7 @@ from constraints import json_schema
 from constraints.json_schema.containers import allowance, flagged
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-BUILDER = importlib.import_module("constraints.json_schema.building.builder")
+SIDE_BY_SIDE = importlib.import_module("constraints.json_schema.building.side_by_side")
 OBJECTS = importlib.import_module("constraints.json_schema.containers.objects")
 
 
@@ -54,7 +54,7 @@ def compared(seed: int, order: Any, is_complete: bool) -> tuple[int, int]:
 @pytest.mark.parametrize("order", ["any", "any-if-cheap"])
 @pytest.mark.parametrize("flags", [True, False])
 def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BUILDER, "MOST_VARIANT_RULES", 0)
+    monkeypatch.setattr(SIDE_BY_SIDE, "MOST_VARIANT_RULES", 0)
     if not flags:
         monkeypatch.setattr(flagged, "MAX_NAMES", -1)
         monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
@@ -67,7 +67,7 @@ def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypa
     monkeypatch.setattr(flagged, "MAX_NAMES", -1)
     monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
     monkeypatch.setattr(OBJECTS, "FEW_REMEMBERED", 1_000)
-    monkeypatch.setattr(BUILDER, "MOST_VARIANT_RULES", 0)
+    monkeypatch.setattr(SIDE_BY_SIDE, "MOST_VARIANT_RULES", 0)
     monkeypatch.setattr(allowance, "MOST_WAYS", most)
     more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)

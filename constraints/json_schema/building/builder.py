@@ -15,7 +15,7 @@ schema leads back to existing rules, and equal sub-schemas share one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
@@ -25,6 +25,7 @@ from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerB
 from constraints.json_schema.building.flagged import FlaggedBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
+from constraints.json_schema.building.side_by_side import SideBySide
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
 from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
@@ -36,7 +37,7 @@ from constraints.json_schema.containers.objects import PropertyOrder, object_aut
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
-from constraints.json_schema.containers.variants import MOST_VARIANTS, parts_or_variants, variants
+from constraints.json_schema.containers.variants import parts_or_variants
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, statements
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
@@ -46,8 +47,8 @@ from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
-# The most rules for variants in a schema; and up to how many in the place of one are tried early.
-MOST_VARIANT_RULES, FEW_VARIANTS = 150, 32
+# Up to how many variants in the place of one rule are tried early.
+FEW_VARIANTS = 32
 # The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
 CHEAP_WORK = 200_000
 
@@ -68,7 +69,7 @@ class SchemaGrammarBuilder:
         needs_more: whether such an array may have to continue after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
-        variants_of: by the number of a rule that is not built, those that are called in its place, each with its exit.
+        side_by_side: the variants that have rules of their own.
     """
 
     def __init__(
@@ -105,8 +106,7 @@ class SchemaGrammarBuilder:
         self._waiting: deque[RuleKey] = deque()
         # By rule but the first: the first formula that called it.
         self._callers: list[Formula] = []
-        self.variants_of: dict[int, list[tuple[int, int]]] = {}
-        self._variant_rules = set[int]()
+        self.side_by_side = SideBySide()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
         self._allowance = Allowance(is_second=is_second)
@@ -138,11 +138,11 @@ class SchemaGrammarBuilder:
             self._build(number, *key)
         if self.unique:
             self._check_names()
-        if self.variants_of:
-            self._call_variants()
+        if self.side_by_side.called:
+            self.side_by_side.call(self.rules, self.keys)
         if self.habit == "default":
             self._indent()
-        return VisiblyPushdownGrammar(tuple(self.rules), has_nondeterministic_calls=bool(self.variants_of))
+        return VisiblyPushdownGrammar(tuple(self.rules), has_nondeterministic_calls=bool(self.side_by_side.called))
 
     def _read_root(self, root: Formula) -> None:
         """Build the rule of the whole text."""
@@ -227,7 +227,7 @@ class SchemaGrammarBuilder:
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
                 return
-            if number in self.variants_of:
+            if number in self.side_by_side.called:
                 return
             automaton = found or object_automaton(vector, self.restriction, self.expansion)
         if isinstance(automaton, Plain):
@@ -258,11 +258,11 @@ class SchemaGrammarBuilder:
                 self.values.needs[number, way] = ()
             self.values.states[number] = ContainerBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
         except LimitExceeded as error:
-            split = [] if error.limit else self._split(number, vector, parts_or_variants)
+            split = [] if error.limit else self.side_by_side.split(number, vector, parts_or_variants)
             if not split:
                 raise
             self._num_states = before
-            self.expansion.restart(VARIANTS_WORK if self.variants_of else None)
+            self.expansion.restart(VARIANTS_WORK if self.side_by_side.called else None)
             self._add_variants(number, kind, split)
 
     def _array(self, number: int, vector: Vector) -> ByMoves | Plain | None:
@@ -275,7 +275,7 @@ class SchemaGrammarBuilder:
         try:
             return array_automaton(vector, self.expansion)
         except UnsupportedSchema:
-            split = self._split(number, vector)
+            split = self.side_by_side.split(number, vector)
             if not split:
                 raise
             self._add_variants(number, Kind.ARRAY, split)
@@ -288,7 +288,7 @@ class SchemaGrammarBuilder:
         split: list[tuple[Formula, int]] = []
 
         def most() -> int:
-            split.extend(self._split(number, vector) if self.order == "any-if-cheap" else ())
+            split.extend(self.side_by_side.split(number, vector) if self.order == "any-if-cheap" else ())
             return self._allowance.variants_work if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
 
         is_empty = None if self.empty is None else self.is_empty
@@ -303,43 +303,12 @@ class SchemaGrammarBuilder:
             self._allowance.record(work, len(vector), 0 < len(split) <= FEW_VARIANTS, found is not None)
         return found
 
-    def _split(
-        self, number: int, vector: Vector, parts_of: Callable[[Formula], list[Formula]] = variants
-    ) -> list[tuple[Formula, int]]:
-        """Return the variants of an array or object that can be read side by side, each with its exit; none if they
-        cannot."""
-        if number in self._variant_rules:
-            return []
-        found = [(part, way) for way, formula in enumerate(vector) for part in parts_of(formula)]
-        return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variant_rules)) else []
-
     def _add_variants(self, number: int, kind: Kind, split: list[tuple[Formula, int]]) -> None:
         """Let rules for the variants be called in the place of a rule."""
         self.depth -= 1  # they are called in the place of the rule, not in it
-        found = [(self._number(kind, (part,), self.value_at_hand), way) for part, way in split]
-        self.variants_of[number] = self.values.variants[number] = found
-        self._variant_rules.update(called for called, _ in found)
-
-    def _call_variants(self) -> None:
-        """Call the rules of variants in the place of one, and write strings out where they are read: no rule can be
-        called where another variant reads on."""
-        strings = {number for number, (kind, _) in enumerate(self.keys, 1) if kind is Kind.STRING}
-        for rule in self.rules:
-            calls, rule.calls = rule.calls, []
-            for call in calls:
-                if call.rule in strings:
-                    read = self.rules[call.rule]
-                    ends = dict(read.ends)
-                    targets = [(language, call.targets[ends[end]]) for _, language, end in read.arcs]
-                    rule.arcs += [(call.source, language, target) for language, target in targets if target >= 0]
-                elif call.rule not in self.variants_of:
-                    rule.calls.append(call)
-                else:
-                    for called, way in self.variants_of[call.rule]:
-                        if call.targets[way] >= 0:
-                            source = rule.state()
-                            rule.epsilon.append((call.source, source))
-                            rule.calls.append(VisiblyPushdownCall(source, called, (call.targets[way],)))
+        called = [(self._number(kind, (part,), self.value_at_hand), way) for part, way in split]
+        self.side_by_side.add(number, called)
+        self.values.variants[number] = called
 
     def _remember(self, number: int, automaton: ArrayAutomaton, unique: UniqueItems) -> None:
         """Note that the items of a rule's array have to be remembered.
@@ -363,7 +332,7 @@ class SchemaGrammarBuilder:
             UnsupportedSchema: the names may run out.
         """
         for number, (kind, vector) in enumerate(self.keys, 1):
-            if number in self.variants_of or not _counts_members(kind, vector):
+            if number in self.side_by_side.called or not _counts_members(kind, vector):
                 continue
             self.needs_more = True
             automaton: ByMoves | Plain | FlaggedObject | None = None
