@@ -44,7 +44,7 @@ def book(to: str) -> None: ...
         ({"type": "object"}, r"constraints\.json_schema\(\.\.\.\)"),
         (["a", "b"], r"constraints\.choice"),
         (b"a+", r"decode it"),
-        (re.compile("a+"), r"pattern\.pattern"),
+        (re.compile("a+"), r"automata\.parse\(pattern\)"),
         (Path("grammar.lark"), r"read the file"),
         (book, r"constraints\.tool_calls"),
         (None, r"None \(NoneType\) is not a constraint"),

@@ -89,7 +89,7 @@ def test_tokenizers_and_vocabularies(write: Callable[..., Any]) -> None:
 
 @every_writer
 def test_numbers_of_constraints(write: Callable[..., Any]) -> None:
-    message = r"2 constraints for 1 prompts: give one for all, or one for each; constraints\.choice\(\["
+    message = r"2 constraints for 1 prompt: give one for all, or one for each; constraints\.choice\(\["
     with pytest.raises(ValueError, match=message):
         write(MODEL, TOKENIZER, "Name: ", ["a", "b"])
 
@@ -281,7 +281,7 @@ def test_a_text_with_a_seed_of_its_own_is_the_same_in_any_batch() -> None:
 def test_seeds_are_as_many_as_prompts_and_need_speculation() -> None:
     with pytest.raises(ValueError, match="there are 1 seeds for 2 prompts"):
         generate(MODEL, TOKENIZER, ["a", "b"], "a|b", seed=[1], speculation=Speculation())
-    with pytest.raises(ValueError, match="seeds for each prompt go with `speculation`"):
+    with pytest.raises(ValueError, match="a list of seeds needs `speculation`"):
         generate(MODEL, TOKENIZER, ["a", "b"], "a|b", seed=[1, 2])
 
 
