@@ -318,6 +318,8 @@ class _Formats:
             spend(len(tags))
             if not any(tag["begin"].startswith(each) for tag in tags):
                 raise _Malformed(f"{where}.triggers[{number}] is {each!r}, with which no tag begins")
+            if each not in switched:
+                raise _Malformed(f"{where}.triggers[{number}] is {each!r}, and its tags begin with other triggers")
         return {trigger: _any_of(rests) for trigger, rests in switched.items()}
 
 

@@ -50,6 +50,13 @@ def test_modules_that_fail(
     assert f"the module 'failing' cannot be imported: {reason}" in line
 
 
+@pytest.mark.parametrize("command", [["generate", "--prompt"], ["check", "--text"]])
+def test_arguments_that_are_not_utf_8(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    name, option = command
+    line = told(capsys, name, "--regex", "a", option, "\udcff")
+    assert "an argument is not UTF-8" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "both"),
     [

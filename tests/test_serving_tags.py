@@ -171,6 +171,14 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
         ({**NUMBER, "style": "qwen_xml"}, "format: arguments between tags are an object"),
         ({**NUMBER, "excludes": ["x"]}, "format.excludes is not supported"),
         ({**AROUND, "triggers": ["b", "x"]}, r"^format.triggers\[1\] is 'x', with which no tag begins"),
+        (
+            {**AROUND, "triggers": ["b", ""]},
+            r"^format.triggers\[1\] is '', and its tags begin with other triggers",
+        ),
+        (
+            {**AROUND, "triggers": ["ba", "b"], "tags": [{"begin": "ba", "content": ONE, "end": "a"}]},
+            r"^format.triggers\[1\] is 'b', and its tags begin with other triggers",
+        ),
         ({"type": "any_text", "max_tokens": 3}, "format.max_tokens is not supported: 3"),
         ({"type": "sequence", "elements": [{"type": "repeat", "content": A, "min": -1, "max": 2}]}, r"\[0\].min is a"),
         ({"type": "any_tokens", "max_tokens": "2"}, "format.max_tokens is a number from 0, not '2'"),

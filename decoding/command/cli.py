@@ -75,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except click.Abort:
         return 130
+    except UnicodeEncodeError as error:
+        click.echo(f"tokenfst: an argument is not UTF-8: {error.object!a}", err=True)
+        return 2
     except (ImportError, OSError, ValueError) as error:
         click.echo(f"tokenfst: {first_line(error)}", err=True)
         return 2

@@ -84,7 +84,7 @@ class _Search:
             reason, _ = self.explained(core[0].parts[0], where, depth - 1) if depth else ("", "")
             return f"none of {len(core[0].parts)} alternatives has a value; the first one: {reason}", where
         named = dict.fromkeys(f"{word} ({pointer})" for word, pointer in self.placed(core, words))
-        return f"no value satisfies {_listed(list(named) if len(core) > 1 else words)}", where
+        return f"no value satisfies {_listed(list(named) if len(named) > 1 else words[:1])}", where
 
     def placed(self, core: Sequence[Formula], words: Sequence[str]) -> list[tuple[str, str]]:
         """Return the words and the place of each statement."""
