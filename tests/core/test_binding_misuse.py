@@ -148,8 +148,8 @@ def test_long_chains_of_references_take_linear_time() -> None:
         chain[size] = MultipleOf(Fraction(7))
         restrict = Restriction(chain).number
         with CollectionsPaused():
-            began = time.perf_counter()
+            began = time.process_time()
             assert restrict(Reference(0)) == chain[size]
-            return time.perf_counter() - began
+            return time.process_time() - began
 
-    assert min(seconds(64_000) for _ in range(3)) < 10 * min(seconds(16_000) for _ in range(3))
+    assert min(seconds(64_000) for _ in range(5)) < 10 * min(seconds(16_000) for _ in range(5))
