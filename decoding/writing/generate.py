@@ -237,20 +237,17 @@ def _trace(
 
 
 def _check_settings(temperature: float, options: dict[str, Any]) -> None:
-    """Raise ValueError if a setting of `Sampling` is out of its range; the neutral ones of `transformers` are not."""
+    """Raise ValueError if an option is set here, or a setting of `Sampling` is out of its range; the neutral ones of
+    `transformers` are not."""
+    for name in _OWN:
+        if name in options:
+            raise ValueError(f"{name} is set by `generate` itself")
     ours = {name: value for name, value in options.items() if name in Sampling.__dataclass_fields__}
     Sampling(temperature, **{name: value for name, value in ours.items() if value != _NEUTRAL.get(name)})
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
-    """Return how `transformers` is to choose tokens.
-
-    Raises:
-        ValueError: an option is not one of `transformers`, or one that `generate` sets itself.
-    """
-    for name in _OWN:
-        if name in options:
-            raise ValueError(f"{name} is set by `generate` itself")
+    """Return how `transformers` is to choose tokens."""
     for name in _ONLY_OURS:
         if name in options:
             raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")

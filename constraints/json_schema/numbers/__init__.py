@@ -81,7 +81,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
 
 
 def in_digits_alone(formula: Formula) -> Formula:
-    """Return the formula of the same numbers; if it requires integers, only texts without fraction and exponent."""
+    """Return a formula of the same numbers; if it requires integers, they have no fraction and no exponent."""
     if isinstance(formula, IsInteger):
         return IsInteger(plain=True)
     return conjunction((formula, IsInteger(plain=True))) if _requires_integer(formula) else formula

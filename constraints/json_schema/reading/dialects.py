@@ -104,6 +104,11 @@ DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
 UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
 _BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
+# Members in which APIs pass a schema, beside its name.
+_WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
+# How much of a misspelled keyword is right, at least; and those that are long enough to be told.
+_ALIKE: Final = 0.75
+_LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
 # Any of these shows that an object is meant as a schema.
 _SCHEMA_SIGNS: Final = frozenset(["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "items"])
 # Keywords that say nothing of values. There are many in most schemas.
@@ -121,13 +126,6 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft/2019-09/schema": DIALECTS["draft2019-09"],
     "json-schema.org/draft/2020-12/schema": DIALECTS["draft2020-12"],
 }
-
-
-# Members in which APIs pass a schema, beside its name.
-WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
-# How much of a misspelled keyword is right, at least; and those that are long enough to be told.
-_ALIKE: Final = 0.75
-_LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
 
 
 def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
@@ -158,7 +156,7 @@ def wrapper_of(schema: Any) -> str | None:
     the object may be a schema itself."""
     if not isinstance(schema, dict) or any(keyword in _ANY_DRAFT for keyword in schema):
         return None
-    return next((name for name in WRAPPING if isinstance(schema.get(name), dict)), None)
+    return next((name for name in _WRAPPING if isinstance(schema.get(name), dict)), None)
 
 
 def dialect_of_uri(uri: str) -> SchemaDialect | None:
