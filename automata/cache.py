@@ -4,9 +4,10 @@
     kept            a decorator that caches the results of a function
 
 Automata of the same patterns are needed again and again, by different schemas. Most take a few kilobytes, but some take
-megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. So the `nbytes`
-of each value are counted when it is stored. Once more than `MOST_BYTES` have been stored, all caches are emptied and
-the count begins again. Values without `nbytes` are small.
+megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. Keys may be as
+large: a name of a property, a list of texts. So the bytes of each key and value are counted when they are stored. Once
+more than `MOST_BYTES` have been stored, all caches are emptied and the count begins again. Texts, tuples and whatever
+has `nbytes` are counted; everything else is small.
 
 Rejected: a bound for each cache (several caches hold parts of one value, without knowing of each other); evicting only
 the oldest values (for the same reason; RE2 also empties its whole cache).
@@ -43,7 +44,7 @@ class BoundedCache(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Store a value, in place of the oldest entry where the cache is full."""
-        _count(value)
+        _count(_size(key) + _size(value))
         with self._lock:
             if key not in self._entries and len(self._entries) >= self._max_entries:
                 del self._entries[next(iter(self._entries))]
@@ -71,7 +72,7 @@ def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
         @wraps(function)
         def found(*args: P.args, **named: P.kwargs) -> V:
             value = function(*args, **named)
-            _count(value)
+            _count(sum(map(_size, args)) + _size(value))
             return value
 
         _functions.append(found.cache_clear)
@@ -80,10 +81,19 @@ def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
     return decorate
 
 
-def _count(value: object) -> None:
-    """Count the bytes of a value that is about to be stored; empty all caches first where they would be too many."""
+def _size(value: object) -> int:
+    """Return the memory of a value in bytes, about; 0 for what is small."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    size: int | None = getattr(value, "nbytes", None)
+    if size is not None:
+        return size
+    return 8 * len(value) + sum(map(_size, value)) if isinstance(value, tuple) else 0
+
+
+def _count(size: int) -> None:
+    """Count the bytes of what is about to be stored; empty all caches first where they would be too many."""
     global _num_bytes
-    size = getattr(value, "nbytes", 0)
     if not size:
         return
     with _counting:

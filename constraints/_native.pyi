@@ -22,6 +22,10 @@ class Formula:
     def fields(self) -> tuple[Any, ...]:
         """What it is made of, in order."""
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the formula in bytes, about."""
+
 def set_connectives(always: type[Formula], never: type[Formula], negation: type[Formula], conjunction: type[Formula], disjunction: type[Formula]) -> tuple[Formula, Formula]:
     """
     Say which types the connectives have; called once. Return TRUE and FALSE.

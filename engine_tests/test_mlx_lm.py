@@ -208,11 +208,11 @@ def test_each_sequence_of_a_batch_keeps_to_its_own(loaded: Any) -> None:
 def test_one_that_exceeds_its_limits_disturbs_no_other(loaded: Any) -> None:
     _, tokenizer = loaded
     vocabulary = vocabulary_of(tokenizer._tokenizer)
-    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=1 << 14))
+    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=1 << 15))
     bias = make_logits_processors(logit_bias={vocabulary.tokens.index(b"("): 100.0})
     doomed = MLXProcessor(small, tokenizer)
     processors: list[Any] = [[MLXProcessor(DATE, tokenizer)], [*bias, doomed], [MLXProcessor("[ab]{4}", tokenizer)]]
-    texts = batch(loaded, processors, [PROMPT] * 3, limit=150)
+    texts = batch(loaded, processors, [PROMPT] * 3, limit=300)
     assert right(texts[0], DATE)
     assert right(texts[2], "[ab]{4}")
     assert texts[1].strip("(") == ""

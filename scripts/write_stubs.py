@@ -32,6 +32,10 @@ _PATTERNS = [
             "    def fields(self) -> tuple[Any, ...]:",
             '        """What it is made of, in order."""',
             "",
+            "    @property",
+            "    def nbytes(self) -> int:",
+            '        """The memory of the formula in bytes, about."""',
+            "",
         ],
         0,
     )

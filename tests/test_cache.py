@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from itertools import pairwise
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -67,6 +69,24 @@ def test_values_of_a_bounded_cache_count_too() -> None:
     assert other.get(2) is None
 
 
+@pytest.mark.usefixtures("few_bytes")
+def test_what_values_are_made_from_counts_too() -> None:
+    made = list[str]()
+
+    @kept(10)
+    def first(text: str, others: tuple[bytes, ...] = ()) -> int:
+        made.append(text[0])
+        return len(others)
+
+    for text, *others in ("a" * 60,), ("b" * 20, b"c"), ("a" * 60,), ("d" * 60,), ("a" * 60,):
+        assert first(text, tuple(others)) == len(others)
+    assert made == ["a", "b", "d", "a"]
+    numbers = BoundedCache[str, int](10)
+    numbers.put("e" * 30, 1)
+    numbers.put("f" * 60, 2)
+    assert (numbers.get("e" * 30), numbers.get("f" * 60)) == (None, 2)
+
+
 def test_threads_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_num_bytes", 0)
     sizes = BoundedCache[int, Sized](10)
@@ -88,6 +108,40 @@ def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: 
         counts.append(cache._num_bytes)
     assert max(counts) <= most
     assert any(later < before for before, later in pairwise(counts))
+
+
+def _of_long_text(kind: str, text: str) -> dict[str, Any]:
+    return {
+        "name": {"type": "object", "properties": {text: True}, "additionalProperties": False},
+        "open": {"type": "object", "properties": {text: {"type": "null"}, f"{text}2": {"type": "null"}}},
+        "required": {"type": "object", "required": [text]},
+        "dependent": {"type": "object", "dependentRequired": {text: [f"{text}2"]}},
+        "names": {"type": "object", "propertyNames": {"const": text}},
+        "const": {"const": text},
+        "enum": {"enum": [text, f"{text}2"]},
+        "not": {"not": {"const": text}},
+        "keyword": {"type": "null", text: 1},
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["name", "open", "required", "dependent", "names", "const", "enum", "not", "keyword"])
+def test_long_texts_of_many_schemas_are_not_kept_without_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 20_000
+    monkeypatch.setattr(cache, "MOST_BYTES", 10 * size)
+    monkeypatch.setattr(cache, "_num_bytes", 0)
+
+    def compile_schemas(first: int, last: int) -> int:
+        for number in range(first, last):
+            tokenfst.compile(json_schema(_of_long_text(kind, f"{number}" + "a" * size)), ALL_BYTES)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = compile_schemas(0, 20)
+        assert compile_schemas(20, 80) - before < 20 * size
+    finally:
+        tracemalloc.stop()
 
 
 def test_fragments_of_counted_strings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ Nodes are immutable. Hashing and comparing them does not recurse, so nesting may
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from automata.acceptor_tables import Semiring
 from automata.errors import UnsupportedSchema
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from automata.drawing import Drawing
 
 _set = object.__setattr__
+# About the memory of an expression for each of its leaves.
+_LEAF_BYTES: Final = 16
 
 
 class Expr(Operators["Expr | str | bytes", "Expr"]):
@@ -41,6 +43,11 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the expression in bytes, at most about this."""
+        return _LEAF_BYTES * self.size
 
     def operands(self) -> tuple[Expr, ...]:
         """Return the direct parts of this expression, in order."""

@@ -9,10 +9,10 @@ lead bytes of its own length. Surrogates cannot occur, because sets of character
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from automata.cache import kept
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import Ranges
 
@@ -26,20 +26,33 @@ class Arc(NamedTuple):
     target: int
 
 
+class CharacterArcs(NamedTuple):
+    """An automaton of characters: state 0 is the start, state 1 the only final one."""
+
+    num_states: int
+    arcs: tuple[Arc, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arcs in bytes, about."""
+        return _ARC_BYTES * len(self.arcs)
+
+
+_ARC_BYTES: Final = 100
 # First and last code point, lead byte of the first block of 64 ** n, and n, the number of continuation bytes.
 _LENGTHS = ((0x80, 0x7FF, 0xC0, 1), (0x800, 0xFFFF, 0xE0, 2), (0x10000, 0x10FFFF, 0xF0, 3))
 
 
-@lru_cache(maxsize=4096)
-def character_arcs(ranges: Ranges) -> tuple[int, tuple[Arc, ...]]:
-    """Return the number of states and the arcs of the automaton: state 0 is the start, state 1 the only final one."""
+@kept(4096)
+def character_arcs(ranges: Ranges) -> CharacterArcs:
+    """Return the automaton of one character of some ranges."""
     arcs = [Arc(0, low, high, 1) for low, high in rg.intersect(ranges, ((0, 0x7F),))]
     states: dict[tuple[int, Ranges], int] = {(0, ((0, 0),)): 1}
     for first, last, lead, continuation in _LENGTHS:
         block = 64**continuation
         for low, high, rest in _digits(rg.intersect(ranges, ((first, last),)), block):
             arcs.append(Arc(0, lead + low, lead + high, _state(continuation, rest, states, arcs)))
-    return 1 + len(states), tuple(arcs)
+    return CharacterArcs(1 + len(states), tuple(arcs))
 
 
 def _state(continuation: int, ranges: Ranges, states: dict[tuple[int, Ranges], int], arcs: list[Arc]) -> int:

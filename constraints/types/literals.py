@@ -18,11 +18,12 @@ of Pydantic's engine, to which `Field` and `StringConstraints` give it, and whic
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal, TypeAlias
 
 from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
 from automata.compile.compiler import compile_expr
 from automata.errors import PatternError, UnsupportedSchema
 from automata.expressions import (
@@ -92,7 +93,7 @@ def language(pattern: Pattern) -> Expr:
         raise UnsupportedSchema(f"the pattern {pattern!r}: {error.reason}", keyword="pattern") from error
 
 
-@lru_cache(maxsize=256)
+@kept(256)
 def _automaton(pattern: Pattern) -> ByteAutomaton:
     return compile_expr(language(pattern))
 

@@ -10,10 +10,10 @@ The native core writes the rules (`native/constraints/containers/rule_writer.h`)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from automata import expressions as ex
+from automata.cache import kept
 from automata.expressions import Expr
 from automata.limits import spend
 from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall, VisiblyPushdownRule
@@ -142,7 +142,7 @@ class PlainBuilder(RuleBuilder):
         return (self.named(name), *self.builder.only_way(value))
 
 
-@lru_cache(65_536)
+@kept(65_536)
 def _named(name: str, habit: Habit | Whitespace) -> Expr:
     """Return the expression of a listed name, plainly spelled, and the colon."""
     return ex.concat(plain_name(name), marks_at(habit, 1).colon)

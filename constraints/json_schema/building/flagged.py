@@ -14,11 +14,11 @@ In state 0 the guarded arcs are those of the first hub where nothing has come ye
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from automata import expressions as ex
+from automata.cache import kept
 from automata.expressions import Expr, Literal
 from automata.limits import spend
 from automata.visibly_pushdown import ArcLanguage, GuardedArc, VisiblyPushdownCall, VisiblyPushdownRule
@@ -186,7 +186,7 @@ class FlaggedBuilder(RuleBuilder):
         return found
 
 
-@lru_cache(65_536)
+@kept(65_536)
 def _rest_of_name(text: bytes, habit: Habit | Whitespace) -> Expr:
     """Return the expression of the rest of a name, and the colon."""
     return ex.concat(ex.literal(text), marks_at(habit, 1).colon)

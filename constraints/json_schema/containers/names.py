@@ -7,9 +7,9 @@ rest of the formulas, mostly patterns: each combination of truth values of these
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
+from automata.cache import kept
 from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.connectives import (
     FALSE,
@@ -82,7 +82,7 @@ class Names:
         return iter(_classes(self.unlisted, told_by) if told_by else _ONE_CLASS)
 
 
-@lru_cache(256)
+@kept(256)
 def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
     """Return all ways in which some formulas can be true or false of a name that is not listed."""
     ways = combinations(unlisted, views, _MOST_STATES)

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
 
+from automata.cache import kept
 from automata.expressions import Expr
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Not, conjunction, field
 
@@ -251,7 +251,7 @@ def has_name(*names: str) -> Formula:
     return conjunction(map(_has, names))
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def _has(name: str) -> Formula:
     return Not(Members(StringIn(frozenset([name])), FALSE))
 

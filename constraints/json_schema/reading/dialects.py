@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any, Final
 
+from automata.cache import kept
 from constraints.json_schema.reading.document import Draft
 from constraints.json_schema.reading.keywords import (
     any_kind,
@@ -140,7 +140,7 @@ def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
     return None
 
 
-@lru_cache(4096)
+@kept(4096)
 def _meant(keyword: str) -> str | None:
     """Return the keyword that another one is, or resembles; None if it resembles none."""
     normal = keyword.lower().replace("_", "").replace("-", "")

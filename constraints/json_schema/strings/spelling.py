@@ -16,11 +16,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
+from automata.cache import kept
 from automata.errors import LimitExceeded
 from automata.expressions import Expr
 from automata.limits import Work, current_work
@@ -66,7 +66,7 @@ def plain_spellings(texts: Iterable[str]) -> Expr:
     return ex.strings([text for kept in encodable(texts) for text in _plainly(kept)])
 
 
-@lru_cache(65_536)
+@kept(65_536)
 def plain_name(name: str) -> Expr:
     """Return the plain spellings of a listed name, in quotes. Halves of surrogate pairs, which a dictionary of Python
     may have in its names, are escaped in both."""

@@ -89,6 +89,55 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(self)), Node(self).fields().ptr());
 }
 
+// The memory of a formula, about: of its parts, each once, and of what is said in them.
+constexpr int64_t kFormulaBytes = 100, kItemBytes = 60;
+
+class Weighing {
+ public:
+  int64_t num_bytes(nb::handle formula) {
+    waiting_.push_back(nb::borrow(formula));
+    while (!waiting_.empty()) {
+      const nb::object part = std::move(waiting_.back());
+      waiting_.pop_back();
+      if (!seen_.insert(part.ptr()).second) continue;
+      for (nb::handle field : Node(part).fields()) add(field);
+      total_ += kFormulaBytes;
+      kept_.push_back(part);
+    }
+    return total_;
+  }
+
+ private:
+  void add(nb::handle field) {
+    if (PyObject_TypeCheck(field.ptr(), made.formula)) {
+      waiting_.push_back(nb::borrow(field));
+    } else if (nb::isinstance<nb::str>(field)) {
+      total_ += PyUnicode_GetLength(field.ptr());
+    } else if (nb::isinstance<nb::frozenset>(field)) {
+      for (nb::handle item : field) total_ += kItemBytes, add(item);
+    } else {
+      total_ += nb::cast<int64_t>(nb::getattr(field, "nbytes", nb::int_(0)));
+    }
+  }
+
+  int64_t total_ = 0;
+  std::vector<nb::object> waiting_;
+  // By identity; they are kept, since equal formulas may come to share their parts meanwhile.
+  std::unordered_set<const PyObject*> seen_;
+  std::vector<nb::object> kept_;
+};
+
+PyObject* num_bytes(PyObject* self, void*) {
+  try {
+    return PyLong_FromLongLong(Weighing().num_bytes(self));
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
 // A field of formulas by its place, as an attribute.
 struct Field {
   PyObject_HEAD  // a macro of Python's, which declares the first members
@@ -128,6 +177,9 @@ PyTypeObject* formula_type(nb::module_& m) {
   static PyMemberDef members[] = {
       {"fields", Py_T_OBJECT_EX, offsetof(Formula, fields), Py_READONLY, "What it is made of, in order."},
       {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef properties[] = {
+      {"nbytes", num_bytes, nullptr, "The memory of the formula in bytes, about.", nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
   static char doc[] = "A statement about one JSON value.";
   static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(init)},
@@ -137,6 +189,7 @@ PyTypeObject* formula_type(nb::module_& m) {
                                 {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                                 {Py_tp_repr, reinterpret_cast<void*>(repr)},
                                 {Py_tp_members, members},
+                                {Py_tp_getset, properties},
                                 {Py_tp_methods, methods},
                                 {Py_tp_doc, doc},
                                 {0, nullptr}};

@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Final
 
+from automata.cache import kept
 from automata.limits import charge, spend
 from constraints.json_schema.formulas.connectives import FALSE, Formula, conjunction, disjunction, negation
 from constraints.json_schema.formulas.statements import (
@@ -84,7 +84,7 @@ def number_of(site: Site, keyword: str, value: object) -> Fraction | None:
         raise site.unsupported(keyword, str(error)) from None
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def named(name: str) -> StringIn:
     """Return the formula of one string."""
     return StringIn(frozenset((name,)))
