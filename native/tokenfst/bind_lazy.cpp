@@ -77,13 +77,14 @@ std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::V
 
 // Tokens that write something else at the start of a text: what they write, and the state that reads it.
 void set_beginnings(LazyAutomaton& automaton, const std::vector<std::tuple<int32_t, nb::bytes, int64_t>>& beginnings) {
-  std::vector<LazyAutomaton::Beginning> all;
+  std::vector<Beginning> all;
   for (const auto& [token, text, state] : beginnings) {
     require_within(token, 0, automaton.vocabulary().size(), "token");
+    require_within(state, 0, automaton.num_states(), "state");
     const auto bytes = bytes_of(text);
-    all.push_back({token, {bytes.begin(), bytes.end()}, state});
+    all.push_back({token, {bytes.begin(), bytes.end()}, static_cast<int32_t>(state)});
   }
-  held_unlocked(automaton, [&] { automaton.set_beginnings(all); });
+  held_unlocked(automaton, [&] { automaton.set_beginnings(std::move(all)); });
 }
 
 auto bytes_read(LazyAutomaton& automaton) {

@@ -53,6 +53,13 @@ class Stacks {
   }
   // Drop the temporary cells from number `end` on, which is at least `num_kept`.
   void drop_from(int32_t end) noexcept { cells_.erase(cells_.begin() + end, cells_.end()); }
+  // Drop all cells but the empty stack.
+  void clear() {
+    cells_.resize(1);
+    cells_.shrink_to_fit();
+    index_ = support::HashIndex(*cells_.get_allocator().budget());
+    num_kept_ = 1;
+  }
   // Return the same stack in kept cells. Drops temporary cells.
   int32_t keep(int32_t top) {
     symbols_.clear();

@@ -8,6 +8,12 @@ namespace tokenfst {
 
 namespace {
 
+// A generation with more than this share of the memory is followed by another; two together have at most the other one.
+constexpr int64_t kShare = 8, kShareOfTwo = 2;
+// States below this number have numbers with cells of stacks above them.
+constexpr int kStateBits = 28;
+constexpr int64_t kMostStates = int64_t{1} << kStateBits, kMostCells = int64_t{1} << (62 - kStateBits);
+
 LazyAutomaton::Parts made(const LazyAutomaton::MakeParts& make_parts, Budget& budget, Budget& work) {
   budget.watch(&work);
   LazyAutomaton::Parts parts = make_parts(budget);
@@ -43,53 +49,108 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
     : Automaton(texts->vocabulary()),
       budget_(work.max_bytes(), std::numeric_limits<double>::infinity(), interrupt),
       texts_(std::move(texts)),
-      max_masks_(max_masks),
       parts_(made(make_parts, budget_, work)),
       machine_(*parts_.machine),
-      stacks_(budget_),
       characters_(machine_, budget_),
-      context_{machine_, characters_, stacks_, budget_},
-      finder_(context_, *texts_, budget_),
-      writer_(vocabulary().num_words()),
-      cache_(budget_),
-      predecessors_(budget_) {}
+      shared_{
+          machine_, characters_, *texts_, budget_, max_masks, {}, [this]() -> DistanceSource& { return distances(); }},
+      current_(new Numbered{0, kMostCells, Generation(shared_)}) {}
 
-void LazyAutomaton::set_beginnings(std::span<const Beginning> beginnings) {
-  for (const Beginning& own : beginnings) {
-    const int64_t target = read(own.text, own.state);
-    first_.push_back(
-        {own.token, target == kNotAllowed ? NumberedConfiguration{kDead, 0} : NumberedConfiguration::of(target)});
-  }
-  std::ranges::sort(first_, {}, &FirstToken::token);
+void LazyAutomaton::set_beginnings(std::vector<Beginning> beginnings) {
+  std::ranges::sort(beginnings, {}, &Beginning::token);
+  shared_.beginnings = std::move(beginnings);
+  current_.reset(new Numbered{0, kMostCells, Generation(shared_)});
 }
 
-NumberedConfiguration LazyAutomaton::configuration(int64_t state) const {
-  const NumberedConfiguration at = NumberedConfiguration::of(state);
-  if (state < 0 || at.state >= machine_.num_states() || at.state < 0 || at.top >= stacks_.num_kept()) {
-    throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
+DistanceSource& LazyAutomaton::distances() {
+  if (!distances_) distances_ = parts_.make_distances(budget_);
+  return *distances_;
+}
+
+size_t LazyAutomaton::num_bytes() const {
+  return machine_.num_bytes() + characters_.num_bytes() + current_->generation.num_bytes() +
+         (previous_ ? previous_->generation.num_bytes() : 0);
+}
+
+// Generations.
+
+LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
+  const int64_t cell = state >> kStateBits;
+  const auto own = static_cast<int32_t>(state & (kMostStates - 1));
+  if (state >= 0 && own < machine_.num_states()) {
+    if (cell == Stacks::kEmpty) {
+      make_room();
+      return {*current_, {own, Stacks::kEmpty}};
+    }
+    for (Numbered* in : {current_.get(), previous_.get()}) {
+      if (in && in->first < cell && cell < in->first + in->generation.stacks().num_kept()) {
+        return {*in, {own, static_cast<int32_t>(cell - in->first)}};
+      }
+    }
+    const Numbered& oldest = previous_ ? *previous_ : *current_;
+    if (cell <= oldest.first) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
   }
-  return at;
+  throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
+}
+
+int64_t LazyAutomaton::number(const Numbered& in, const NumberedConfiguration& at) const {
+  support::require_at_most(at.state, kMostStates - 1);
+  const int64_t cell = at.top == Stacks::kEmpty ? 0 : in.first + at.top;
+  if (cell >= in.end) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
+  return cell << kStateBits | at.state;
+}
+
+void LazyAutomaton::make_room() {
+  const auto num_bytes = [](const Numbered& in) { return static_cast<int64_t>(in.generation.num_bytes()); };
+  const int64_t own = num_bytes(*current_), both = own + (previous_ ? num_bytes(*previous_) : 0);
+  const int32_t num_cells = current_->generation.stacks().num_kept();
+  const bool is_large = own > budget_.max_bytes() / kShare && num_cells > 1;
+  if (!is_large && both <= budget_.max_bytes() / kShareOfTwo) return;
+  last_mask_ = nullptr;
+  previous_.reset();
+  if (!is_large) return;
+  // The texts that have begun may need as many cells again.
+  const int64_t end = current_->first + 2 * int64_t{num_cells};
+  if (end >= kMostCells) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
+  if (own > budget_.max_bytes() / kShareOfTwo) {
+    current_->first = end;
+    return current_->generation.clear();
+  }
+  std::unique_ptr<Numbered> made(
+      new Numbered{end, kMostCells, Generation(shared_, current_->generation.mask_counts())});
+  current_->end = end;
+  current_->generation.forget_masks();
+  previous_ = std::exchange(current_, std::move(made));
+}
+
+template <class Work>
+auto LazyAutomaton::within_memory(Work work) {
+  try {
+    return work();
+  } catch (const support::LimitExceeded&) {
+    last_mask_ = nullptr;
+    current_->generation.forget_masks();
+    if (previous_) previous_->generation.forget_masks();
+    throw;
+  }
+}
+
+bool LazyAutomaton::has_predecessor(int64_t state) const {
+  return current_->generation.predecessors.contains(state) ||
+         (previous_ && previous_->generation.predecessors.contains(state));
 }
 
 // Steps.
 
 int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
-  const NumberedConfiguration from = configuration(state);
-  stacks_.drop_from(stacks_.num_kept());
-  Place at{from.state, from.top, stacks_.num_kept()};
-  Looked looked{};
-  for (const uint8_t byte : text) {
-    budget_.spend(1);
-    at = machine_.step(at, machine_.byte_class()[byte], stacks_, looked);
-    if (at.state == kDead) return kNotAllowed;
-  }
-  return NumberedConfiguration{at.state, stacks_.keep(at.top)}.number();
+  const Located from = located(state);
+  return within_memory([&] { return number(from.in, from.in.generation.read(text, from.at)); });
 }
 
 support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
   support::ByteSet found;
   if (state == kEndState) return found;
-  const std::span<const int32_t> row = machine_.row(configuration(state).state);
+  const std::span<const int32_t> row = machine_.row(located(state).at.state);
   for (int32_t column = 0; column < machine_.num_classes(); ++column) {
     if (row[column] != kDead) found |= machine_.bytes(column).all;
   }
@@ -101,84 +162,44 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   const auto id = static_cast<int32_t>(token);
   if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
   if (state == kEndState) return kNotAllowed;
-  const int64_t reached = target(state, id);
-  if (reached != kNotAllowed && reached != state) keep_predecessor(reached, {state, id});
+  const Located from = located(state);
+  const int64_t reached = within_memory([&] { return number(from.in, from.in.generation.target(from.at, id)); });
+  // Only states whose predecessors lead back to the start get one.
+  if (reached != kNotAllowed && reached != state && reached != start() && !has_predecessor(reached) &&
+      (state == start() || has_predecessor(state))) {
+    Numbered& in = reached < kMostStates ? *current_ : from.in;
+    in.generation.predecessors.emplace(reached, Predecessor{state, id});
+  }
   return reached;
 }
 
-int64_t LazyAutomaton::target(int64_t state, int32_t token) {
-  if (!first_.empty() && state == start()) {
-    const auto known = std::ranges::lower_bound(first_, token, {}, &FirstToken::token);
-    if (known != first_.end() && known->token == token) {
-      return known->target.state == kDead ? kNotAllowed : known->target.number();
-    }
-  }
-  const auto text = vocabulary().token(token);
-  return text.empty() ? kNotAllowed : read(text, state);
-}
-
-// Only states whose predecessors lead back to the start get one.
-void LazyAutomaton::keep_predecessor(int64_t state, Predecessor from) {
-  if (predecessors_.contains(state) || state == start()) return;
-  if (from.state == start() || predecessors_.contains(from.state)) predecessors_.emplace(state, from);
-}
-
 std::optional<LazyAutomaton::Predecessor> LazyAutomaton::predecessor(int64_t state) const {
-  const auto found = predecessors_.find(state);
-  return found == predecessors_.end() ? std::nullopt : std::optional(found->second);
+  for (const Numbered* in : {current_.get(), previous_.get()}) {
+    if (!in) continue;
+    const auto found = in->generation.predecessors.find(state);
+    if (found != in->generation.predecessors.end()) return found->second;
+  }
+  return std::nullopt;
 }
 
 bool LazyAutomaton::is_final(int64_t state) {
   if (state == kEndState) return true;
-  const NumberedConfiguration at = configuration(state);
-  Looked looked{};
-  return machine_.may_end({at.state, at.top, stacks_.num_kept()}, stacks_, looked);
+  const Located own = located(state);
+  return own.in.generation.is_final(own.at);
 }
 
 // Masks.
 
-MaskPointer LazyAutomaton::mask(int64_t state) {
-  if (MaskPointer known = cache_.find(state)) return known;
-  const auto num_bytes = static_cast<int64_t>(cache_.num_bytes() + writer_.num_bytes());
-  if (cache_.num_states() >= max_masks_ || num_bytes > budget_.max_bytes() / 2) forget();
-  MaskPointer found = found_mask(state);
-  cache_.keep(state, found);
-  return found;
-}
-
-MaskPointer LazyAutomaton::found_mask(int64_t state) {
-  NumberedConfiguration at = configuration(state);
-  at.state = machine_.far_state(at.state, vocabulary().longest());
-  if (MaskPointer known = cache_.find_context(at, stacks_)) return known;
-  MaskPointer found = finder_.find(at, [&](const NumberedConfiguration& other) { return mask(other.number()); });
-  if (state == start() && !first_.empty()) found = with_beginnings(*found);
-  cache_.keep_context(at, stacks_, found);
-  return found;
-}
-
-MaskPointer LazyAutomaton::with_beginnings(const CachedMask& mask) const {
-  auto made = std::make_shared<CachedMask>(mask);
-  for (const FirstToken& own : first_) {
-    if (mask.allows(own.token) != (own.target.state != kDead)) made->flips.push_back(own.token);
-  }
-  return made;
-}
-
-void LazyAutomaton::forget() {
-  cache_.clear();
-  writer_.clear();
-  last_mask_ = nullptr;
-  if (masks_within_) masks_within_->clear();
-}
-
 bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) {
   if (remaining != kUnlimited) return false;
   if (!last_mask_ || state != last_state_) {
-    const CachedMask* known = cache_.find(state).get();
+    if (state == kEndState) return false;
+    const Located own = located(state);
+    const CachedMask* known = own.in.generation.known_mask(own.at);
     if (!known) return false;
-    last_state_ = state, last_mask_ = known;
+    last_state_ = state, last_mask_ = known, last_in_ = &own.in.generation;
   }
-  writer_.write(*last_mask_, out);
+  last_in_->write(*last_mask_, out);
   return true;
 }
 
@@ -191,16 +212,14 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
     copy_mask(vocabulary().eos_words(), out);
     return true;
   }
-  const MaskPointer own = mask(state);
-  if (remaining >= kUnlimited) {
-    writer_.write(*own, out);
+  last_mask_ = nullptr;  // masks may be forgotten
+  const Located own = located(state);
+  Generation& generation = own.in.generation;
+  return within_memory([&] {
+    if (remaining < kUnlimited) return generation.write_within(own.at, remaining, out);
+    generation.write(*generation.mask(own.at), out);
     return true;
-  }
-  NumberedConfiguration at = NumberedConfiguration::of(state);
-  at.state = machine_.alike(at.state, vocabulary().longest());
-  // The end token is counted in any case.
-  const int64_t limit = remaining + vocabulary().eos_ids().empty();
-  return masks_within().write(own, at, limit, state == start() ? first_ : std::span<const FirstToken>(), out);
+  });
 }
 
 void LazyAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
@@ -210,14 +229,10 @@ void LazyAutomaton::fill(const State& state, int64_t remaining, std::span<uint32
   fill(*number, remaining, out);
 }
 
-MasksWithin& LazyAutomaton::masks_within() {
-  if (!masks_within_) masks_within_.emplace(context_, vocabulary(), parts_.make_distances(budget_), budget_);
-  return *masks_within_;
-}
-
 int32_t LazyAutomaton::min_tokens(int64_t state) {
   if (state == kEndState) return 0;
-  return masks_within().distance(configuration(state)) - vocabulary().eos_ids().empty();
+  const Located own = located(state);
+  return within_memory([&] { return own.in.generation.distance(own.at) - vocabulary().eos_ids().empty(); });
 }
 
 }  // namespace tokenfst

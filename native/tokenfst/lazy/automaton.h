@@ -1,6 +1,7 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
-//     state    a configuration of a Machine: a state and a stack, both numbers, as one integer
+//     state    a configuration of a Machine: a state and a stack, both numbers, as one integer. The stacks are those of
+//              a generation (`lazy/generation.h`); the empty one is that of all
 //     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Masks are kept until they are too
 //              many or take too much memory; then all are forgotten. States stay valid
 //
@@ -20,8 +21,7 @@
 #include <vector>
 
 #include "tokenfst/automaton.h"
-#include "tokenfst/lazy/mask_finder.h"
-#include "tokenfst/lazy/masks_within.h"
+#include "tokenfst/lazy/generation.h"
 
 namespace tokenfst {
 
@@ -35,17 +35,7 @@ class LazyAutomaton : public Automaton {
     std::function<std::unique_ptr<DistanceSource>(Budget&)> make_distances;
   };
   using MakeParts = std::function<Parts(Budget&)>;
-  // A token that, at the start of a text, writes something else than its bytes: the text, and the state that reads it.
-  struct Beginning {
-    int32_t token;
-    std::vector<uint8_t> text;
-    int64_t state;
-  };
-
-  struct Predecessor {
-    int64_t state;
-    int32_t token;
-  };
+  using Predecessor = Generation::Predecessor;
 
   class Hold {
    public:
@@ -69,16 +59,17 @@ class LazyAutomaton : public Automaton {
                 Budget::Interrupt interrupt);
 
   // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
-  // std::invalid_argument.
+  // std::invalid_argument; a state whose stack was dropped with its generation is LimitExceeded.
 
-  // Set the tokens that write something else at the start of a text, in order.
-  void set_beginnings(std::span<const Beginning> beginnings);
+  // Set the tokens that write something else at the start of a text. No states may have been given before.
+  void set_beginnings(std::vector<Beginning> beginnings);
   // Whether a known state reads a byte.
   bool reads(uint8_t byte) const { return machine_.reads(byte); }
 
+  int32_t num_states() const { return machine_.num_states(); }
   // Whether no text is allowed.
   bool is_empty() const { return machine_.start() == kDead; }
-  int64_t start() const { return NumberedConfiguration{machine_.start(), Stacks::kEmpty}.number(); }
+  int64_t start() const { return machine_.start(); }
   bool is_final(int64_t state);
   // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
@@ -95,43 +86,55 @@ class LazyAutomaton : public Automaton {
   // The state and the token from which a state was first reached; none for the start and for unknown states.
   std::optional<Predecessor> predecessor(int64_t state) const;
 
-  const ContextMaskCache& masks() const { return cache_; }
-  const MaskCounts& mask_counts() const { return finder_.counts(); }
-  size_t num_bytes() const { return machine_.num_bytes() + characters_.num_bytes(); }
+  // The masks that are kept for texts that begin now.
+  const ContextMaskCache& masks() const { return current_->generation.masks(); }
+  const MaskCounts& mask_counts() const { return current_->generation.mask_counts(); }
+  // The memory of everything but the masks.
+  size_t num_bytes() const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:
   // Only the thread itself can have made this true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  NumberedConfiguration configuration(int64_t state) const;
-  int64_t target(int64_t state, int32_t token);
-  void keep_predecessor(int64_t state, Predecessor from);
-  MaskPointer mask(int64_t state);
-  MaskPointer found_mask(int64_t state);
-  MaskPointer with_beginnings(const CachedMask& mask) const;
-  MasksWithin& masks_within();
-  void forget();
+  // A generation, and the numbers that its cells have in states: from `first` on, and below `end`.
+  struct Numbered {
+    int64_t first, end;
+    Generation generation;
+  };
+  struct Located {
+    Numbered& in;
+    NumberedConfiguration at;
+  };
+
+  // Throws as said above.
+  Located located(int64_t state);
+  int64_t number(const Numbered& in, const NumberedConfiguration& at) const;
+  int64_t number(const Numbered& in, const std::optional<NumberedConfiguration>& at) const {
+    return at ? number(in, *at) : kNotAllowed;
+  }
+  // Begin a generation if the current one is large. Called where a stack is empty, as where a text begins.
+  void make_room();
+  // Do some work; if that exceeds the memory, forget the masks, so that what is asked for next may succeed.
+  template <class Work>
+  auto within_memory(Work work);
+  bool has_predecessor(int64_t state) const;
+  DistanceSource& distances();
 
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;  // of the mutex
   Budget budget_;
   const std::shared_ptr<TextLibrary> texts_;
-  const size_t max_masks_;
   Parts parts_;
   Machine& machine_;
-  Stacks stacks_;
   Characters characters_;
-  const WalkContext context_;
-  MaskFinder finder_;
-  MaskWriter writer_;
-  ContextMaskCache cache_;
+  std::unique_ptr<DistanceSource> distances_;
+  Generation::Shared shared_;
+  std::unique_ptr<Numbered> current_, previous_;
   // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
   const CachedMask* last_mask_ = nullptr;
-  support::Map<int64_t, Predecessor, support::Hash> predecessors_;
-  std::vector<FirstToken> first_;  // ascending
-  std::optional<MasksWithin> masks_within_;
+  Generation* last_in_ = nullptr;
 };
 
 }  // namespace tokenfst

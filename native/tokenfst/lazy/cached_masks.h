@@ -35,13 +35,11 @@ struct CachedMask {
 };
 using MaskPointer = std::shared_ptr<const CachedMask>;
 
-// A state and a stack, as one number to callers.
+// A state and a kept stack, as one number.
 struct NumberedConfiguration {
   int32_t state, top;
 
-  static NumberedConfiguration of(int64_t number) {
-    return {static_cast<int32_t>(number & 0xFFFFFFFF), static_cast<int32_t>(number >> 32)};
-  }
+  bool operator==(const NumberedConfiguration&) const = default;
   int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
 };
 

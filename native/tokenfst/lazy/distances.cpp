@@ -27,7 +27,7 @@ void StackDistances::add(int32_t first, int32_t end) {
     if (below.number < 0) continue;
     const Symbol pushed{below.number, stacks_[cell].symbol};
     auto known = above_.find(pushed);
-    if (known == above_.end()) known = above_.emplace(pushed, source_->above(pushed.context, pushed.symbol)).first;
+    if (known == above_.end()) known = above_.emplace(pushed, source_.above(pushed.context, pushed.symbol)).first;
     const Context& found = known->second;
     if (found.number >= 0) contexts_[cell] = {found.number, std::min(below.cost + found.cost, kFar)};
   }
@@ -35,7 +35,7 @@ void StackDistances::add(int32_t first, int32_t end) {
 
 int32_t StackDistances::distance(int32_t state, int32_t top) {
   const Context& below = contexts_[top];
-  return below.number < 0 ? kFar : std::min(source_->distance(below.number, state) + below.cost, kFar);
+  return below.number < 0 ? kFar : std::min(source_.distance(below.number, state) + below.cost, kFar);
 }
 
 }  // namespace tokenfst

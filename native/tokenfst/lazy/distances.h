@@ -47,10 +47,10 @@ class ByteDistances : public DistanceSource {
 
 class StackDistances {
  public:
-  StackDistances(std::unique_ptr<DistanceSource> source, const Stacks& stacks, Budget& budget)
-      : source_(std::move(source)),
+  StackDistances(DistanceSource& source, const Stacks& stacks, Budget& budget)
+      : source_(source),
         stacks_(stacks),
-        contexts_(1, source_->bottom(), budget),
+        contexts_(1, source.bottom(), budget),
         above_(budget) {}
 
   // Find the contexts of all kept cells.
@@ -67,7 +67,7 @@ class StackDistances {
     bool operator==(const Symbol&) const = default;
   };
 
-  std::unique_ptr<DistanceSource> source_;
+  DistanceSource& source_;
   const Stacks& stacks_;
   int32_t num_followed_ = 1;
   Vector<Context> contexts_;  // by cell

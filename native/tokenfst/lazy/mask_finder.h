@@ -24,12 +24,14 @@ struct MaskCounts {
 
 class MaskFinder {
  public:
-  MaskFinder(WalkContext context, TextLibrary& texts, Budget& budget)
+  // `counts`: of the masks that were found before.
+  MaskFinder(WalkContext context, TextLibrary& texts, Budget& budget, const MaskCounts& counts)
       : context_(context),
         texts_(texts),
         vocabulary_(*texts.vocabulary()),
         budget_(budget),
-        tokens_(budget) {}
+        tokens_(budget),
+        counts_(counts) {}
 
   // The mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
   MaskPointer find(const NumberedConfiguration& at,

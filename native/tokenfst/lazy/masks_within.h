@@ -42,11 +42,11 @@ struct Reach {
 
 class MasksWithin {
  public:
-  MasksWithin(WalkContext context, const Vocabulary& vocabulary, std::unique_ptr<DistanceSource> source, Budget& budget)
+  MasksWithin(WalkContext context, const Vocabulary& vocabulary, DistanceSource& source, Budget& budget)
       : context_(context),
         vocabulary_(vocabulary),
         budget_(budget),
-        distances_(std::move(source), context.stacks, budget),
+        distances_(source, context.stacks, budget),
         reaches_(budget) {}
 
   // How far the end is from a configuration, counting the end token.

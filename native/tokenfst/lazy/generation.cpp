@@ -1,0 +1,127 @@
+#include "tokenfst/lazy/generation.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+namespace {
+
+// The memory of a cell of a stack, and of an entry of a map, about.
+constexpr size_t kCellBytes = 24, kEntryBytes = 48;
+
+}  // namespace
+
+Generation::Generation(const Shared& shared, const MaskCounts& counts)
+    : predecessors(shared.budget),
+      shared_(shared),
+      stacks_(shared.budget),
+      context_{shared.machine, shared.characters, stacks_, shared.budget},
+      finder_(context_, shared.texts, shared.budget, counts),
+      writer_(shared.texts.vocabulary()->num_words()),
+      cache_(shared.budget) {
+  read_beginnings();
+}
+
+void Generation::read_beginnings() {
+  first_.clear();
+  for (const Beginning& own : shared_.beginnings) {
+    const auto target = read(own.text, {own.state, Stacks::kEmpty});
+    first_.push_back({own.token, target.value_or(NumberedConfiguration{kDead, Stacks::kEmpty})});
+  }
+}
+
+size_t Generation::num_bytes() const {
+  return kCellBytes * static_cast<size_t>(stacks_.num_kept()) + kEntryBytes * predecessors.size();
+}
+
+// Steps.
+
+std::optional<NumberedConfiguration> Generation::read(std::span<const uint8_t> text,
+                                                      const NumberedConfiguration& from) {
+  Machine& machine = shared_.machine;
+  stacks_.drop_from(stacks_.num_kept());
+  Place at{from.state, from.top, stacks_.num_kept()};
+  Looked looked{};
+  for (const uint8_t byte : text) {
+    shared_.budget.spend(1);
+    at = machine.step(at, machine.byte_class()[byte], stacks_, looked);
+    if (at.state == kDead) return std::nullopt;
+  }
+  return NumberedConfiguration{at.state, stacks_.keep(at.top)};
+}
+
+std::optional<NumberedConfiguration> Generation::target(const NumberedConfiguration& from, int32_t token) {
+  if (!first_.empty() && from == start()) {
+    const auto known = std::ranges::lower_bound(first_, token, {}, &FirstToken::token);
+    if (known != first_.end() && known->token == token) {
+      return known->target.state == kDead ? std::nullopt : std::optional(known->target);
+    }
+  }
+  const auto text = shared_.texts.vocabulary()->token(token);
+  return text.empty() ? std::nullopt : read(text, from);
+}
+
+bool Generation::is_final(const NumberedConfiguration& at) {
+  Looked looked{};
+  return shared_.machine.may_end({at.state, at.top, stacks_.num_kept()}, stacks_, looked);
+}
+
+// Masks.
+
+MaskPointer Generation::mask(const NumberedConfiguration& at) {
+  if (MaskPointer known = cache_.find(at.number())) return known;
+  const auto num_bytes = static_cast<int64_t>(cache_.num_bytes() + writer_.num_bytes());
+  if (cache_.num_states() >= shared_.max_masks || num_bytes > shared_.budget.max_bytes() / 2) forget_masks();
+  MaskPointer found = found_mask(at);
+  cache_.keep(at.number(), found);
+  return found;
+}
+
+MaskPointer Generation::found_mask(NumberedConfiguration at) {
+  const bool is_start = at == start();
+  at.state = shared_.machine.far_state(at.state, shared_.texts.vocabulary()->longest());
+  if (MaskPointer known = cache_.find_context(at, stacks_)) return known;
+  MaskPointer found = finder_.find(at, [&](const NumberedConfiguration& other) { return mask(other); });
+  if (is_start && !first_.empty()) found = with_beginnings(*found);
+  cache_.keep_context(at, stacks_, found);
+  return found;
+}
+
+MaskPointer Generation::with_beginnings(const CachedMask& mask) {
+  auto made = std::make_shared<CachedMask>(mask);
+  for (const FirstToken& own : first_) {
+    if (mask.allows(own.token) != (own.target.state != kDead)) made->flips.push_back(own.token);
+  }
+  return made;
+}
+
+bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out) {
+  const Vocabulary& vocabulary = *shared_.texts.vocabulary();
+  const NumberedConfiguration alike{shared_.machine.alike(at.state, vocabulary.longest()), at.top};
+  // The end token is counted in any case.
+  const int64_t limit = remaining + vocabulary.eos_ids().empty();
+  return masks_within().write(mask(at), alike, limit, at == start() ? first_ : std::span<const FirstToken>(), out);
+}
+
+MasksWithin& Generation::masks_within() {
+  if (!masks_within_) {
+    masks_within_.emplace(context_, *shared_.texts.vocabulary(), shared_.distances(), shared_.budget);
+  }
+  return *masks_within_;
+}
+
+void Generation::clear() {
+  forget_masks();
+  masks_within_.reset();
+  predecessors = decltype(predecessors)(shared_.budget);
+  stacks_.clear();
+  read_beginnings();
+}
+
+void Generation::forget_masks() {
+  cache_.clear();
+  writer_.clear();
+  if (masks_within_) masks_within_->clear();
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,93 @@
+// Generation: what a lazy automaton keeps about the texts that began in some period: their stacks and their masks.
+//
+// A stack that texts have once had is kept, so that a state is a number, and a server may read any number of texts with
+// one automaton: what is kept has to be dropped some time, although nobody says which states are still held. Texts that
+// began long ago have ended. So once a generation's stacks are large, new texts begin in a new one, and the generation
+// before the last is dropped (`LazyAutomaton::read`).
+//
+// Rejected: states as objects that share their stacks (each step would make one, and steps are a third of a
+// microsecond); dropping all at once, as RE2 does, whose states nobody holds: texts that are being written would break.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tokenfst/lazy/mask_finder.h"
+#include "tokenfst/lazy/masks_within.h"
+
+namespace tokenfst {
+
+// A token that, at the start of a text, writes something else than its bytes: the text, and the state that reads it.
+struct Beginning {
+  int32_t token;
+  std::vector<uint8_t> text;
+  int32_t state;
+};
+
+class Generation {
+ public:
+  // What all generations of an automaton share.
+  struct Shared {
+    Machine& machine;
+    Characters& characters;
+    TextLibrary& texts;
+    Budget& budget;
+    size_t max_masks;
+    std::vector<Beginning> beginnings;  // ascending by token
+    std::function<DistanceSource&()> distances;
+  };
+  struct Predecessor {
+    int64_t state;
+    int32_t token;
+  };
+
+  explicit Generation(const Shared& shared, const MaskCounts& counts = {});
+
+  const Stacks& stacks() const { return stacks_; }
+  NumberedConfiguration start() const { return {shared_.machine.start(), Stacks::kEmpty}; }
+  bool is_final(const NumberedConfiguration& at);
+  // The configuration after more bytes, and after a token that writes some; none if they are not allowed.
+  std::optional<NumberedConfiguration> read(std::span<const uint8_t> text, const NumberedConfiguration& from);
+  std::optional<NumberedConfiguration> target(const NumberedConfiguration& from, int32_t token);
+  // A number of tokens that suffices to end the text, counting the end token.
+  int32_t distance(const NumberedConfiguration& at) { return masks_within().distance(at); }
+
+  MaskPointer mask(const NumberedConfiguration& at);
+  // The mask if it is kept, otherwise null; valid until masks are forgotten.
+  const CachedMask* known_mask(const NumberedConfiguration& at) const { return cache_.find(at.number()).get(); }
+  void write(const CachedMask& mask, std::span<uint32_t> out) { writer_.write(mask, out); }
+  // Write the tokens of a mask after which the text can end within a budget; return whether all can.
+  bool write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out);
+  void forget_masks();
+  // Forget all texts; only configurations with an empty stack stay valid.
+  void clear();
+
+  const ContextMaskCache& masks() const { return cache_; }
+  const MaskCounts& mask_counts() const { return finder_.counts(); }
+  // The memory of stacks and predecessors, about.
+  size_t num_bytes() const;
+
+  // By numbers of states, which the automaton gives them.
+  support::Map<int64_t, Predecessor, support::Hash> predecessors;
+
+ private:
+  void read_beginnings();
+  MaskPointer found_mask(NumberedConfiguration at);
+  MaskPointer with_beginnings(const CachedMask& mask);
+  MasksWithin& masks_within();
+
+  const Shared& shared_;
+  Stacks stacks_;
+  const WalkContext context_;
+  MaskFinder finder_;
+  MaskWriter writer_;
+  ContextMaskCache cache_;
+  std::vector<FirstToken> first_;  // ascending
+  std::optional<MasksWithin> masks_within_;
+};
+
+}  // namespace tokenfst
