@@ -192,6 +192,12 @@ def limit_exceeded(limit: str, amount: float) -> LimitExceeded:
     return LimitExceeded(f"a construction {reason}", limit=limit, reason=reason)
 
 
+def forgotten_state(max_bytes: int) -> LimitExceeded:
+    """Return the error for a state that an automaton keeps no longer; `max_bytes` is the memory that it may take."""
+    message = f"other texts have taken the place of this state in the {max_bytes:,} bytes of the automaton"
+    return LimitExceeded(f"{message} (limit `memory`)", limit="memory")
+
+
 class Cancelled(TokenfstError, RuntimeError):
     """The compilation was stopped by its `Cancellation`."""
 

@@ -293,6 +293,7 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
             thread.join(PATIENCE)
         assert not any(thread.is_alive() for thread in threads)
         assert not wrong
+        compiler.submit("what is cached has grown", BYTES).result(PATIENCE)
         assert compiler.nbytes <= compiler.max_bytes
 
 

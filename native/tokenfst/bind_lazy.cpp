@@ -121,6 +121,15 @@ std::optional<std::tuple<int64_t, int32_t>> predecessor(LazyAutomaton& automaton
   return found ? std::optional(std::tuple(found->state, found->token)) : std::nullopt;
 }
 
+void translate_forgotten(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ForgottenState& error) {
+    const nb::object made = nb::module_::import_("automata.errors").attr("forgotten_state")(error.max_bytes());
+    PyErr_SetObject(made.type().ptr(), made.ptr());
+  }
+}
+
 void translate_nondeterministic(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
@@ -133,6 +142,7 @@ void translate_nondeterministic(const std::exception_ptr& thrown, void*) {
 
 void bind_lazy(nb::module_& m) {
   nb::register_exception_translator(translate_nondeterministic);
+  nb::register_exception_translator(translate_forgotten);
   nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
   nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")

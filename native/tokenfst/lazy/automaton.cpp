@@ -88,7 +88,7 @@ LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
       }
     }
     const Numbered& oldest = previous_ ? *previous_ : *current_;
-    if (cell <= oldest.first) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
+    if (cell <= oldest.first) throw ForgottenState(budget_);
   }
   throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
 }
@@ -96,7 +96,7 @@ LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
 int64_t LazyAutomaton::number(const Numbered& in, const NumberedConfiguration& at) const {
   support::require_at_most(at.state, kMostStates - 1);
   const int64_t cell = at.top == Stacks::kEmpty ? 0 : in.first + at.top;
-  if (cell >= in.end) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
+  if (cell >= in.end) throw ForgottenState(budget_);
   return cell << kStateBits | at.state;
 }
 
@@ -111,7 +111,7 @@ void LazyAutomaton::make_room() {
   if (!is_large) return;
   // The texts that have begun may need as many cells again.
   const int64_t end = current_->first + 2 * int64_t{num_cells};
-  if (end >= kMostCells) throw support::LimitExceeded(support::Limit::kMemory, double(budget_.max_bytes()));
+  support::require_at_most(end, kMostCells - 1);
   if (own > budget_.max_bytes() / kShareOfTwo) {
     current_->first = end;
     return current_->generation.clear();

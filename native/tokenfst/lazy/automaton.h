@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,18 @@
 #include "tokenfst/lazy/generation.h"
 
 namespace tokenfst {
+
+// Thrown for a state whose stack was dropped with its generation.
+class ForgottenState : public std::exception {
+ public:
+  explicit ForgottenState(const Budget& budget) : max_bytes_(budget.max_bytes()) {}
+  // The memory of the automaton.
+  int64_t max_bytes() const { return max_bytes_; }
+  const char* what() const noexcept override { return "a state was forgotten"; }
+
+ private:
+  int64_t max_bytes_;
+};
 
 class LazyAutomaton : public Automaton {
  public:
@@ -59,7 +72,7 @@ class LazyAutomaton : public Automaton {
                 Budget::Interrupt interrupt);
 
   // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
-  // std::invalid_argument; a state whose stack was dropped with its generation is LimitExceeded.
+  // std::invalid_argument; a state whose stack was dropped with its generation is ForgottenState.
 
   // Set the tokens that write something else at the start of a text. No states may have been given before.
   void set_beginnings(std::vector<Beginning> beginnings);
