@@ -201,6 +201,18 @@ def test_kept_masks_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
     assert state == lazy.advance(lazy.advance(lazy.start, token), close)
 
 
+def test_the_memory_of_masks_is_counted(tekken: Vocabulary) -> None:
+    lazy = tokenfst.compile(constraints.json_schema({"type": "string"}), tekken)
+    state, words = lazy.advance(lazy.start, tekken.tokens.index(b'"')), np.empty(4096, np.int32)
+    sizes = [lazy.nbytes]
+    for _ in range(10):
+        lazy.fill_bitmask(state, words)
+        sizes.append(lazy.nbytes)
+    # First the tokens that close the string; then, where the mask is written often, all of its words.
+    assert sizes[0] + 100 < sizes[1] == sizes[2]
+    assert sizes[-1] - sizes[1] == 4 * -(-len(tekken.tokens) // 32)
+
+
 def test_equal_stacks_are_equal_states(tekken: Vocabulary) -> None:
     lazy = tokenfst.compile(constraints.json(), tekken)
     states = []

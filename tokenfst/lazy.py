@@ -116,7 +116,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """The memory in bytes, with the tables if they have been made; see `TokenAutomaton.nbytes`."""
+        """The memory in bytes, with cached masks, and with the tables if they have been made."""
         return self.core.num_bytes + (0 if self._complete is None else self._complete.nbytes)
 
     # Tables

@@ -122,7 +122,10 @@ class TokenAutomaton(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """The memory of the automaton in bytes, without its vocabulary and without cached masks."""
+        """The memory of the automaton in bytes, without its vocabulary.
+
+        A lazy automaton grows as it is used, and its cached masks are counted. Those of complete tables are not.
+        """
 
     @abstractmethod
     def is_final(self, state: State) -> bool:

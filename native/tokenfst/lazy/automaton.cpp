@@ -68,8 +68,8 @@ DistanceSource& LazyAutomaton::distances() {
 }
 
 size_t LazyAutomaton::num_bytes() const {
-  return machine_.num_bytes() + characters_.num_bytes() + current_->generation.num_bytes() +
-         (previous_ ? previous_->generation.num_bytes() : 0);
+  return static_cast<size_t>(budget_.used_bytes()) + current_->generation.num_word_bytes() +
+         (previous_ ? previous_->generation.num_word_bytes() : 0);
 }
 
 // Generations.

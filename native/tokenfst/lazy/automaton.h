@@ -102,7 +102,7 @@ class LazyAutomaton : public Automaton {
   // The masks that are kept for texts that begin now.
   const ContextMaskCache& masks() const { return current_->generation.masks(); }
   const MaskCounts& mask_counts() const { return current_->generation.mask_counts(); }
-  // The memory of everything but the masks.
+  // The memory of all of it.
   size_t num_bytes() const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;

@@ -1,7 +1,6 @@
 #include "tokenfst/lazy/cached_masks.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tokenfst {
 
@@ -9,8 +8,10 @@ namespace {
 
 // A mask with at most this many flips is written as fast as a copy.
 constexpr size_t kFewFlips = 64;
-// Masks that have words of their own; 16 KiB each with 128,000 tokens.
-constexpr size_t kMostHot = 1 << 11;
+// How often a mask is written before it gets words of its own, and how many masks have them; they take 16 KiB each with
+// 128,000 tokens, more than all else that most automata have.
+constexpr int32_t kOften = 4;
+constexpr size_t kMostHot = 1 << 9;
 
 }  // namespace
 
@@ -30,8 +31,7 @@ bool CachedMask::allows(int32_t token) const {
 void MaskWriter::write(const CachedMask& mask, std::span<uint32_t> out) {
   if (!mask.words.empty()) return copy_mask(mask.words, out);
   mask.write(out);
-  const bool is_hot = std::exchange(mask.was_written, true) && mask.flips.size() > kFewFlips;
-  if (!is_hot || num_hot_ >= kMostHot) return;
+  if (mask.flips.size() <= kFewFlips || num_hot_ >= kMostHot || ++mask.num_written < kOften) return;
   mask.words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
   ++num_hot_;
 }
@@ -65,7 +65,7 @@ void ContextMaskCache::keep_context(const NumberedConfiguration& at, const Stack
     number = context(number, top == Stacks::kEmpty ? kBottom : stacks[top].symbol);
     top = stacks[top].below;
   }
-  num_bytes_ += mask->num_bytes();
+  num_word_bytes_ += mask->num_word_bytes(), num_bytes_ += mask->num_bytes();
   contexts_[number] = std::move(mask);
 }
 
@@ -75,7 +75,7 @@ void ContextMaskCache::clear() {
   masks_.clear();
   contexts_.clear();
   deeper_.clear();
-  num_bytes_ = 0;
+  num_word_bytes_ = num_bytes_ = 0;
 }
 
 }  // namespace tokenfst

@@ -25,13 +25,16 @@ struct CachedMask {
   Vector<int32_t> flips;
   bool is_final;
   int32_t depth;
+  bool owns_base = false;  // whether `base` was made for this mask
   // All words of a mask that is written often; empty otherwise (`MaskWriter`).
   mutable Words words{};
-  mutable bool was_written = false;
+  mutable int32_t num_written = 0;
 
   void write(std::span<uint32_t> out) const;
   bool allows(int32_t token) const;
-  size_t num_bytes() const { return sizeof(CachedMask) + 4 * flips.size() + (base ? 4 * base->size() : 0); }
+  // The memory of the words that were made for this mask, and with that of the rest.
+  size_t num_word_bytes() const { return owns_base ? sizeof(uint32_t) * base->size() : 0; }
+  size_t num_bytes() const { return sizeof(CachedMask) + sizeof(int32_t) * flips.size() + num_word_bytes(); }
 };
 using MaskPointer = std::shared_ptr<const CachedMask>;
 
@@ -43,8 +46,8 @@ struct NumberedConfiguration {
   int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
 };
 
-// Writes masks as words. A mask with many flips that is written a second time gets words of its own, as long as there
-// are few of these: copying them takes less time than flipping bits.
+// Writes masks as words. A mask with many flips that is written often gets words of its own, as long as there are few
+// of these: copying them takes less time than flipping bits.
 class MaskWriter {
  public:
   explicit MaskWriter(size_t words_per_mask) : words_per_mask_(words_per_mask) {}
@@ -52,7 +55,7 @@ class MaskWriter {
   void write(const CachedMask& mask, std::span<uint32_t> out);
   // Forget the masks, which have been dropped.
   void clear() { num_hot_ = 0; }
-  // The number of bytes of the words that are kept.
+  // The memory of the words that are kept, which no budget counts.
   size_t num_bytes() const { return sizeof(uint32_t) * words_per_mask_ * num_hot_; }
 
  private:
@@ -72,7 +75,8 @@ class ContextMaskCache {
   void clear();
   size_t num_states() const { return masks_.size(); }
   size_t num_contexts() const { return contexts_.size(); }
-  // The number of bytes of the masks, some of which share words.
+  // The memory of the words that were made for masks, which no budget counts, and that of the masks.
+  size_t num_word_bytes() const { return num_word_bytes_; }
   size_t num_bytes() const { return num_bytes_; }
 
  private:
@@ -87,7 +91,7 @@ class ContextMaskCache {
   // Contexts by number; those of a state alone extend kNone in `deeper_`.
   Vector<MaskPointer> contexts_;
   support::Map<Deeper, int32_t, support::Hash> deeper_;
-  size_t num_bytes_ = 0;
+  size_t num_word_bytes_ = 0, num_bytes_ = 0;
 };
 
 }  // namespace tokenfst

@@ -68,8 +68,9 @@ class Generation {
 
   const ContextMaskCache& masks() const { return cache_; }
   const MaskCounts& mask_counts() const { return finder_.counts(); }
-  // The memory of stacks and predecessors, about.
+  // The memory of stacks and predecessors, about, and that of the words of masks, which the budget does not count.
   size_t num_bytes() const;
+  size_t num_word_bytes() const { return cache_.num_word_bytes() + writer_.num_bytes(); }
 
   // By numbers of states, which the automaton gives them.
   support::Map<int64_t, Predecessor, support::Hash> predecessors;

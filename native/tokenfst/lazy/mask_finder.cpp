@@ -75,7 +75,9 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedCo
     tokens_.clear();
   }
   depth = std::max(depth, context_.stacks[at.top].height + 1 - looked_.lowest);
-  auto made = std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_, depth});
+  const bool owns_base = base.use_count() == 1;
+  auto made =
+      std::make_shared<CachedMask>(CachedMask{std::move(base), Vector<int32_t>(budget_), is_final_, depth, owns_base});
   made->flips.reserve(tokens_.size() + (is_final_ ? ends.size() : 0));
   if (is_final_) made->flips.assign(ends.begin(), ends.end());
   made->flips.insert(made->flips.end(), tokens_.begin(), tokens_.end());
