@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kinds import complete
-from test_lazy import can_be_read, walks
+from test_lazy import byte_vocabulary, can_be_read, walks
 
 import constraints
 import tokenfst
@@ -235,3 +235,17 @@ def test_kinds_of_characters_are_told_apart(left_out: str, repeated: str) -> Non
         np.testing.assert_array_equal(automaton.mask(state), read)
     if repeated == "*" and left_out in ("\u00a0", "\u2028"):
         assert automaton.core.mask_counts["looping" if left_out == "\u00a0" else "covered"] > 0
+
+
+def test_more_sets_of_characters_than_are_kept() -> None:
+    letters = [chr(letter) for letter in range(ord("!"), ord("~")) if chr(letter) not in r"\[]^-&~|"]
+    vocabulary = byte_vocabulary(random.Random(8), "".join(letters).encode(), 400)
+    last = vocabulary.tokens.index(letters[-1].encode())
+    for number in range(1, 1100):
+        # The letters of the bits of the number, and all but the first ones.
+        own = [letter for bit, letter in enumerate(letters) if bit > 10 or number >> bit & 1]
+        lazy = tokenfst.compile(f"[{''.join(own)}]+", vocabulary)
+        allowed = lazy.mask(lazy.advance(lazy.start, last))
+        if number % 50 == 0 or number > 1080:
+            eager = lazy.complete()
+            np.testing.assert_array_equal(allowed, eager.mask(eager.advance(eager.start, last)))

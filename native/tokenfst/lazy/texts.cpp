@@ -21,8 +21,8 @@ constexpr size_t kMostRests = 1 << 12;
 constexpr size_t kWordsPerToken = 4;
 // The number of sets that are kept, and the bytes of what is prepared for them at first: 32 KiB each with 128,000
 // tokens.
-constexpr int kMostTexts = 256;
-constexpr size_t kMostBytes = 1 << 24;
+constexpr int kMostTexts = 1 << 10;
+constexpr size_t kMostBytes = 1 << 25;
 
 template <class Made, class Make>
 const auto& once(Made& made, Make make) {
