@@ -1,12 +1,13 @@
 // Generation: what a lazy automaton keeps about the texts that began in some period: their stacks and their masks.
 //
-// A stack that texts have once had is kept, so that a state is a number, and a server may read any number of texts with
-// one automaton: what is kept has to be dropped some time, although nobody says which states are still held. Texts that
-// began long ago have ended. So once a generation's stacks are large, new texts begin in a new one, and the generation
-// before the last is dropped (`LazyAutomaton::read`).
+// A state is a number, so the stacks that texts have had are kept. A server may read any number of texts with one
+// automaton, and nobody says which states are still held; but texts that began long ago have ended. So once the stacks
+// of a generation are large, new texts begin in another one. The texts of the large one are still read, and those of
+// the generation before it are dropped (`LazyAutomaton::make_room`).
 //
-// Rejected: states as objects that share their stacks (each step would make one, and steps are a third of a
-// microsecond); dropping all at once, as RE2 does, whose states nobody holds: texts that are being written would break.
+// Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
+// microsecond); dropping everything at once, as RE2 does, where no caller holds states (texts that are being written
+// would break).
 #pragma once
 
 #include <cstdint>
