@@ -98,6 +98,7 @@ def test_where_lark_differs(what: str, text: str, candidate: str, theirs: bool, 
 
 def test_of_equal_words_the_one_that_lark_prefers() -> None:
     definitions = ["A: /[a-z]+/", 'A: "ab"', "A: /a[b]/", 'A.1: "ab"', "A.1: /ab?/", 'A: "a".."z"~2']
+    definitions += ['A: "a" "b"~0..1', 'A: "a" "b"?', "A: /[ac][b]?/"]
     others = [definition.replace("A", "B", 1) for definition in definitions] + ["B.2: /../"]
     for first, second in product(definitions, others):
         if first[3:] == second[3:] and first.startswith('A: "'):

@@ -20,13 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from automata.errors import GrammarError
-from constraints.grammars.lark_reader.document import Body, Item
+from constraints.grammars.lark_reader.document import Body, Count, Item
 from constraints.grammars.lark_reader.scanner import LarkSymbol
 from constraints.grammars.line_index import LineIndex
 
 MAX_COUNT = 1_000_000_000
 
-_COUNTS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+_COUNTS = {"?": Count(0, 1, "?"), "*": Count(0, None, "*"), "+": Count(1, None, "+")}
 _CLOSING = {"(": ")", "[": "]", "": "the end of the line"}
 _VALUES = {"string", "regexp", "rule", "terminal", "token", "directive"}
 
@@ -183,7 +183,7 @@ class BodyReader:
         if group.alternatives > 1:
             self.emit("either", group.alternatives, group.position)
         if group.bracket == "[":
-            self.emit("repeat", (0, 1), group.position)
+            self.emit("repeat", _COUNTS["?"], group.position)
         if self.groups:
             self.end_atom()
 
@@ -234,7 +234,7 @@ class BodyReader:
     def repeat(self, low: int, high: int | None, position: int) -> None:
         if high is not None and high < low:
             raise self.error(f"no number of repetitions lies between {low} and {high}", position)
-        self.emit("repeat", (low, high), position)
+        self.emit("repeat", Count(low, high), position)
 
     def read_count(self) -> int:
         number = self.expect("number", "a number")

@@ -1,6 +1,7 @@
 """The content of a grammar in Lark's syntax, before its names are resolved.
 
     Item          one operation of a body
+    Count         the bounds of a repetition
     Body          the part after the colon, in postfix order
     Definition    a rule, a template or a terminal
     LarkDocument  all definitions and directives
@@ -17,7 +18,7 @@ of values, whatever the nesting, once for rules (`rules`) and once for terminals
     template                    value: name and number of arguments, which the items before it make
     sequence, either, both      value: how many values are taken
     not                         takes one value
-    repeat                      value: the bounds, None for no upper one; takes one value
+    repeat                      value: the bounds; takes one value
 """
 
 from __future__ import annotations
@@ -32,6 +33,19 @@ class Item(NamedTuple):
     operation: str
     value: Any
     position: int
+
+
+class Count(NamedTuple):
+    """How often a part occurs.
+
+    Attributes:
+        high: None for no upper bound.
+        symbol: the quantifier, if it is a single symbol.
+    """
+
+    low: int
+    high: int | None
+    symbol: str = ""
 
 
 Body: TypeAlias = list[Item]

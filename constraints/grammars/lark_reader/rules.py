@@ -96,7 +96,7 @@ class Rules:
                     first = len(stack) - item.value
                     stack[first:] = [ex.alternation(*stack[first:])]
                 case "repeat":
-                    stack[-1] = ex.repeat(stack[-1], *item.value)
+                    stack[-1] = ex.repeat(stack[-1], item.value.low, item.value.high)
                 case "template":
                     name, number = item.value
                     first = len(stack) - number

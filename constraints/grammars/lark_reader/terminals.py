@@ -326,11 +326,9 @@ def _not(terminals: list[Terminal], item: Item) -> Terminal:
 
 
 def _repeat(terminals: list[Terminal], item: Item) -> Terminal:
-    low, high = item.value
+    low, high, symbol = item.value
     (terminal,) = terminals
-    bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get(item.value)
-    if bounds is None:
-        bounds = f"{{{low}}}" if low == high else f"{{{low},{high}}}"
+    bounds = symbol or (f"{{{low}}}" if low == high else f"{{{low},{high}}}")
     expr = ex.repeat(terminal.expr, low, high)
     joined = _joined(
         terminals,
