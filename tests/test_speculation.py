@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -338,6 +339,19 @@ def test_counts_leave_out_how_far_was_counted_and_what_lies_deep_in_the_stack() 
     for token in [0] * 9:
         deep = stack.advance(deep, token)
     assert model.shares(deep, None)[0] > 0
+
+
+def test_rare_counts_are_forgotten_where_there_are_many(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("decoding.speculation.counts.MAX_COUNTS", 20)
+    automaton = tokenfst.compile("[abc]*", LETTERS)
+    model, rng = CountModel(automaton), random.Random(4)
+    for _ in range(200):
+        model.learn([[0] * 9 + [5], [rng.choice((0, 1, 2, 4)) for _ in range(5)] + [5]])
+        model.save(tmp_path / "counts.json")
+        assert sum(len(entry[-1]) for entry in json.loads((tmp_path / "counts.json").read_text())["counts"]) <= 20
+    shares = model.shares(automaton.start, 0)
+    assert max(shares, key=lambda token: shares[token]) == 0
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", ["tokens", "counted", "stack", "canonical"])

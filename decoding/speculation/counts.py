@@ -19,6 +19,9 @@ a threshold: above 0.5 the result is a chain, below it may branch. Every token t
 Counts are stored by the key of a state in the automaton's tables (`TokenAutomaton.key`), so they belong to one
 constraint and one vocabulary, which a file identifies by a fingerprint of the tables.
 
+There are at most `MAX_COUNTS` counts, so a model may learn for as long as a server runs. Beyond that, all counts are
+halved, and those that become zero are forgotten: what is frequent stays, and what has become rare goes first.
+
 Rejected: a threshold for each token, as in the paper (ten tokens of probability 0.9 each are more likely to be refused
 than not).
 """
@@ -29,7 +32,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -39,11 +42,14 @@ from tokenfst.token_automaton import TokenAutomaton
 
 FORMAT: Final = "tokenfst counts"
 VERSION: Final = 1
+# The most counts that are kept; each takes some 200 bytes.
+MAX_COUNTS: Final = 1 << 20
 
 # What counts are kept by: numbers that mean the same whenever the automaton is made; and the token before.
 Key: TypeAlias = tuple[int, ...]
 Counts: TypeAlias = dict[int, int]
 _START: Final = -1
+K = TypeVar("K")
 
 
 class CountModel:
@@ -77,6 +83,7 @@ class CountModel:
         self._counts: dict[Key, Counts] = {}
         # By the token before as well, `_START` for none.
         self._after: dict[tuple[Key, int], Counts] = {}
+        self._num_after = 0
 
     def __repr__(self) -> str:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
@@ -87,8 +94,13 @@ class CountModel:
             self._count(automaton.key(state), _START if before is None else before, token, 1)
 
     def _count(self, key: Key, before: int, token: int, times: int) -> None:
-        for counts in self._counts.setdefault(key, {}), self._after.setdefault((key, before), {}):
+        every, after = self._counts.setdefault(key, {}), self._after.setdefault((key, before), {})
+        self._num_after += token not in after
+        for counts in every, after:
             counts[token] = counts.get(token, 0) + times
+        while self._num_after > MAX_COUNTS:
+            self._counts, self._after = _halved(self._counts), _halved(self._after)
+            self._num_after = sum(map(len, self._after.values()))
 
     def learn(self, texts: Iterable[Sequence[int]]) -> None:
         """Count the tokens of whole texts.
@@ -185,6 +197,12 @@ def fingerprint(automaton: TokenAutomaton) -> str:
         state.update(f"{name} {array.dtype.str} {array.shape}".encode())
         state.update(np.ascontiguousarray(array).tobytes())
     return state.hexdigest()
+
+
+def _halved(table: dict[K, Counts]) -> dict[K, Counts]:
+    """Return half of each count, without those that become zero."""
+    halved = {key: {token: count // 2 for token, count in counts.items() if count > 1} for key, counts in table.items()}
+    return {key: counts for key, counts in halved.items() if counts}
 
 
 def _likelihood(tree: Tree[Any], place: int) -> float:
