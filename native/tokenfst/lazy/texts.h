@@ -195,7 +195,7 @@ class TextLibrary {
   const TokenCharacters characters_;
   Text quoted_, dot_;
   std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
-  mutable std::array<Made<Words>, 256> beginning_;     // the tokens that begin with each byte with which many do
+  mutable std::array<Made<Words>, 256> beginning_;      // the tokens that begin with each byte with which many do
   std::array<std::atomic<Entry*>, 1 << 11> entries_{};  // by hash, each in the first free place from there on
   std::atomic<int> num_entries_{0};
   std::atomic<size_t> num_bytes_{0};
