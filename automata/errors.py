@@ -193,9 +193,9 @@ def limit_exceeded(limit: str, amount: float) -> LimitExceeded:
 
 
 def forgotten_state(max_bytes: int) -> LimitExceeded:
-    """Return the error for a state that an automaton keeps no longer; `max_bytes` is the memory that it may take."""
-    message = f"other texts have taken the place of this state in the {max_bytes:,} bytes of the automaton"
-    return LimitExceeded(f"{message} (limit `memory`)", limit="memory")
+    """Return the error for a state that an automaton has forgotten; `max_bytes` is the memory that it may take."""
+    message = f"the state was forgotten to make room for later texts within {max_bytes:,} bytes (limit `memory`)"
+    return LimitExceeded(message, limit="memory")
 
 
 class Cancelled(TokenfstError, RuntimeError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from automata.drawing import Drawing
 
 _set = object.__setattr__
-# About the memory of an expression for each of its leaves.
+# The memory of a leaf, about.
 _LEAF_BYTES: Final = 16
 
 
@@ -46,7 +46,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
 
     @property
     def nbytes(self) -> int:
-        """The memory of the expression in bytes, at most about this."""
+        """The memory of the expression in bytes, about, by its `size`; a set of characters is one leaf."""
         return _LEAF_BYTES * self.size
 
     def operands(self) -> tuple[Expr, ...]:

@@ -8,9 +8,9 @@ namespace tokenfst {
 
 namespace {
 
-// A generation with more than this share of the memory is followed by another; two together have at most the other one.
+// A generation that takes more than an eighth of the memory is followed by another. The two together may take half.
 constexpr int64_t kShare = 8, kShareOfTwo = 2;
-// States below this number have numbers with cells of stacks above them.
+// The number of a state given out: the machine's state in the low bits, the cell of its stack above them.
 constexpr int kStateBits = 28;
 constexpr int64_t kMostStates = int64_t{1} << kStateBits, kMostCells = int64_t{1} << (62 - kStateBits);
 

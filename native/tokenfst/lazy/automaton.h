@@ -102,7 +102,7 @@ class LazyAutomaton : public Automaton {
   // The masks that are kept for texts that begin now.
   const ContextMaskCache& masks() const { return current_->generation.masks(); }
   const MaskCounts& mask_counts() const { return current_->generation.mask_counts(); }
-  // The memory of all of it.
+  // The memory of everything, cached masks included.
   size_t num_bytes() const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -120,7 +120,7 @@ class LazyAutomaton : public Automaton {
     NumberedConfiguration at;
   };
 
-  // Throws as said above.
+  // The generation and the configuration of a state. Throws std::invalid_argument or ForgottenState.
   Located located(int64_t state);
   int64_t number(const Numbered& in, const NumberedConfiguration& at) const;
   int64_t number(const Numbered& in, const std::optional<NumberedConfiguration>& at) const {

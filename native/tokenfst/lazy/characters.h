@@ -102,11 +102,6 @@ class Characters {
   support::ByteSet lost(int32_t state, int32_t other);
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
-  size_t num_bytes() const {
-    return sizeof(Note) * notes_.size() + sizeof(CharacterTargets) * character_targets_.size() + free_.size() +
-           4 * (note_of_.size() + targets_of_.size() + reached_.size() + met_.size() + queue_.size() + covered_.size() +
-                frontier_.size() + num_leading_.size());
-  }
 
   // The greatest length of a cover.
   static constexpr int32_t kMostCover = 32;

@@ -38,9 +38,6 @@ class FlagSets {
     sets_.open()[word] |= uint64_t{1} << flag % 64;
     return sets_.close().number;
   }
-  size_t num_bytes() const {
-    return 8 * static_cast<size_t>(sets_.num_values()) + 16 * static_cast<size_t>(sets_.size());
-  }
 
  private:
   support::Interner<uint64_t> sets_;  // without words of 0 at the end

@@ -20,10 +20,6 @@ Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& bud
   for (const ClassBytes& own : bytes_) num_ascii_.push_back(own.num_ascii);
 }
 
-size_t Machine::num_bytes() const {
-  return table_.num_bytes() + 4 * (ends_.size() + symbols_.size()) + sizeof(StackStep) * steps_.size();
-}
-
 bool Machine::reads(uint8_t byte) const {
   for (int32_t state = 0; state < num_states(); ++state) {
     if (table_[state][byte_class_[byte]] != kDead) return true;

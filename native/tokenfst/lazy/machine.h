@@ -61,7 +61,6 @@ class Machine {
   int32_t start() const { return start_; }
   // Whether a known row leads anywhere over a byte.
   bool reads(uint8_t byte) const;
-  virtual size_t num_bytes() const;
 
   // The entries of a state, all of them known.
   std::span<const int32_t> row(int32_t state) {

@@ -285,14 +285,4 @@ void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
   }
 }
 
-size_t LazyNfa::num_bytes() const {
-  return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
-              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
-         sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
-         text_.size() + sizeof(Copy) * copies_.size() + 4 * copy_pages_.size() + sizeof(Block) * blocks_.size() +
-         4 * block_of_page_.size() + sizeof(automata::GuardedArc) * guarded_.size() + 4 * guarded_offsets_.size() +
-         sizeof(automata::Decision) * decisions_.size() + flag_sets_.num_bytes() +
-         16 * static_cast<size_t>(flagged_.size());
-}
-
 }  // namespace tokenfst

@@ -108,8 +108,6 @@ class LazyNfa {
   // Whether a state that counts has already reached the least number of units, with no greatest number.
   bool misses_none(int32_t state) const;
 
-  size_t num_bytes() const;
-
  private:
   friend class InsideDistances;
   friend class NfaDistances;

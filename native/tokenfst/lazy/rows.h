@@ -27,9 +27,6 @@ class Rows {
   size_t columns() const { return unknown_.size(); }
   std::span<const int32_t> operator[](size_t row) const { return {rows_[row], columns()}; }
   bool is_known(size_t row) const { return rows_[row] != unknown_.data(); }
-  size_t num_bytes() const {
-    return sizeof(int32_t*) * rows_.size() + sizeof(int32_t) * columns() * kBlock * blocks_.size();
-  }
 
   // Reserve room for one more row, so that adding it does not throw.
   void reserve_one() { support::reserve_more(rows_, 1); }

@@ -319,10 +319,4 @@ bool SubsetMachine::is_free(int32_t set) {
   return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state, budget_); });
 }
 
-size_t SubsetMachine::num_bytes() const {
-  return Machine::num_bytes() + nfa_.num_bytes() +
-         4 * (sets_.num_values() + 3 * sets_.size() + entries_.size() + returns_.size() + single_.size() +
-              twins_.size());
-}
-
 }  // namespace tokenfst

@@ -92,7 +92,6 @@ class SubsetMachine : public Machine {
   int32_t one_further(int32_t set, int32_t next) override;
   int32_t twin(int32_t set) override;
   bool is_free(int32_t set) override;
-  size_t num_bytes() const override;
 
  private:
   // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of these.
