@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kFewFlips = 64;
 // How often a mask is written before it gets words of its own, and how many masks have them; they take 16 KiB each with
 // 128,000 tokens, more than all else that most automata have.
-constexpr int32_t kOften = 4;
+constexpr int32_t kOften = 2;
 constexpr size_t kMostHot = 1 << 9;
 
 }  // namespace
