@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kinds import complete
 from test_lazy import byte_vocabulary, can_be_read, walks
 
@@ -235,6 +237,42 @@ def test_kinds_of_characters_are_told_apart(left_out: str, repeated: str) -> Non
         np.testing.assert_array_equal(automaton.mask(state), read)
     if repeated == "*" and left_out in ("\u00a0", "\u2028"):
         assert automaton.core.mask_counts["looping" if left_out == "\u00a0" else "covered"] > 0
+
+
+# What may follow single characters: some more, or an end at once.
+AFTER = ["-[a-m]", "-[n-z]", "-.", '"', "[-z]+!", "é", "\\\\", ""]
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_text_is_read_whole_though_some_of_its_characters_may_begin_more(data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from("abzA0é "), min_size=1, max_size=4, unique=True))
+    parts = [f"{char}({data.draw(st.sampled_from(AFTER))})?" for char in chosen]
+    stopping = data.draw(st.sampled_from(["-", "-z", '-"', '-"\\\\']))
+    pattern = f'({"|".join([f"[^{stopping}{chr(39).join(chosen)}]", *parts])})*("(,.*)?)?'
+    rng = random.Random(pattern)
+    vocabulary = byte_vocabulary(rng, 'abzA0 -"\\né,'.encode(), 300)
+    automaton = tokenfst.compile(pattern, vocabulary)
+    for walk in walks(automaton, rng, 4, 5):
+        state: Any = automaton.start
+        for token in walk:
+            state = automaton.advance(state, token)
+        read = [can_be_read(automaton, state, token) for token in range(len(vocabulary))]
+        np.testing.assert_array_equal(automaton.mask(state), read, err_msg=pattern)
+
+
+def test_text_in_a_set_of_a_regular_expression_is_not_walked_over(tekken: Vocabulary) -> None:
+    automaton = tokenfst.compile(constraints.json_schema({"type": "string", "format": "regex"}), tekken)
+    state: Any = automaton.start
+    for byte in b'"[a':
+        state = automaton.advance(state, tekken.tokens.index(bytes([byte])))
+    mask = automaton.mask(state)
+    assert automaton.core.mask_counts["looping"] == 1
+    assert automaton.core.mask_counts["walked"] == 0
+    allowed, refused = np.flatnonzero(mask).tolist(), np.flatnonzero(mask == 0).tolist()
+    rng = random.Random(2)
+    assert all(can_be_read(automaton, state, token) for token in rng.sample(allowed, 2000))
+    assert not any(can_be_read(automaton, state, token) for token in rng.sample(refused, 500))
 
 
 def test_more_sets_of_characters_than_are_kept() -> None:

@@ -263,6 +263,31 @@ const TextLike& Characters::text(int32_t state) {
   return note(state).text;
 }
 
+LoopingText Characters::looping_text(int32_t state) {
+  CharacterSet set = text(state).set;
+  Vector<int32_t> inside(1, state, budget_);
+  if (!(kDot.ascii_bytes() & ~set.ascii_bytes()).is_empty()) {
+    const Loops& own = loops(state);
+    std::ranges::copy(own.ascii, set.ascii);
+    set.beyond = own.characters;
+    for (size_t at = 0; at < inside.size(); ++at) {
+      for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+        if (!overlap(machine_.bytes(column).all, set)) continue;
+        const int32_t target = machine_.row(inside[at])[column];
+        if (std::ranges::find(inside, target) == inside.end()) inside.push_back(target);
+      }
+    }
+  }
+  LoopingText found{set, leaving(state, set), {}};
+  for (const int32_t other : std::span(inside).subspan(1)) {
+    found.leaving |= leaving(other, set);
+    for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+      if (machine_.row(other)[column] != machine_.row(state)[column]) found.differing |= machine_.bytes(column).all;
+    }
+  }
+  return found;
+}
+
 int32_t Characters::text_loop(int32_t state, const CharacterSet& set) {
   const TextLike own = text(state);
   if (own.target == kDead || !own.target_loops) return kDead;

@@ -59,6 +59,12 @@ struct Cover {
   support::ByteSet leaving;  // bytes with which anything else may follow the text, and perhaps more
 };
 
+// The text that can be read from a state that loops, and what may follow it.
+struct LoopingText {
+  CharacterSet set;                     // the characters of the loops
+  support::ByteSet leaving, differing;  // other bytes that may follow; those that lead to different places after some
+};
+
 class Characters {
  public:
   Characters(Machine& machine, Budget& budget)
@@ -94,6 +100,8 @@ class Characters {
           (node.ascii_below[2] & ~kQuoted.ascii[2]) | (node.ascii_below[3] & ~kQuoted.ascii[3]));
     return is_plain && is_free(state);
   }
+  // The text of a text-like state that leads to itself.
+  LoopingText looping_text(int32_t state);
   // The text that is free after a state, of up to `kMostCover` characters.
   Cover cover(int32_t state);
   // The bytes that lead anywhere from a state, other than ASCII of a set.

@@ -96,8 +96,8 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfigurat
     if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
   }
   if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));
-  const Text* known = texts_.find(text.set);
-  MaskPointer found = !known ? nullptr : loops ? looping(*known, at) : chained(*known, at);
+  const Text* const known = loops ? nullptr : texts_.find(text.set);
+  MaskPointer found = loops ? looping(at) : known ? chained(*known, at) : nullptr;
   if (!found && (loops || is_prepared)) found = covered(at, 0);
   return found || loops ? found : with_excluded_bytes(text, at);
 }
@@ -215,14 +215,19 @@ MaskPointer MaskFinder::covered(const NumberedConfiguration& at, int32_t least, 
   return completed(dot.words(*free), kDot, excluded, at);
 }
 
-// The mask of a state that loops on a text; null if a walk over all tokens takes no longer.
-MaskPointer MaskFinder::looping(const Text& text, const NumberedConfiguration& at) {
+// The mask of a text-like state that leads to itself; null if a walk over all tokens takes no longer. What follows the
+// text is walked over from that state; or with the text, if it depends on where that has led.
+MaskPointer MaskFinder::looping(const NumberedConfiguration& at) {
+  const LoopingText looping = context_.characters.looping_text(at.state);
+  const Text* const text = texts_.find(looping.set);
+  if (!text || !text->rests(looping.leaving)) return nullptr;
   begin(at);
-  const support::ByteSet leaving = context_.characters.leaving(at.state, text.set());
-  if (!for_each_rest(text, leaving, [&](const Rests& rests) { walk(rests.from(0), at); })) return nullptr;
+  for_each_rest(*text, looping.leaving & ~looping.differing, [&](const Rests& rests) { walk(rests.from(0), at); });
+  for_each_rest(*text, looping.leaving & looping.differing,
+                [&](const Rests& rests) { walk(rests.tokens_up_to(text->longest()), at); });
   ++counts_.looping;
-  walk_all(text.set(), at);
-  return mask(shared(text.words(text.longest())), at);
+  walk_all(text->set(), at);
+  return mask(shared(text->words(text->longest())), at);
 }
 
 // The mask of a state from which each character of a text leads to another state, unless the text begins with an

@@ -55,7 +55,7 @@ class MaskFinder {
                           const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of);
   MaskPointer with_changes(const MaskPointer& known, const NumberedConfiguration& at);
   MaskPointer covered(const NumberedConfiguration& at, int32_t least, const support::ByteSet& excluded = {});
-  MaskPointer looping(const Text& text, const NumberedConfiguration& at);
+  MaskPointer looping(const NumberedConfiguration& at);
   MaskPointer chained(const Text& text, const NumberedConfiguration& at, const support::ByteSet& excluded = {});
   MaskPointer with_excluded_bytes(const TextLike& text, const NumberedConfiguration& at);
   MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
