@@ -61,8 +61,9 @@ struct Cover {
 
 // The text that can be read from a state that loops, and what may follow it.
 struct LoopingText {
-  CharacterSet set;                     // the characters of the loops
-  support::ByteSet leaving, differing;  // other bytes that may follow; those that lead to different places after some
+  CharacterSet set;            // the characters of the loops
+  support::ByteSet leaving;    // other bytes that may follow the text
+  support::ByteSet differing;  // bytes that lead to one place after some texts, and to another after others
 };
 
 class Characters {
