@@ -13,7 +13,7 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 
-# From this many bits on, numpy finds those that are set faster.
+# In numbers of more bits than this, numpy finds those that are set faster.
 _MANY_BITS = 256
 
 

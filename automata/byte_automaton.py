@@ -315,7 +315,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return tuple(states)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the sizes, and a picture, of a large automaton around its start."""
+        """Return what a notebook shows: the sizes and a picture; a large automaton is drawn only around its start."""
         sizes = f"{self.num_states:,} states" + (f", labels {', '.join(self.labels)}" if self.labels else "")
         if self.is_empty:
             return shown("byte automaton", "no text at all")

@@ -65,7 +65,7 @@ class BoundedCache(Generic[K, V]):
 
 
 def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
-    """Return what makes a function keep its results, as `functools.lru_cache`."""
+    """Return a decorator that keeps results as `functools.lru_cache` does, and counts their bytes."""
 
     def decorate(function: Callable[P, V]) -> Callable[P, V]:
         @lru_cache(max_entries)
@@ -92,7 +92,7 @@ def _size(value: object) -> int:
 
 
 def _count(size: int) -> None:
-    """Count the bytes of what is about to be stored; empty all caches first where they would be too many."""
+    """Count bytes that are about to be stored; if there are then too many, empty all caches first."""
     global _num_bytes
     if not size:
         return

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-# The width of a character and the height of a line, in pixels; of a bar, its greatest length.
+# In pixels: the width of a character, the height of a line, and the greatest length of a bar.
 _CHARACTER, _LINE, _BAR = 7.25, 18, 340
 _MARGIN = 8
 # Blue, orange, green and purple in light; the same, lighter, in the dark.
@@ -85,7 +85,7 @@ def bars(
     log: bool = False,
     write: Callable[[float], str] = "{:g}".format,
 ) -> Picture:
-    """Return rows of numbers as bars; the series of a row are below each other.
+    """Draw rows of numbers as bars; the bars of a row, one for each series, are below each other.
 
     >>> bars([("d", {"before": 0.5, "after": 0}), ("foo", {"before": 0.5, "after": 1})]).svg().count("<rect")
     7
@@ -97,7 +97,7 @@ def bars(
         write: how to write a number after its bar.
 
     Raises:
-        ValueError: there are more than four series, a number is negative or no number, or, with `log`, not positive.
+        ValueError: there are more than four series, a number is negative or not finite, or, with `log`, not positive.
     """
     rows = list(rows)
     series = list(dict.fromkeys(name for _, numbers in rows for name in numbers))
@@ -142,12 +142,12 @@ def cells(
     size: int = 22,
     title: str | None = None,
 ) -> Picture:
-    """Return a table, of which some cells are filled.
+    """Draw a table in which some cells are filled.
 
     Args:
-        filled: `[R, C]`, the cells that are.
-        rows, columns: the names of rows and columns; none for no names. A column's fits its cells.
-        words: what stands in a cell.
+        filled: `[R, C]`, whether each cell is filled.
+        rows, columns: the names of rows and columns; empty for no names. The name of a column must fit its cells.
+        words: the text in single cells, by row and column.
         size: the width and height of a cell, in pixels.
         title: a line above the picture.
     """
@@ -181,11 +181,11 @@ def _runs(row: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
 def columns(
     stacks: Sequence[tuple[str, Sequence[int]]], kinds: Mapping[int, str], *, title: str | None = None
 ) -> Picture:
-    """Return stacks side by side, from the bottom up.
+    """Draw stacks of boxes side by side, each from the bottom up.
 
     Args:
         stacks: the name of each stack, which stands below it, and its boxes, the lowest first.
-        kinds: the name of each kind of box; the first four have a colour each, and others the last one.
+        kinds: the name of each kind of box; the first four have colours of their own, the others share the last.
         title: a line above the picture.
     """
     colors = {kind: f"c{min(place, len(COLORS) - 1)}" for place, kind in enumerate(kinds)}
@@ -204,7 +204,7 @@ def columns(
 
 
 class _Page:
-    """An SVG under way.
+    """An SVG that is being drawn.
 
     Attributes:
         bottom: where the next line begins, in pixels.
@@ -219,7 +219,7 @@ class _Page:
             self.bottom += _LINE + 6
 
     def text(self, x: float, y: float, text: str, anchor: str = "start", kind: str = "") -> None:
-        """Write a line of text, whose base line is at `y`."""
+        """Write a line of text with its baseline at `y`."""
         own = f' class="{kind}"' if kind else ""
         self._parts.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{own}>{escape(text)}</text>')
 

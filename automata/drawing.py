@@ -5,7 +5,7 @@
     draw_fst                any OpenFst acceptor or transducer, with `input:output` on its arcs
     draw_byte_fst           an FST over bytes, with ranges of bytes on its arcs
     shown                   the HTML of an object for a notebook: its description and its picture
-    shown_table             rows of text below it, in the colours of the notebook
+    shown_table             the HTML of a table of texts, in the colours of the notebook
 
 A picture may show a part of an automaton, and highlight a path in it (`automata.view`). It has light and dark colours,
 and a browser uses those that the reader prefers.
@@ -43,12 +43,12 @@ _PREAMBLE = (
     'node [shape=circle, fontname="Helvetica", fontsize=12, width=0.4, margin=0.03]',
     'edge [fontname="Courier", fontsize=11, arrowsize=0.7]',
 )
-# Blue of Okabe and Ito's palette, which all kinds of sight tell from black; the lines are thicker, too.
+# Blue of Okabe and Ito's palette, which colour-blind readers tell from black as well; the lines are thicker, too.
 _LIT = "#0072b2"
 # The most rows of a table in a notebook.
 _MAX_ROWS = 30
-# The most lines of DOT, of which a node or an edge takes one, that are laid out at all, and in this process: random
-# graphs, the slowest ones, of the second size take half a second.
+# The most lines of DOT, one for each node or edge, that are laid out at all, and that are laid out in this process. The
+# slowest graphs, random ones, take half a second at the second bound.
 MAX_LINES, _MAX_LINES_HERE = 20_000, 200
 # How long a layout may take, in seconds.
 MAX_SECONDS = 10.0
@@ -105,7 +105,7 @@ class Drawing:
         Without pygraphviz it is DOT in any case, with the suffix `.dot`.
 
         Raises:
-            LimitExceeded: the picture is too large to be laid out, as for `svg`; DOT it can still be.
+            LimitExceeded: the picture is too large to be laid out, as for `svg`; it can still be saved as DOT.
             ValueError: the path ends in another suffix.
         """
         path = Path(path)
@@ -173,11 +173,11 @@ def _picture(drawing: Drawing) -> str | None:
 
 
 def shown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table for a notebook, as HTML; of a long one, the first rows.
+    """Return a table for a notebook, as HTML; of a long table, only the first rows.
 
     Args:
         head: the names of the columns.
-        rows: texts, as many as there are columns.
+        rows: the texts of each row, one for each column.
     """
     cell = 'style="text-align:left;vertical-align:top"'
     given = list(rows)
@@ -203,7 +203,7 @@ def draw_fst(
     title: str | None = None,
     legend: str | None = None,
 ) -> Drawing:
-    """Draw an OpenFst automaton; arcs between the same two states are one arc with a line for each.
+    """Draw an OpenFst automaton; all arcs from one state to another are drawn as one, with a line for each.
 
     Args:
         fst: an acceptor or a transducer.
@@ -226,7 +226,8 @@ def draw_fst(
 
 
 def draw_byte_fst(fst: Fst, *, title: str | None = None) -> Drawing:
-    """Draw an OpenFst automaton over bytes; a line of an arc reads ranges of bytes, and writes one byte or the same.
+    """Draw an OpenFst automaton over bytes; each line of an arc has the ranges of bytes that it reads, and what it
+    writes unless that is the byte read.
 
     Args:
         fst: an acceptor or a transducer, whose labels are bytes, as those of `pynini` are.
@@ -278,12 +279,12 @@ def draw_graph(
         states: the states to draw.
         start: the one drawn in bold.
         final: whether each state is drawn doubled, by state.
-        labels: the label of the arc from one state to another; line breaks in it are line breaks.
+        labels: the label of the arc from one state to another; it may have several lines.
         title: a line above the picture.
         attributes: further DOT attributes of single states.
         names: what to write in single states, in place of their numbers.
-        legend: a note beside the picture that explains it; its lines are lines.
-        part: what is left out beside the states, and what is lit; None for nothing.
+        legend: a note beside the picture that explains it; it may have several lines.
+        part: how many states are left out next to those drawn, and what is lit; None for nothing.
     """
     part, lines = part or Part(()), [*_PREAMBLE]
     legend = "\n".join([*([] if legend is None else [legend]), *_explained(part)]) or None
@@ -357,14 +358,14 @@ def quoted_range_label(low: int, high: int) -> str:
 
 
 def cost_suffix(cost: float) -> str:
-    """Write a cost after what has it, `/0.5`, to three decimals; nothing where that is 0."""
+    """Write a cost to three decimals, as in `/0.5`, to stand after a symbol or a state; "" if it rounds to 0."""
     rounded = round(cost, 3)
     return f"/{rounded:g}" if rounded else ""
 
 
 def _quoted(text: str) -> str:
-    """Return a DOT string that shows as `text`: DOT has its own backslash escapes, and character entities. It ends at a
-    NUL, which is shown as a symbol; and it has a greatest length, to which a longer text is cut."""
+    """Return a quoted DOT string that shows as `text`. DOT has its own backslash escapes, and character entities. A NUL
+    would end the string, so a symbol stands for it; a text that is too long for DOT is cut."""
     parts, room = list[str](), _MAX_QUOTED
     for char in text.replace("\0", "␀"):
         parts.append(_DOT_ESCAPES.get(char, char))

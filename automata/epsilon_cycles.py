@@ -1,4 +1,4 @@
-"""Cycles of epsilon arcs, because of which a text may have no cost.
+"""Check that cycles of epsilon arcs leave every text with a cost.
 
 A path may go around a cycle of epsilon arcs any number of times without reading anything, so a text has infinitely many
 paths. In the tropical semiring, the least cost exists unless a cycle costs less than 0. In the log semiring, the sum of
@@ -28,7 +28,7 @@ def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
 
     Args:
         tables: an automaton whose states are all on a path from the start to the end.
-        what: what has the cycle, for the message.
+        what: a name for the automaton, for the message.
         work: the limits.
 
     Raises:
@@ -49,7 +49,7 @@ def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
 
 def _cycles(num_states: int, epsilon: IntArray, costs: CostArray, work: Work) -> list[tuple[IntArray, CostArray]]:
     """Return the epsilon arcs within each strongly connected component, over states from 0, and their costs."""
-    for source, target in ((0, 1), (1, 0)):  # without arcs that no cycle follows, and those that follow no cycle
+    for source, target in ((0, 1), (1, 0)):  # drop arcs that lead to no cycle, then those that come from none
         acyclic = np.zeros(num_states, bool)
         acyclic[bottom_up(num_states, epsilon[:, source], epsilon[:, target], work)] = True
         kept = ~acyclic[epsilon].any(axis=1)

@@ -22,7 +22,7 @@
     │   └── UnknownTerminal                a name of tokens in a constraint that is not defined
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
-    ├── TextNotAllowed (ValueError)        a text to be read as a value, which its constraint does not allow
+    ├── TextNotAllowed (ValueError)        a text that its constraint, or an automaton, does not allow
     ├── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
     └── NotOffered (RuntimeError)          a name or an option of another package that has no stand-in here
 
@@ -159,7 +159,7 @@ class LabelledLanguage(TokenfstError, ValueError):
 
 
 class LimitExceeded(TokenfstError, RuntimeError):
-    """A construction exceeded a limit; the message names the limit and the amount.
+    """A construction exceeded a limit, which the message names.
 
     Attributes:
         limit: the field of `automata.limits.Limits` that was exceeded; "" for a bound of another kind.
@@ -223,7 +223,7 @@ class TokenNotAllowed(TokenfstError, ValueError):
 
 
 class TextNotAllowed(TokenfstError, ValueError):
-    """A text to be read as a value, which its constraint does not allow.
+    """A text that its constraint does not allow, and so cannot be read as a value or followed through an automaton.
 
     Attributes:
         text: the whole text.

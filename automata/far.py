@@ -72,10 +72,10 @@ def _fst(name: str, entry: Entry) -> Fst:
 
 
 def _arc_type(fsts: Mapping[str, Fst]) -> str:
-    """Return the arc type of all entries, which a FAR has only one of.
+    """Return the arc type that all entries have; a FAR file can have only one.
 
     Raises:
-        FstError: there are two.
+        FstError: entries have different arc types.
     """
     types: dict[str, str] = {}
     for name, fst in fsts.items():

@@ -19,7 +19,7 @@ from automata.limits import Work, current_work
 
 N = TypeVar("N", bound=Hashable)
 
-# What a visit of a node takes, in steps of the budget.
+# The cost of visiting a node, in steps of the budget.
 _VISIT_STEPS = 100
 
 
@@ -35,8 +35,8 @@ def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | 
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
-    """Return the states from which no cycle can be reached, each after all that it has edges to (Kahn 1962); these are
-    all states where there is no cycle.
+    """Return the states from which no cycle can be reached, each after all states that it has edges to (Kahn 1962). If
+    there is no cycle, these are all states.
 
     Args:
         num_states: Q.
@@ -100,7 +100,7 @@ def components(successors: Sequence[Iterable[int]], work: Work | None = None) ->
 
 
 def reachable(starts: Iterable[N], successors: Callable[[N], Iterable[N]], work: Work | None = None) -> set[N]:
-    """Return the nodes that edges lead to from some nodes, and these.
+    """Return some nodes, and all nodes that edges lead to from them.
 
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.

@@ -176,7 +176,7 @@ def current_work(work: Work | None = None) -> Work:
 
 
 def spend(steps: int) -> None:
-    """Account for steps of a hundred nanoseconds each in the current compilation, if there is one.
+    """Account for steps in the current compilation, if there is one; each costs a hundred steps of the native core.
 
     Raises: as for `Work.check`.
     """

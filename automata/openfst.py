@@ -145,7 +145,7 @@ def to_fst(
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
         final_weight: `[Q]`, the cost of ending in each state, which counts where a state is final; 0 by default.
         weight: `[A]`, the cost of each arc; 0 by default.
-        semiring: of the costs, which the arc type says: "standard" or "log".
+        semiring: of the costs; the arc type is "standard" for "tropical" and "log" for "log".
     """
     arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
     return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight, semiring)
@@ -215,7 +215,8 @@ def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
 
 
 def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:
-    """Return the table of symbols of byte automata with labels; byte 10 is named `<0x0A>`, unless a label is."""
+    """Return the table of symbols of byte automata with labels; byte 10 is named `<0x0A>`, unless a label has
+    this name."""
     bytes_ = ((f"<0x{byte:02X}>", symbol_of_byte(byte)) for byte in range(256))
     return symbol_table([*((name, 256 + number) for number, name in enumerate(labels)), *bytes_])
 
@@ -225,7 +226,7 @@ def check_acceptor(fst: Fst, needed: str) -> None:
 
     Args:
         fst: the object.
-        needed: what is to be made of it, for errors.
+        needed: what the acceptor is used as, for errors.
 
     Raises:
         TypeError: it is not an FST.
@@ -266,7 +267,7 @@ def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
     """Return the start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
 
     An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
-    by source. An arc of infinite weight is none, as a state of infinite weight is not final.
+    by source. Arcs of infinite weight are left out, just as a state of infinite weight is not final.
     """
     read = read_arrays(fst)
     source, ilabel, olabel, target = read.arcs[read.costs != np.inf].T

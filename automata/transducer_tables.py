@@ -92,7 +92,7 @@ class TransducerTables:
 
 
 def _cut(lines: dict[tuple[int, int], list[str]]) -> dict[tuple[int, int], str]:
-    """Return the label of each arc; of many lines, the first."""
+    """Return the label of each arc; of a long one, only the first lines."""
     more = {arc: [f"… {len(found) - _MAX_LINES:,} more"] for arc, found in lines.items() if len(found) > _MAX_LINES}
     return {arc: "\n".join([*found[:_MAX_LINES], *more.get(arc, [])]) for arc, found in lines.items()}
 

@@ -1,7 +1,7 @@
 """View: the part of an automaton that a picture shows (all of it, or a neighbourhood), and a highlighted path.
 
     View          the user's choice: around which state, how far, and the states that a text passes through
-    Part          the result for one automaton: the states to draw, and how many are hidden behind each
+    Part          the result for one automaton: the states to draw, and how many are left out next to each
     first_look    a small neighbourhood of the start, for a notebook
 
 A neighbourhood follows arcs in either direction, because the arcs into a state explain it as much as those out of it.
@@ -29,7 +29,7 @@ class Part:
 
     Attributes:
         states: the states to draw, ascending.
-        after, before: of states to draw, how many that are left out an arc leads to, or comes from.
+        after, before: for states to draw, the number of states left out to which an arc leads, or from which one comes.
         lit: the states on the path.
         lit_arcs: the arcs on the path.
     """
@@ -42,7 +42,7 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no state is left out that an arc connects to one that is drawn."""
+        """Whether no drawn state has an arc to or from a state that is left out."""
         return not self.after and not self.before
 
 
@@ -97,7 +97,7 @@ def _grow(drawn: npt.NDArray[np.bool_], source: _States, target: _States) -> Non
 
 
 def _counts(near: _States, far: _States, drawn: npt.NDArray[np.bool_]) -> dict[int, int]:
-    """Return how many states that are not drawn each drawn state has an arc with."""
+    """Return, for each drawn state in `near`, how many states that are not drawn its arcs lead to in `far`."""
     outward = drawn[near] & ~drawn[far]
     pairs = np.unique(np.stack([near[outward], far[outward]]), axis=1)
     states, counts = np.unique(pairs[0], return_counts=True)
@@ -105,9 +105,9 @@ def _counts(near: _States, far: _States, drawn: npt.NDArray[np.bool_]) -> dict[i
 
 
 def first_look(start: int, num_states: int, source: _States, target: _States) -> tuple[int | None, int]:
-    """Return `around` and `radius` for a picture that nobody has asked for.
+    """Return `around` and `radius` for the picture that a notebook shows unasked.
 
-    All of a small automaton; of a larger one the start, and as much around it as fits `MAX_SHOWN` states.
+    A small automaton is shown whole; of a larger one, the start and as much around it as fits `MAX_SHOWN` states.
 
     Args:
         start: the state in the middle.

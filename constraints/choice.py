@@ -29,7 +29,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
 
     Raises:
         TypeError: the argument is a single text, or a value is not text.
-        ValueError: there are no texts, or a count is not greater than 0.
+        ValueError: there are no texts, or a count is not a finite number greater than 0.
     """
     if is_fst(texts):
         raise wrong_type("several texts", texts)
@@ -46,7 +46,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
 
 
 def _by_counts(counts: Mapping[str, float]) -> Expr:
-    """Return the prefix tree of the texts; each ends at its cost."""
+    """Return the prefix tree of the texts; each text ends with its cost."""
     for text, count in counts.items():
         if not 0 < count < inf:
             raise ValueError(f"the count of {text!r} is {count!r}, and counts are above 0")

@@ -11,7 +11,7 @@ a generator: it yields a call to itself, gets that call's result, and returns it
 
     run(height(tree))
 
-What is yielded may also be the result of a call that needed no others.
+A function may also yield a value that is not a generator: a result that is known without a call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Task: TypeAlias = Generator[Any, Any, _T]
 
 
 def run(task: Task[_T]) -> _T:
-    """Return the result of a call, with the calls that it yields on a work stack."""
+    """Run a call, and the calls that it yields, on a work stack; return its result."""
     stack: list[Task[Any]] = [task]
     result: Any = None
     try:
@@ -44,7 +44,7 @@ def run(task: Task[_T]) -> _T:
                 else:
                     result = called
     finally:
-        # After an error, calls that are under way leave in order.
+        # After an error, close the unfinished calls, innermost first.
         while stack:
             stack.pop().close()
     found: _T = result

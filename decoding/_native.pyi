@@ -26,7 +26,9 @@ class ArenaMemory:
 
     @overload
     def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int16], /) -> None:
-        """Write minus infinity over the logits of forbidden tokens."""
+        """
+        Write minus infinity over the logits of forbidden tokens, and subtract the costs of the others.
+        """
 
     @overload
     def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int32], /) -> None: ...

@@ -32,7 +32,7 @@ def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 
 @contextmanager
 def _without_progress_bars() -> Iterator[None]:
-    """Five megabytes need no bar."""
+    """Turn the progress bars of `transformers` off in the body: five megabytes need none."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

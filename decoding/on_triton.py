@@ -1,9 +1,9 @@
-"""What all kernels in Triton need. It comes with PyTorch where that is built for a GPU, but may lack a compiler.
+"""What all Triton kernels need. Triton comes with builds of PyTorch for GPUs, but may lack a compiler.
 
 triton_works(device)    whether kernels can be used
 on_device(device)       where they are launched
-power_of_two(n)         the sizes of what they compute with
-row_stride(column)      how far the numbers of a column are apart
+power_of_two(n)         the sizes of their blocks
+row_stride(column)      the distance between the numbers of a column
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import torch
 
 
 def triton_works(device: torch.device) -> bool:
-    """Return whether kernels can be compiled for a device and launched there; warn once where a GPU has none."""
+    """Return whether kernels can be compiled for a device and launched there; warn once if a GPU cannot run them."""
     return device.type == "cuda" and _is_launched(device)
 
 
-# Inside `torch.compile` it is called once, when the program is traced. `torch.compiler.assume_constant_result` does no
-# more, but imports the compiler, which takes seconds and leaves a folder.
+# Inside `torch.compile` it is called once, when the program is traced. `torch.compiler.assume_constant_result` sets
+# the same mark, but imports the compiler, which takes seconds and leaves a folder behind.
 vars(triton_works)["_dynamo_marked_constant"] = True
 
 
 def on_device(device: torch.device) -> AbstractContextManager[None]:
-    """Make a device the current one, on which kernels are launched."""
+    """Return a context in which a device is the current one, on which kernels are launched."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def power_of_two(number: int) -> int:
-    """Return the least power of two that is no less."""
+    """Return the least power of two that is not less than a number."""
     return 1 << (number - 1).bit_length()
 
 
 def row_stride(column: torch.Tensor) -> int:
-    """Return the distance of rows; 0 where one holds for all."""
+    """Return the distance between the rows of a column; 0 if one number is for all rows."""
     return column.stride(0) if column.ndim and len(column) > 1 else 0
 
 

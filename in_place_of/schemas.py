@@ -20,14 +20,14 @@ from automata.expressions import literal
 from constraints import Whitespace
 
 _BLANK: Final = " \t\n\r"
-# What is about the same value as the schema that it stands in.
+# Keywords with schemas for the same value as the schema that contains them.
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "then", "else")
-# What is about parts of the value, or is referred to from elsewhere.
+# Keywords with schemas for parts of the value, or with schemas that are referred to from elsewhere.
 _PARTS: Final = (
     "items", "prefixItems", "additionalItems", "additionalProperties", "properties", "patternProperties",
     "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
 )  # fmt: skip
-# Of these, the ones whose names are not keywords.
+# Those of these keywords whose values have schemas by name.
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
@@ -93,7 +93,7 @@ def at_most_items(schema: Any, number: int) -> Any:
     found = {name: _each(name, value, partial(at_most_items, number=number)) for name, value in schema.items()}
     kinds, least = schema.get("type"), schema.get("minItems")
     if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
-        # What is no number is refused where the schema is read.
+        # A bound that is not a number is refused when the schema is read.
         found.setdefault("maxItems", max(number, least) if isinstance(least, int | float) else number)
     return found
 

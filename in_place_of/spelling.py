@@ -50,7 +50,11 @@ def _way_back(came: list[dict[Any, tuple[int, int, Any]]], state: Any) -> list[i
 
 
 def _check_writable(matcher: Matcher, text: bytes) -> None:
-    """Tell a text that is not allowed from one that no tokens write."""
+    """Raise if no tokens of the vocabulary write a text, whether it is allowed or not.
+
+    Raises:
+        VocabularyError: no tokens write the text.
+    """
     reached = {0}
     for begin in range(len(text)):
         if begin in reached:

@@ -9,7 +9,7 @@ from tokenfst.vocabulary import Vocabulary
 
 
 def adjusted(vocabulary: Vocabulary, size: int | None = None, eos_ids: int | Iterable[int] | None = None) -> Vocabulary:
-    """Return a vocabulary with as many tokens as the logits of its model, and with other end tokens.
+    """Return a vocabulary with a token for each logit of its model, and with other end tokens.
 
     Args:
         vocabulary: the tokens.

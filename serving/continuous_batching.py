@@ -57,14 +57,14 @@ except ImportError as error:
 
 logger = logging.getLogger(__name__)
 
-# What is read and called, with the parameters that are expected.
+# The methods that `Constraints` implements, with their expected parameters, and the fields that are changed.
 _METHODS: Final = {
     "fill_defaults": ["self", "int32_tensor"],
     "prepare_tensor_args": ["self", "requests_with_new_token"],
     "__call__": ["self", "scores", "tensor_arg"],
 }
 _FIELDS: Final = ("logits_processor", "tensors_required", "supported_keys", "do_processing")
-# What a manager leaves of a device's memory where logits are processed, as `transformers` has it.
+# The share of a device's free memory that a manager takes if logits are processed, as in `transformers`.
 _MEMORY: Final = 0.8
 
 
@@ -124,7 +124,7 @@ def _check_ends(vocabulary: Vocabulary, eos: int | Sequence[int] | None) -> None
 
 
 def _synchronous(config: Any) -> Any:
-    """Return the settings with what cannot be followed from the host switched off."""
+    """Return the settings without asynchronous batching and accelerator graphs, which the host cannot follow."""
     if config.use_async_batching:
         raise ValueError(
             "use_async_batching prepares a batch before the tokens of the one before are known, so no constraint can "
@@ -137,7 +137,7 @@ def _synchronous(config: Any) -> Any:
 
 
 def _unexpected(manager: Any) -> str:
-    """Return what differs from the `transformers` that this was written for; "" for nothing."""
+    """Return a difference from the `transformers` that this was written for; "" if there is none."""
     for name, expected in _METHODS.items():
         found = list(inspect.signature(getattr(ContinuousBatchingLogitsProcessor, name)).parameters)
         if found != expected:
@@ -198,7 +198,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
     def _filled(
         self, state: Any, automaton: TokenAutomaton, tracker: SequenceTracker | None, words: npt.NDArray[np.int32]
     ) -> SequenceTracker | None:
-        """Write the mask of a request; return its tracker, None if only the end is left."""
+        """Write the mask of a request; return its tracker, None if only end tokens are left."""
         if state.error is None:
             try:
                 return self._following(state, automaton, tracker, words)
@@ -211,7 +211,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
     def _following(
         self, state: Any, automaton: TokenAutomaton, tracker: SequenceTracker | None, words: npt.NDArray[np.int32]
     ) -> SequenceTracker:
-        # What was written before the manager took a request out of its cache is after the prompt there.
+        # If the manager evicted the request from its cache, it moved the written tokens to the end of the prompt.
         written = state.to_generation_output().generated_tokens
         remaining = None if state.max_new_tokens is None else state.max_new_tokens - len(state.generated_tokens)
         if tracker is None or tracker.matcher.automaton is not automaton:

@@ -107,7 +107,7 @@ class LlamaProcessor(SequenceProcessor):
         """Return the tokens without the drafts after them."""
         if self._length is None:
             self._length = len(tokens)
-            # llama.cpp rounds its context up; the tokens that processors are given end where the array of them ends.
+            # llama.cpp rounds its context up, but the array of the tokens that processors get may be shorter.
             room = min(self._llama.n_ctx(), len(self._llama.input_ids)) - len(tokens)
             self.max_tokens = room if self.max_tokens is None else min(room, self.max_tokens)
         elif self._llama.draft_model is not None:
@@ -147,7 +147,7 @@ def _end_ids(llama: Llama) -> tuple[int, ...]:
 
 
 def _special_tokens(llama: Llama) -> dict[str, int]:
-    """Return the tokens that llama.cpp has as control tokens, by name."""
+    """Return llama.cpp's control tokens by name."""
     tokens, ids = llama_model_get_vocab(llama.model), range(llama.n_vocab())
     control = [token for token in ids if llama_vocab_get_attr(tokens, token) & LLAMA_TOKEN_ATTR_CONTROL]
     return {llama_vocab_get_text(tokens, token).decode(errors="replace"): token for token in control}

@@ -60,7 +60,7 @@ class LruCache(MutableMapping[K, V]):
         return key in self._kept
 
     def __iter__(self) -> Iterator[K]:
-        # To ask for a value moves its key.
+        # A copy, because accessing a value moves its key.
         return iter(list(self._kept))
 
     def __len__(self) -> int:

@@ -34,10 +34,10 @@ from tokenfst.misuse import check_automaton
 from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
 
-# What an automaton raises in the middle of a text, where an engine ends the request in place of failing.
+# What an automaton may raise in the middle of a text; the engine should then end the request, and not fail itself.
 EXCEEDED: Final = (LimitExceeded, TooManyConfigurations, NondeterministicGrammar)
 
-# Rows that are worth a thread: to start one takes about as long as to fill them where the masks are known.
+# The number of rows that justify another thread: starting it takes about as long as filling them from cached masks.
 _ROWS_A_THREAD: Final = 16
 
 
@@ -190,7 +190,7 @@ class Matcher:
         return automaton.step(state, token)
 
     def _may_stop(self, state: Any, stop: int) -> bool:
-        """Return whether the mask of a state has a stop token."""
+        """Return whether the mask of a state allows a stop token."""
         if self.automaton.is_final(state):
             return True
         allowed = np.flatnonzero(self.automaton.mask(state))

@@ -85,7 +85,7 @@ class SequenceTracker:
         """
         matcher, found = self.matcher, np.full(width, -np.inf, np.float32)
         automaton, state = matcher.automaton, matcher.state
-        # After the end an end token may come as often as an engine asks.
+        # After the end, end tokens are allowed as often as the engine asks, whatever the budget.
         remaining = None if max_tokens is None or matcher.has_ended else max_tokens - matcher.num_tokens
         found[: len(automaton.vocabulary)][automaton.mask(state, remaining)] = 0
         if automaton.is_weighted and not matcher.has_ended:
@@ -108,7 +108,7 @@ class SequenceProcessor:
         error: the error that ended the text early, or None.
     """
 
-    # What ends the text in place of being raised.
+    # Errors that end the text instead of being raised.
     _ending: ClassVar[tuple[type[Exception], ...]] = (*EXCEEDED, _OnlyStops)
 
     def __init__(
@@ -189,11 +189,11 @@ class SequenceProcessor:
         return found
 
     def _read(self, tokens: IntArray) -> IntArray:
-        """Return the prompt and what was written, out of what the engine hands over."""
+        """Return the prompt and the written tokens, given the tokens that the engine passes."""
         return tokens
 
     def _following(self, tokens: IntArray) -> SequenceTracker:
-        """Return the tracker, after what was written; the first call makes it."""
+        """Return the tracker, moved to the end of the written tokens; the first call makes it."""
         if self._tracker is None or self._prompt is None:
             automaton = resolved(self._constraint, self.vocabulary, self.max_tokens)
             assert automaton is not None

@@ -2,7 +2,7 @@
 
 Engines pass text: a JSON Schema, a pattern, a list of choices, a grammar, or a structural tag.
 
-    json_texts          JSON without white space or digits without end
+    json_texts          JSON without endless white space or digits
     structural_tags     structural tags -> constraints
 """
 
@@ -22,8 +22,8 @@ from serving.structural_tags import structural_tag, texts_in
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 
-# What reading or compiling a constraint may raise for what a request says. An engine refuses the request then; none of
-# these may end the engine.
+# What reading or compiling a constraint may raise because of the request. The engine then refuses the request; none of
+# these errors may end the engine.
 REFUSED: Final = (TokenfstError, ValueError, TypeError, KeyError, RecursionError)
 
 

@@ -89,7 +89,7 @@ class StoppableThreads(ThreadPoolExecutor):
         """Call a function in a thread."""
         future = Stoppable[T]()
         call = super().submit(self._run, future, lambda: fn(*args, **kwargs))
-        # As where the threads are shut down before the call has begun.
+        # For example, if the threads are shut down before the call has begun.
         call.add_done_callback(lambda done: future.cancel() if done.cancelled() else None)
         return future
 
@@ -100,7 +100,7 @@ class StoppableThreads(ThreadPoolExecutor):
         try:
             with Work(self._limits, future.cancellation).current():
                 result = call()
-        except BaseException as error:  # whatever it is, who waits is to know
+        except BaseException as error:  # whatever it is, the waiting caller must get it
             future.set_exception(error)
         else:
             future.set_result(result)

@@ -1,13 +1,13 @@
 """Structural tags: JSON that says where constraints begin and end in free text, as engines pass it.
 
 Two forms are in use: that of the engines' first versions (`structures` and `triggers`), and XGrammar's (`format`). A
-field that the constraint would not enforce is refused by its name. Arguments between tags (`style`) are read as
-`constraints.tools.tagged` says.
+field that the constraint would not enforce is refused, and the error names it. `constraints.tools.tagged` describes
+arguments between tags (`style`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from automata import expressions as ex
@@ -27,16 +27,16 @@ from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, 
 from serving.json_texts import Blanks, blanks_up_to, schema_texts
 
 _MAX_SHOWN: Final = 60
-# What reading a format takes, beside what is in it, in the steps of `spend`.
+# The steps (`spend`) that reading one format takes, without the formats in it.
 _STEPS: Final = 100
-# Fields of formats that have no effect at these values, and are refused at others.
+# Fields of formats that have no effect with these values, and are refused with others.
 _WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
     "json_schema": {"excludes": []},
     "any_text": {"max_tokens": None, "max_chars": None},
 }
-# The styles of a schema's object; that of `_COMPACT` is not a user's.
-_COMPACT: Final = "qwen_xml, without line breaks"
-_STYLES: Final[Mapping[str, Tags | None]] = {
+# How the object of a schema is written, by style. `_COMPACT` is set by `_without_breaks`; no request has this key.
+_COMPACT: Final = object()
+_STYLES: Final[Mapping[object, Tags | None]] = {
     "json": None,
     "qwen_xml": QWEN,
     _COMPACT: QWEN_COMPACT,
@@ -53,7 +53,7 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
     Args:
         tag: the tag, as `json.loads` returns it.
         blanks, limits: see `constraint_of`.
-        content: what a format of type "content" stands for.
+        content: the constraint that a format of type "content" stands for.
 
     Raises:
         ValueError: the tag cannot be honoured; the message says where and why.
@@ -64,7 +64,10 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
 
 
 def _compilable(constraint: Composable) -> Composable:
-    """Return a constraint, or its grammar with derivations side by side if alternatives with schemas begin alike."""
+    """Return a constraint; if its rules are nondeterministic, return its grammar with derivations side by side.
+
+    They are nondeterministic if, for example, alternatives with schemas begin alike.
+    """
     if isinstance(constraint, Composed) and isinstance(constraint, ByRules):
         try:
             _ = constraint.rules
@@ -96,7 +99,7 @@ class _Malformed(ValueError):
 
 
 def texts_in(value: Any, where: str) -> list[str]:
-    """Return a list of texts, of which there is at least one.
+    """Check that a value is a list of at least one text, and return it.
 
     Raises:
         ValueError: it is something else; the message begins with the place.
@@ -130,8 +133,8 @@ def _field(value: Any, name: str, where: str) -> Any:
 class _Formats:
     """Reads the formats of XGrammar's structural tags.
 
-    Free text at the end of a tag's content, however deep it stands there, holds none of the texts that end the tag, so
-    the tag is over where the first of them is written. What reads formats is given these texts as `ends`.
+    A tag is over as soon as one of its end texts is written. So free text at the end of the tag's content, however deep
+    it is nested there, contains none of them. The methods that read formats get these texts as `ends`.
     """
 
     def __init__(self, blanks: Blanks, limits: Limits, content: Composable | None) -> None:
@@ -145,7 +148,7 @@ class _Formats:
         Args:
             value: the format.
             where: its place in the structural tag.
-            ends: the texts that end the tag at the end of whose content it stands.
+            ends: the end texts of the tag at the end of whose content the format stands; empty if there is none.
 
         Raises:
             ValueError: it is not a structural tag, or of an unknown type.
@@ -168,7 +171,7 @@ class _Formats:
             raise _Malformed(f"{where}: {error}") from None
 
     def _readers(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Callable[[], Composable]]:
-        """Return what reads a format, by its type."""
+        """Return the function that reads a format of each type."""
         return {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
             "json_schema": lambda: self._schema(value, where, value.get("style", "json"), ends),
@@ -209,7 +212,7 @@ class _Formats:
         return sequence(*read, self.constraint(elements[-1], f"{where}.elements[{len(read)}]", ends))
 
     def _schema(self, value: Any, where: str, style: Any, ends: Sequence[str]) -> Composable:
-        if not isinstance(style, str) or style not in _STYLES:
+        if not isinstance(style, Hashable) or style not in _STYLES:
             raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
         blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
@@ -266,7 +269,7 @@ class _Formats:
         begin, end = _field(value, "begin", where), value.get("end", "")
         first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
         own = [] if isinstance(end, dict) else texts_in([end] if isinstance(end, str) else end, f"{where}.end")
-        # Where the tag may end without a text of its own, it is the tag around it that ends.
+        # If the tag may end with the empty text, the end texts of the tag around it also end its content.
         within = [*filter(None, own), *(ends if "" in own else ())]
         content = _field(value, "content", where)
         if isinstance(begin, str) and not begin.endswith("\n"):
@@ -276,7 +279,7 @@ class _Formats:
         return first, content, last
 
     def _separated(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
-        """Return tags with a separator between them: one, or any number."""
+        """Return one tag, or any number of tags with a separator between them."""
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
             raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
@@ -287,11 +290,11 @@ class _Formats:
         return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
     def _triggered(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
-        """Return free text in which triggers begin tags; where one tag is needed, it stands first."""
+        """Return free text in which triggers begin tags; if a tag is required, the text begins with it."""
         switched, without = self._switched(value, where, ends), self._excluded(value, where)
-        # An end that holds another marker cannot occur anyway.
+        # An end text that contains another marker cannot occur anyway.
         without += [end for end in ends if not _holds_another(end, [*switched, *without, *ends])]
-        # What may not occur is a marker after which nothing may come.
+        # A text that may not occur is a marker that nothing can follow.
         markers = switched | dict.fromkeys(without, ex.EMPTY)
         stops = value.get("stop_after_first")
         if value.get("at_least_one"):
@@ -300,7 +303,7 @@ class _Formats:
         return _until_first(switched, without) if stops else triggered(markers)
 
     def _switched(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Composable]:
-        """Return what may follow each trigger."""
+        """Return the constraint on the text after each trigger."""
         triggers = texts_in(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
@@ -324,8 +327,10 @@ class _Formats:
 
 
 def _without_breaks(content: Any) -> Any:
-    """Return the content of a tag that begins without a line break, as MiMo's do: where there is none around the tags
-    of arguments, those at the ends of a value belong to the value."""
+    """Return the content of a tag that begins without a line break, as MiMo's tags do.
+
+    Then there are no line breaks around the tags of arguments, so line breaks at the ends of a value belong to it.
+    """
     if isinstance(content, Mapping) and content.get("style") == "qwen_xml":
         return {**content, "style": _COMPACT}
     return content
@@ -336,11 +341,11 @@ def _holds_another(text: str, others: Sequence[str]) -> bool:
 
 
 def _until_first(switched: Mapping[str, Composable], without: Sequence[str]) -> Composable:
-    """Return free text without triggers, or free text up to the first one and what may follow that.
+    """Return free text without triggers, or free text up to the first trigger and a text that may follow it.
 
     Args:
-        switched: what may follow each trigger.
-        without: texts that may not occur, also where a trigger ends with one of them.
+        switched: the constraint on the text after each trigger.
+        without: texts that may not occur, not even at the end of a trigger.
     """
     first = text_until(ex.alternation(*map(ex.literal, [*switched, *without])))
     excluded = ANY_TEXT + ex.alternation(*map(ex.literal, without))
@@ -366,7 +371,7 @@ def _count(value: Any, where: str) -> int:
 
 
 def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
-    """Return the name of a set of tokens, or of all others; each is given by its number or by its own name."""
+    """Return the name of a set of tokens, given as numbers or as the name of one token, or of all `others`."""
     if isinstance(tokens, list) and all(type(each) is int and each >= 0 for each in tokens):
         return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
     if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):

@@ -23,6 +23,8 @@ settings.register_profile(
     max_examples=200,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+# With other examples at each run: `pytest --hypothesis-profile=random`.
+settings.register_profile("random", settings.get_profile("deterministic"), derandomize=False)
 settings.load_profile("deterministic")
 
 

@@ -276,3 +276,31 @@ def test_a_long_pattern_is_cut_around_the_part() -> None:
     assert len(lines[at]) < 120
     marked = lines[at][lines[at + 1].index("^") :][: lines[at + 1].count("^")]
     assert marked == "b"
+
+
+def test_names_of_tokens_that_bytes_could_be_taken_for() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b"c", b"abb", b"d", b""], [5])
+    for constraint in ("(?P<TEXT_TOKEN>){2}c", named_token("<[3]>") + named_token("<[0-4]>") + "c"):
+        automaton = tokenfst.compile(constraint, vocabulary)
+        found = automaton.explain([3, 4])
+        assert (found.allowed, found.expected, found.num_allowed) == (True, frozenset(b"c"), 1)
+        assert automaton.explain([3, 4], 0).reason == "byte"
+    assert automaton.explain([]).labels == ("<[3]>",)
+
+
+def test_text_that_named_tokens_may_have_written_is_not_guessed_at() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b"c", b"ab", b"d", b""], [5])
+    automaton = tokenfst.compile((named_token("T") + "c") | "abd" | "cc", vocabulary, terminals={"T": [3]})
+    assert automaton.accepts(b"abc")
+    with pytest.raises(ValueError, match="tokens that 'T' names may have written parts of the prefix"):
+        automaton.explain("abc")
+    assert automaton.explain("c").expected == frozenset(b"c")
+    assert automaton.explain([3]).expected == frozenset(b"cd")
+    assert automaton.explain([0, 1]).expected == frozenset(b"d")
+
+
+def test_names_beside_weights() -> None:
+    vocabulary = Vocabulary([b"a", b"", b""], [2], special_tokens={"<x>": 1})
+    automaton = tokenfst.compile((named_token("<x>") + "a").weighted(2.0), vocabulary)
+    assert automaton.explain([]).labels == ("<x>",)
+    assert automaton.explain([1]).expected == frozenset(b"a")

@@ -35,8 +35,10 @@ from automata import (
     compile_expr,
     compile_grammar,
 )
+from automata import expressions as ex
 from constraints.grammars.lark_reader import read_lark
 from constraints.grammars.lark_reader.common import COMMON
+from constraints.grammars.lark_reader.widths import widths
 
 
 def compared(name: str, number: int = 150) -> list[tuple[str, bool, bool]]:
@@ -199,3 +201,8 @@ def test_lazy_words_side_by_side() -> None:
     automaton = compile_grammar(replace(read_lark(CALLS_IN_TEXT), ambiguity="parallel"))
     cases = [(candidate, ours) for text, candidate, _, ours in SAME_OR_NOT if text == CALLS_IN_TEXT]
     assert [automaton.accepts(candidate.encode()) for candidate, _ in cases] == [ours for _, ours in cases]
+
+
+def test_lists_of_strings_are_measured_in_characters() -> None:
+    texts = ["ä", "öü", "a", "€€€"]
+    assert widths(ex.strings(texts)) == widths(ex.alternation(*texts)) == (1, 3)

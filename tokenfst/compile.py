@@ -52,7 +52,7 @@ from tokenfst.weighted.token_costs import CostTable
 
 Constraint: TypeAlias = str | Expr | ByteAutomaton | Grammar | PushdownAutomaton | Compilable
 
-# Checking for a protocol takes as long as compiling a short pattern, so these kinds are told apart first.
+# Checking for a protocol takes as long as compiling a short pattern, so these kinds are checked first.
 _ORDINARY = (str, Expr, ByteAutomaton, Grammar, PushdownAutomaton)
 
 _Language: TypeAlias = ByteAutomaton | CountedByteAutomaton | PushdownAutomaton
@@ -161,12 +161,12 @@ def _compiled(
 
 
 def _has_rules(constraint: object) -> TypeGuard[SupportsLazy]:
-    """Return what `isinstance` does, in a tenth of the time."""
+    """Return whether a constraint is a `SupportsLazy`, in a tenth of the time that `isinstance` takes."""
     return hasattr(constraint, "to_visibly_pushdown")
 
 
 def _has_unique_items(constraint: object) -> TypeGuard[SupportsUniqueItems]:
-    """Return what `isinstance` does, in a tenth of the time."""
+    """Return whether a constraint is a `SupportsUniqueItems`, in a tenth of the time that `isinstance` takes."""
     return hasattr(constraint, "unique_arrays") and _has_rules(constraint)
 
 
@@ -181,7 +181,7 @@ def _with_memory(
     """Return the automaton of a language in which the items of some arrays differ.
 
     Raises:
-        VocabularyError: there is no token for some single byte, so it cannot be told which texts can be completed.
+        VocabularyError: there is no token for some single byte, so it is unknown which texts can be completed.
     """
     if not vocabulary.has_every_byte:
         raise VocabularyError("arrays whose items must differ take a vocabulary with a token for every single byte")
@@ -195,7 +195,7 @@ def _with_memory(
 
 
 def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str) -> Expr:
-    """Return the bytes for which a reader sees a text of a constraint.
+    """Return the constraint on the bytes of tokens for which the detokenizer writes a text of a constraint.
 
     Raises:
         UnsupportedTokenizer: canonical tokenization is required.

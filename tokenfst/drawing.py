@@ -145,9 +145,9 @@ class ClassNames:
         """Return the legend of a picture.
 
         Args:
-            lines: what else the picture shows.
+            lines: the first lines of the legend.
             shows_end: whether the end of the text is drawn.
-            costs: what tokens cost, where they do.
+            costs: the costs of tokens; None if they have none.
         """
         legend = [*lines, '"ab": the token with this text']
         if self.has_special_tokens:
@@ -182,9 +182,9 @@ def draw_transitions(
         final: `[Q]`, whether the text may end in each state.
         edges: source, class and target of each transition, `[E]` each.
         names: the names of the classes.
-        costs: what tokens cost, where they do.
+        costs: the costs of tokens; None if they have none.
         title: the title of the picture.
-        view: the part to draw, and what is lit.
+        view: the part to draw, and the path to highlight.
 
     Raises:
         LimitExceeded: there are more than `MAX_STATES` states to draw.
@@ -233,7 +233,7 @@ def draw_pushdown(
         tables: the tables of the automaton.
         names: the names of the classes.
         title: the title of the picture.
-        view: the part to draw, and what is lit.
+        view: the part to draw, and the path to highlight.
 
     Raises:
         LimitExceeded: there are more than `MAX_STATES` states, or more than `MAX_TREE_NODES` nodes of context trees.

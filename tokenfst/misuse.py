@@ -28,7 +28,7 @@ _MAX_PATH = 4096
 
 
 def check_constraint(constraint: Any) -> None:
-    """Raise unless an object is a constraint, or has the method of those that build their own automaton.
+    """Raise unless an object is a constraint, or has the method `to_automaton` with which it builds its automaton.
 
     Raises:
         TypeError: it is not; the message says what was probably meant.

@@ -30,7 +30,7 @@ MAX_CELLS = 1_000_000
 
 
 def draw_classes(automaton: TokenAutomaton, *, title: str | None = None) -> Picture:
-    """Return the table of a finite automaton: a row for each class that is ever allowed, a column for each state.
+    """Draw the table of a finite automaton: a row for each class that is ever allowed, a column for each state.
 
     >>> import tokenfst
     >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -42,7 +42,7 @@ def draw_classes(automaton: TokenAutomaton, *, title: str | None = None) -> Pict
         title: a line above the picture.
 
     Raises:
-        ValueError: the automaton has a stack or a counter, or is canonical.
+        ValueError: the automaton has a stack, a counter, costs or a memory of items, or is canonical.
         LimitExceeded: the table has more than `MAX_CELLS` cells, or the tables exceed the limits of the automaton.
     """
     finite = automaton.complete()
@@ -74,14 +74,14 @@ def draw_stacks(
     names: Mapping[int, str] | None = None,
     title: str | None = None,
 ) -> Picture:
-    """Return the stack after each token of a text, from the bottom up.
+    """Draw the stack after each token of a text, from the bottom up.
 
-    Where a text has several readings, the first is shown.
+    If a text has several readings, the first one is drawn.
 
     Args:
         automaton: an automaton with a stack; its tables are made if there are none.
         tokens: token ids.
-        names: what the symbols of the stack stand for; a symbol without a name is its number.
+        names: the names of symbols of the stack; a symbol without a name is shown by its number.
         title: a line above the picture.
 
     Raises:

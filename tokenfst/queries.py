@@ -35,7 +35,7 @@ def count(automaton: TokenAutomaton, max_tokens: int) -> int:
         max_tokens: the greatest length, without an end token.
 
     Raises:
-        ValueError: the automaton has a stack, or is canonical; as for all functions here.
+        ValueError: the automaton has a stack, costs or a memory of items, or is canonical; as for all functions here.
         LimitExceeded: the tables of the automaton exceed its limits; as for all functions here.
     """
     automaton = require_finite(automaton)
@@ -99,10 +99,10 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
 
 
 def require_finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
-    """Return the complete automaton, for an automaton without a stack.
+    """Return the complete automaton, which must be finite.
 
     Raises:
-        ValueError: the automaton has a stack, or is canonical.
+        ValueError: the automaton has a stack, costs or a memory of items, or is canonical.
         LimitExceeded: the tables exceed the limits.
     """
     complete = automaton.complete()

@@ -58,12 +58,12 @@ def moved_ranks(
         classes: the classes of all tokens by the rule.
         rule: what the decoder does at the start of a text.
         vocabulary: the tokens.
-        leads_to: returns what a class leads to from `begin`.
-        read: returns what a text leads to from the start of L.
-        begin: what an ignored token leads to.
+        leads_to: returns the states or configurations that a class leads to from `begin`.
+        read: returns those that a text leads to from the start of L.
+        begin: those that an ignored token leads to from `begin`.
 
     Returns:
-        The ranks, by their old class and by what they lead to.
+        The ranks, by their old class and by the states or configurations that they lead to from `begin`.
     """
     moved: dict[tuple[int, Reached], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):

@@ -245,7 +245,7 @@ class TokenAutomaton(ABC):
         return self.is_final(state)
 
     def _begins(self, state: State) -> bool:
-        """Return whether the next token begins a text that the decoder treats differently."""
+        """Return whether the next token begins a text; a decoder may then treat it differently."""
         return bool(self.at_text_start and state == self.start)
 
     def step(self, state: State, token: int) -> Any:
@@ -381,7 +381,7 @@ class TokenAutomaton(ABC):
         return states
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what it is, and some tokens that may begin a text."""
+        """Return the HTML that a notebook shows: a summary, and some tokens that may begin a text."""
         first = np.flatnonzero(self.mask(self.start))
         names = ", ".join(self.vocabulary.names[token] for token in first[:_MAX_NAMED].tolist())
         more = f" and {len(first) - _MAX_NAMED:,} more" if len(first) > _MAX_NAMED else ""

@@ -5,9 +5,9 @@
     first_steps      the tokens that may begin a text
     Decodings        all of them, step by step, with a detokenizer
 
-Any tokens that write a text lead to where the text leads, so a search keeps the states at each offset of the text. A
-state does not say whether the text has begun: an automaton from an FST may return to its start. So the steps from the
-start are taken first, and are no steps of the search.
+Many tokenizations of a text lead to the same state, so a search keeps the states reached at each offset of the text. A
+state does not tell whether the text has begun, because an automaton from an FST may return to its start. So the steps
+from the start are taken before the search, and are not part of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tokenfst.vocabulary import Vocabulary
 
 
 class TokenReader(Protocol):
-    """What is asked of a token automaton here; see `TokenAutomaton`."""
+    """The part of `TokenAutomaton` that this module uses."""
 
     vocabulary: Vocabulary
     at_text_start: bool
@@ -88,12 +88,12 @@ def decoded_tokens(automaton: TokenReader, text: bytes) -> list[int] | None:
 
 
 class Decoding(NamedTuple):
-    """A place in bytes for which a detokenizer writes a text, and in the automaton whose tokens write these bytes.
+    """A place that tokens lead to, in the bytes for which a detokenizer writes a text, and in the token automaton.
 
     Attributes:
-        at: the state of the automaton over the bytes.
+        at: the state of the automaton over these bytes.
         state: the state of the automaton over tokens.
-        has_begun: whether the next token continues a text.
+        has_begun: whether the text has begun, so that the next token continues it.
     """
 
     at: int

@@ -83,8 +83,8 @@ def derivative(language: L, prefix: str | bytes) -> L:
 def _has_rules(expr: Expr) -> bool:
     """Return whether Brzozowski's rules apply: every node is of a kind with one, and they do not nest too deeply.
 
-    One other node is enough to prevent it, wherever it stands: what it allows may depend on the text before it, which a
-    derivative forgets.
+    A single node of another kind, wherever it stands, rules them out: what it allows may depend on the text before it,
+    which a derivative forgets.
     """
     waiting = [(expr, 0)]
     while waiting:
@@ -142,7 +142,7 @@ def _(expr: CharSet, byte: int) -> Expr:
 
 @_after.register
 def _(expr: Concatenation, byte: int) -> Expr:
-    # Behind parts that may be empty, the next one may be where the byte is read.
+    # The byte is read by the first part, or by a later one if all parts before it may be empty.
     ways = []
     for place, part in enumerate(expr.parts):
         ways.append(concat(_after(part, byte), *expr.parts[place + 1 :]))
@@ -158,7 +158,7 @@ def _(expr: Alternation, byte: int) -> Expr:
 
 @_after.register
 def _(expr: Repetition, byte: int) -> Expr:
-    # Where `inner` may be empty this holds too: a time that reads nothing is one of those that are left.
+    # This also holds if `inner` may be empty: rounds that read nothing can be counted among those that are left.
     high = None if expr.high is None else expr.high - 1
     return concat(_after(expr.inner, byte), repeat(expr.inner, max(expr.low - 1, 0), high))
 

@@ -85,7 +85,7 @@ class _Elimination:
                 self.sources[target].add(source)
 
     def run(self) -> Arcs:
-        """Return the arcs from the start that are left at last."""
+        """Eliminate all states, the cheapest first; return the arcs from the start that are left."""
         cost = {state: self.cost(state) for state in self.arcs if state != self.start}
         while cost:
             state = min(cost, key=cost.__getitem__)
@@ -96,7 +96,7 @@ class _Elimination:
         return self.arcs[self.start]
 
     def cost(self, state: int) -> tuple[int, int]:
-        """Return how many more leaves there are without a state; among equals, later states go first."""
+        """Return how many leaves the elimination of a state adds; among equals, later states come first."""
         sources = self.sources[state] - {state}
         out = [way.size for target, way in self.arcs[state].items() if target != state]
         ways = len(sources) * len(out)
@@ -105,7 +105,7 @@ class _Elimination:
         return into * (len(out) - 1) + sum(out) * (len(sources) - 1) + loop * (ways - 1), -state
 
     def eliminate(self, state: int) -> set[int]:
-        """Take a state out; the states that it had arcs from and to.
+        """Eliminate a state, and return the states that it had arcs from and to.
 
         Raises:
             LimitExceeded: an arc's expression is larger than `MAX_LEAVES`.
@@ -128,7 +128,7 @@ class _Elimination:
 
 
 def _sequence(left: Expr, right: Expr) -> Expr:
-    """Return one after the other; where the end of the first repeats in the second, it is counted."""
+    """Return the concatenation of both; if one part ends the first and begins the second, count its repetitions."""
     first = left.parts if isinstance(left, Concatenation) else (left,)
     second = right.parts if isinstance(right, Concatenation) else (right,)
     end, begin = first[-1], second[0]
@@ -147,7 +147,7 @@ def _times(expr: Expr) -> tuple[Expr, int, int | None]:
 
 
 def _either(left: Expr, right: Expr) -> Expr:
-    """Return the one or the other."""
+    """Return the alternation of both; beside the empty text, the other one as a repetition."""
     if is_epsilon(right):
         left, right = right, left
     if not is_epsilon(left):

@@ -75,12 +75,12 @@ def complement(inner: Operand) -> ByteAutomaton:
 
 
 def alternation(*parts: Operand) -> ByteAutomaton:
-    """Return any one of the parts."""
+    """Return the texts that are in any of the parts."""
     return _compiled(ex.alternation, *parts)
 
 
 def concatenation(*parts: Operand) -> ByteAutomaton:
-    """Return one part after the other."""
+    """Return the texts made of a text of each part, one after the other."""
     return _compiled(ex.concat, *parts)
 
 
@@ -101,7 +101,7 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     if not automaton.labels:
         dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
         return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, current_work().budget))
-    # The same automaton from another start, and then without what cannot be reached any more.
+    # Make the automaton with another start, and compile it to drop the states that can no longer be reached.
     make, (_, *arrays) = automaton.__reduce__()
     return _compiled(lambda part: Alternation((part,)), make(state, *arrays))
 
@@ -130,14 +130,14 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     """Return the automaton of an operation on expressions, where some operands are automata.
 
     Raises:
-        TypeError: an operand is not one of them.
+        TypeError: an operand is neither an automaton nor an expression nor text.
         LimitExceeded: the result is too large.
     """
     parts = [_StandIn(operand) if isinstance(operand, ByteAutomaton) else operand for operand in operands]
     for part in parts:
         if not isinstance(part, Expr | str | bytes):
             raise wrong_type("an automaton, an expression or text", part)
-    # What explodes could not be found by compiling parts that hold stand-ins again.
+    # To blame a part, the compiler would compile parts again on their own, and it cannot compile a stand-in.
     compiler = Compiler(current_work(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
     return compiler.compile(operation(*parts))

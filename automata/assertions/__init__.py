@@ -43,7 +43,8 @@ from automata.expressions import (
 
 
 def holds_assertion(expr: Expr) -> bool:
-    """Return whether an expression depends on the text around it; texts of their own within it do not."""
+    """Return whether an expression has assertions that see the text around it. Assertions in operands that are texts of
+    their own do not count."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -75,7 +76,7 @@ def matches_empty(expr: Expr) -> bool:
 
 
 def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
-    """Return the same, for an expression whose operands do or do not match it."""
+    """Return whether an expression matches the empty text, given whether each of its operands does."""
     if isinstance(expr, Literal):
         return not expr.value
     if isinstance(expr, Strings):
@@ -98,7 +99,8 @@ def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
 
 
 def simplified(expr: Expr) -> Expr:
-    """Return the same text with the assertions at its ends resolved, where operations on texts can do that."""
+    """Return the same language with the assertions at the ends of its texts resolved, as far as operations on whole
+    texts can do that."""
     if isinstance(expr, Alternation):
         return ex.alternation(*map(simplified, expr.parts))
     if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
@@ -110,7 +112,7 @@ def simplified(expr: Expr) -> Expr:
     operations: list[tuple[bool, Expr]] = []
     for first in (True, False):
         while parts and isinstance(assertion := parts[0 if first else -1], Lookahead | Lookbehind):
-            if isinstance(assertion, Lookahead) == first and len(parts) > 1:  # it looks into the text
+            if isinstance(assertion, Lookahead) == first and len(parts) > 1:  # it looks inwards, at the text
                 if not is_text:
                     break
                 other = (assertion.inner, ANY_TEXT) if first else (ANY_TEXT, assertion.inner)
@@ -127,7 +129,7 @@ def simplified(expr: Expr) -> Expr:
 
 
 def _is_decided(expr: Expr) -> bool:
-    """Return whether the expression alone decides whether it matches the empty text."""
+    """Return whether `matches_empty` can tell if the expression matches the empty text, wherever it stands."""
     return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
 
 
@@ -142,8 +144,8 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _cut_at_anchors(parts: list[Expr]) -> bool:
-    """Remove the parts before the start of the text and after its end, which must be empty; return False where they
-    cannot be."""
+    """Remove the parts before the start of the text and after its end, which must be empty; return False if one of them
+    cannot be empty."""
     while TEXT_START in parts:
         place = parts.index(TEXT_START)
         if not all(map(_is_decided, parts[:place])):

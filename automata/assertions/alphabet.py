@@ -15,13 +15,13 @@ from automata.expressions import Alternation, ByteSet, CharSet, Expr, Label, Lit
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
-# The leaves that are made of characters as they are, and those that say what they hold in another way.
+# Leaves that hold their characters, bytes or label themselves; and with these, leaves that hold whole texts.
 PLAIN_LEAVES = (Literal, CharSet, ByteSet, Label)
 KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Return every node of an expression, equal ones once; what a transducer reads is not part of it."""
+    """Yield every node of an expression, equal ones once, without the language that a transducer reads."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -33,7 +33,7 @@ def nodes(expr: Expr) -> Iterator[Expr]:
 
 
 def leaves(expr: Expr) -> Iterator[Expr]:
-    """Return the nodes of an expression that are not made of others, and transductions."""
+    """Yield the nodes of an expression that have no operands, and transductions."""
     return (
         node
         for node in nodes(expr)
@@ -54,7 +54,7 @@ class Alphabet:
     """The classes of characters of an expression, as numbers below `size`.
 
     Attributes:
-        ranges: the code points of each class; none for a label's.
+        ranges: the code points of each class of characters; the classes of labels follow and are not in this list.
         labels: the class of each label.
         size: the number of classes.
     """
@@ -63,7 +63,7 @@ class Alphabet:
         """Find the classes of some expressions.
 
         Raises:
-            ExpressionError: one of them holds raw bytes.
+            ExpressionError: an expression holds raw bytes.
         """
         sets: dict[Ranges, None] = {ALL_CHARACTERS: None}
         singles: set[int] = set()
@@ -96,7 +96,7 @@ class Alphabet:
         return found
 
     def symbols(self, expr: Expr) -> Iterator[int]:
-        """Return the classes of the characters and labels that make up an expression of one character or label."""
+        """Yield the classes of the characters and labels that an expression of one character or label allows."""
         for leaf in leaves(expr):
             if isinstance(leaf, CharSet):
                 yield from self.classes(leaf.ranges)
@@ -116,14 +116,14 @@ class Alphabet:
 
 
 def _classes(sets: list[Ranges], singles: set[int]) -> list[Ranges]:
-    """Return the coarsest classes of which every set and every single character is a union, in the order of their first
-    members."""
+    """Return the coarsest classes such that every set and every single character is a union of classes. They are in the
+    order of their first members."""
     borders = dict.fromkeys([*singles, *(code + 1 for code in singles)], 0)
     for number, ranges in enumerate(sets):
         for low, high in ranges:
             borders[low] = borders.get(low, 0) ^ 1 << number
             borders[high + 1] = borders.get(high + 1, 0) ^ 1 << number
-    # By the sets that they are in, and the one character that they are, if any.
+    # The ranges of each class, by the sets that contain them and, for a single character, its code.
     members: dict[tuple[int, int], list[tuple[int, int]]] = {}
     inside, before = 0, 0
     for border in sorted(borders):

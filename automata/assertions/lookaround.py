@@ -10,8 +10,8 @@ Read a text from left to right and keep, for every state, the condition under wh
 skeleton; it holds where its last state has been reached.
 - A lookahead is decided by the rest of the text. Taking its guarded arc makes an obligation: from the first state of
 its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A character replaces each
-obligation by obligations on the states that it leads to: one of them must be met if the text has to be read, all of
-them if it must not.
+obligation by obligations on the states that it leads to. One of them must be met if the rest of the text has to be
+read up to the last state; all of them if it must not.
 - Conditions are boolean combinations of obligations (`native/automata/assertions/conditions.h`); a state that is
 reached in several ways has the disjunction of their conditions. A lookbehind that holds lookaheads is reached under
 conditions, like any state.
@@ -26,9 +26,9 @@ obligations that are left.
     Languages       the automata of the texts within a text
     fragment(expr)  the result, ready to be determinized over bytes
 
-A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
-are lists of strings and substrings, whose automata over bytes are lifted to characters. To an assertion a label is a
-character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
+A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in.
+Lists of strings, substrings, acceptors and transductions are copied in too; their automata over bytes are lifted to
+characters. Inside an assertion, a set of characters with U+10FFFF matches labels too: `.` does, and `\\w` does not.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) 
 
     Args:
         expr: the text.
-        work: the limits, and how the construction is stopped.
-        compiled: compiles a leaf that is not made of characters: a list of strings, or a substring.
+        work: the limits, and the means to stop the construction.
+        compiled: compiles a leaf that is not made of characters: a list of strings, a substring, an acceptor or a
+            transduction.
 
     Raises:
-        LimitExceeded: it, or what it is made from, has too many states, or the time is up.
+        LimitExceeded: the NFA, or an automaton that it is made from, has too many states, or the time is up.
         Cancelled: the compilation was cancelled.
         ExpressionError: raw bytes stand beside assertions.
     """
@@ -95,13 +96,13 @@ def over_bytes(automaton: CharDfa, alphabet: Alphabet, work: Work) -> NfaBuilder
 
 
 def _lifted(automaton: ByteAutomaton, budget: StateBudget) -> dict[int, dict[int, Expr]]:
-    """Return the arcs of an automaton over bytes, by sets of characters."""
+    """Return the arcs of an automaton over bytes as expressions over characters (`automata.compile.lifting`)."""
     budget.check(automaton.num_states)
     return {} if automaton.is_empty else lifted(automaton, budget.work)
 
 
 def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> CharDfa:
-    """Return an automaton over bytes with these arcs, over classes of characters."""
+    """Return an automaton over bytes, whose lifted arcs are given, as one over classes of characters."""
     if automaton.is_empty:
         return CharDfa([{}], [False])
     order = [automaton.start, *(state for state in arcs if state != automaton.start)]
@@ -114,7 +115,7 @@ def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alph
 
 
 class Languages:
-    """The automata of the texts within a text; those of leaves that are not made of characters are given."""
+    """The automata of the texts within a text; `known` has those of leaves that are not made of characters."""
 
     def __init__(self, alphabet: Alphabet, budget: StateBudget, known: dict[Expr, CharDfa]) -> None:
         self.alphabet, self.budget, self.known = alphabet, budget, known
@@ -133,7 +134,7 @@ class Languages:
 
 
 def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
-    """Return the intersection or the difference; -1 stands for no state of the right automaton."""
+    """Return the intersection or the difference of two automata. In pairs, -1 stands for no state of the right one."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
     result = CharDfa([], [])
     for a, b in pairs:
@@ -158,7 +159,7 @@ def subsets(skeleton: Skeleton) -> CharDfa:
     """Return the deterministic automaton of a skeleton, by the subset construction.
 
     Raises:
-        LimitExceeded: it has too many states, a condition has too many alternatives, or the time is up.
+        LimitExceeded: the automaton has too many states, a condition has too many alternatives, or the time is up.
         Cancelled: the compilation was cancelled.
     """
     budget = skeleton.budget

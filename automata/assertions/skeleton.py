@@ -8,7 +8,7 @@ as deterministic automata and are copied in.
     CharDfa         a deterministic automaton over classes of characters
     Guard           an assertion, or its negation
     Assertion       the automaton of an assertion's content
-    StateBudget     how many states there may be
+    StateBudget     the limit on states
     Skeleton        all automata of one text
 """
 
@@ -41,11 +41,11 @@ from automata.limits import Work
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-# What a state takes, in steps of the budget.
+# The work for a state, in steps of the budget.
 _STEPS_OF_STATE = 10_000
 # The memory of an entry of a table.
 _ENTRY_BYTES = 200
-# An expression that is still to be laid, and between which states.
+# An expression that is still to be laid, and the two states between which it belongs.
 _Task = tuple[Expr, int, int]
 
 
@@ -70,11 +70,11 @@ class Assertion(NamedTuple):
 
 
 class StateBudget:
-    """How many states the automata of a text with assertions may have; it counts those of one construction at a
-    time."""
+    """The limits on states and memory while a text with assertions is resolved. The limit on states holds for each
+    construction separately."""
 
     def __init__(self, expr: Expr, work: Work, doing: str = "resolving the assertions of") -> None:
-        """Start with no states; errors name what is being done, and the expression."""
+        """Start with nothing charged. Errors say what is being done, `doing`, and name the expression."""
         self.expr, self.work, self.doing = expr, work, doing
         self.states = min(work.limits.states, MAX_STATES)
         self.num_entries = 0
@@ -96,7 +96,7 @@ class StateBudget:
         return LimitExceeded(f"{what} (limit `states`)", limit="states")
 
     def charge(self, num_entries: int) -> None:
-        """Charge entries of tables, for as long as the construction lasts."""
+        """Charge the memory of entries of tables, until `release`."""
         self.work.budget.charge(_ENTRY_BYTES * num_entries)
         self.num_entries += num_entries
 
@@ -114,7 +114,7 @@ class Skeleton:
         jumps: for each state, the states reached without reading, each with the guard of the jump, if any.
         owner: for each state, the number of the assertion that it belongs to; `TEXT` for the text's own.
         assertions: inner ones first.
-        start, end: of the text.
+        start, end: the first and the last state of the text's own NFA.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Skeleton:
         self.owner: list[int] = []
         self.assertions: list[Assertion] = []
         self.numbers: dict[tuple[bool, Expr], int] = {}
-        self.depth = 0  # of assertions around what is being laid
+        self.depth = 0  # the number of assertions around the part that is being laid
         self.start, self.end = self.state(), self.state()
         self.lay(expr, self.start, self.end)
 
@@ -159,14 +159,14 @@ class Skeleton:
         self.budget.charge(len(arcs) - before)
 
     def lay(self, expr: Expr, start: int, end: int) -> None:
-        """Lay an expression between two states: no arc enters the first and none leaves the last. A stack holds what is
-        still to be laid, so that only assertions within assertions recurse."""
+        """Lay an expression between two states: no arc enters the first and none leaves the last. A stack holds the
+        parts still to be laid, so that only assertions within assertions recurse."""
         tasks = [(expr, start, end)]
         while tasks:
             tasks += self.between(*tasks.pop())
 
     def between(self, expr: Expr, start: int, end: int) -> list[_Task]:
-        """Lay an expression between two states but for its parts, which it returns."""
+        """Lay an expression between two states, except for its parts; return these as tasks."""
         if isinstance(expr, Concatenation):
             middles = [self.state() for _ in expr.parts[1:]]
             return list(zip(expr.parts, [start, *middles], [*middles, end], strict=True))

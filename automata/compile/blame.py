@@ -36,7 +36,7 @@ def excerpt(expr: Expr) -> str:
 
 
 def numeral(number: int) -> str:
-    """Write a number for a message; one that is too long to read is rounded."""
+    """Write a number for a message; round it if it is too long to read."""
     digits = int(number.bit_length() * log10(2))
     return f"{number:,}" if digits < MAX_EXCERPT // 2 else f"about 10^{digits}"
 
@@ -81,7 +81,7 @@ def responsible(
 
 
 def _narrowed(parts: Sequence[Expr], fails: Callable[[Sequence[Expr]], bool]) -> Sequence[Expr]:
-    """Return the parts without those at both ends that are not needed for an explosion, found by halves."""
+    """Drop the parts at both ends without which the rest still explodes, by two binary searches."""
     low, high = 0, len(parts) - 1
     while low < high:
         middle = (low + high + 1) // 2

@@ -50,7 +50,7 @@ from automata.expressions import (
 )
 from automata.limits import Limits, Work, current_work
 
-# Limits of a trial that looks for the part that becomes too large, and the seconds to confirm it.
+# The limits of a trial in the search for the part that is too large, and the seconds in which that is confirmed.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
 _CONFIRMING_SECONDS = 0.2
 # From this depth of nested intersections, differences and complements, the innermost are compiled first.
@@ -97,7 +97,7 @@ class Compiler:
         self.work = work
         self.blames = blames
         self.done: dict[Expr, ByteAutomaton] = {}
-        self.resolved: dict[Expr, ByteAutomaton] = {}  # of texts with assertions
+        self.resolved: dict[Expr, ByteAutomaton] = {}  # texts with assertions
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
@@ -176,7 +176,10 @@ class Compiler:
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def operands(self, expr: Intersection | Difference) -> list[Operand]:
-        """Compile what is intersected and subtracted one after the other, as lookaheads are, unless a part is known."""
+        """Compile the operands of nested intersections and differences, such as those of several lookaheads.
+
+        A left operand that has been compiled before is one operand, whatever it is made of.
+        """
         found: list[Operand] = []
         first: Expr = expr
         while isinstance(first, Intersection | Difference) and (first is expr or first not in self.done):

@@ -30,13 +30,13 @@ def tables_of(automaton: ByteAutomaton) -> AcceptorTables:
 
 
 def composed(tables: AcceptorTables, transducer: TransducerTables, work: Work) -> AcceptorTables:
-    """Return what a transducer can write where it reads a text of an acceptor.
+    """Return the NFA of the texts that a transducer can write when it reads a text of an acceptor.
 
-    Costs add up along both sides; a side without weights costs nothing. Labels match labels of the same name.
+    The costs of both sides are added; a side without weights costs nothing. Labels match labels of the same name.
 
     Raises:
         WeightedLanguage: the semirings of the two sides differ.
-        FstError: a cycle of epsilon arcs of the result has a negative cost, or one that diverges.
+        FstError: a cycle of epsilon arcs of the result has a negative cost or, in the log semiring, no finite sum.
         LimitExceeded: there are more pairs of states than allowed, or a limit of memory or time was passed.
         Cancelled: the compilation was cancelled.
     """
@@ -75,7 +75,7 @@ def _costs(costs: ArcCosts | None) -> tuple[CostArray, CostArray]:
 
 
 def _renamed(arcs: IntArray, columns: slice, names: tuple[str, ...], labels: tuple[str, ...]) -> IntArray:
-    """Return arcs whose labels have other numbers: their places among `labels`, which ascend."""
+    """Return arcs in which the labels of `names` have new numbers: their places among `labels`, which ascend."""
     arcs = np.ascontiguousarray(arcs)
     if names == labels:
         return arcs

@@ -5,7 +5,7 @@
     combination         intersections and differences of several automata
     word_list           the minimal automaton of a list of words
 
-The limit on states is raised for automata that were made before (`Work.max_states`).
+The limit on states is higher if the given automata are large themselves (`Work.max_states`).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Operand(NamedTuple):
 def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
     """Intersect several automata and subtract others; the first is not subtracted.
 
-    States multiply, so the two smallest automata are combined first, over and over. Where that makes an automaton that
-    is too large before all have been combined, the first one may leave less of it: then they are combined in order.
+    The states of a product multiply, so the two smallest automata are always combined next. If that makes an
+    intermediate automaton too large, all are combined in order instead: the first one may keep the others small.
 
     Raises: as for `determinized`.
     """
@@ -86,7 +86,7 @@ def combination(operands: Sequence[Operand], work: Work) -> ByteAutomaton:
 
 
 def _together(one: Operand, other: Operand, labels: set[str], work: Work) -> Operand:
-    """Combine two operands; of two that are subtracted, what neither has is made, with these labels in it."""
+    """Combine two operands. Two subtracted ones become all sequences of bytes and `labels` that are in neither."""
     if one.is_subtracted and other.is_subtracted:
         everything = _all_texts(labels)
         one = Operand(product(everything, one.automaton, work, difference=True), False)
@@ -104,7 +104,7 @@ def _all_texts(labels: set[str]) -> ByteAutomaton:
 
 
 def word_list(words: tuple[bytes, ...], work: Work) -> ByteAutomaton:
-    """Build the minimal automaton of words that ascend and differ.
+    """Build the minimal automaton of distinct words in ascending order.
 
     Raises: as for `determinized`.
     """

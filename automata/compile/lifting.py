@@ -1,6 +1,6 @@
 """An automaton's arcs as expressions, over characters if its language is text.
 
-    lifted(automaton)       for each state, the expression to each other state: sets of characters or bytes, and labels
+    lifted(automaton)       for each state, the expression to each target: sets of characters or bytes, and labels
 
 In a language of text, the rest of a text shows whether a prefix ends inside a character. So each state of the minimal
 automaton is either inside a character for all prefixes that lead to it, or for none. The states inside characters are
@@ -19,22 +19,23 @@ from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS
 from automata.limits import Work
 
-# What leads to each state.
+# The expression on the arcs to each target state.
 Arcs = dict[int, Expr]
-# The numbers that lead to each state.
+# The ranges of numbers that lead to each target state.
 _Numbers = dict[int, list[tuple[int, int]]]
 _Run = tuple[int, int, int]
 
-# The first lead byte of characters of n bytes, last n first; and the bits of a lead byte that are not the character's.
+# For characters of 4, 3, 2 and 1 bytes: a lower bound of their lead bytes, the number of continuation bytes, and the
+# bits of a lead byte that are not part of the code point.
 _LEADS = ((0xF0, 3, 0xF0), (0xE0, 2, 0xE0), (0x80, 1, 0xC0), (0, 0, 0))
 
 
 def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
-    """Return, for each state that is not inside a character, the expressions that lead to the others.
+    """Return, for each state that is not inside a character, the expression that leads to each target state.
 
     Args:
-        automaton: any automaton but an empty one.
-        work: the limits, and how it is stopped.
+        automaton: an automaton that is not empty.
+        work: the limits, and the means to stop the construction.
     """
     runs: dict[int, list[_Run]] = {state: [] for state in range(automaton.num_states)}
     for source, low, high, target in zip(*(array.tolist() for array in automaton.range_arcs()), strict=True):
@@ -85,16 +86,16 @@ class _Characters:
         return result
 
     def characters(self, state: int) -> _Numbers:
-        """Return the code points that lead from a state between characters to each other such state."""
+        """Return the code points that lead from a state between characters to each state between characters."""
         found: _Numbers = defaultdict(list)
         for low, high, target in self.runs[state]:
-            # No run holds lead bytes of two lengths: what must follow them differs.
+            # No run holds lead bytes of two lengths, because different numbers of bytes must follow them.
             length, bits = next((length, bits) for first, length, bits in _LEADS if low >= first)
             self.place(found, low - bits, high - bits, target, length)
         return found
 
     def continued(self, state: int, length: int) -> _Numbers:
-        """Return the states that `length` continuation bytes lead to, and by which numbers below 64 ** length."""
+        """Return the states to which `length` continuation bytes lead, each with the numbers that these bytes write."""
         if length == 0:
             return {state: [(0, 0)]}
         if (state, length) not in self.known:

@@ -44,17 +44,17 @@ from automata.expressions.ranges import Ranges
 from automata.expressions.utf8 import character_arcs
 from automata.limits import Work
 
-# Symbols of ranges are the bytes, and labels from here up.
+# The symbols of arcs are bytes, and from here up labels.
 FIRST_LABEL = 256
 # How many expressions are laid between two checks of the limits.
 _LOOK_EVERY = 256
 # Literals of this size and more are written as rows of an array.
 _LONG = 1024
-# Memory of an arc in lists of numbers, and of an expression that is still to be laid.
+# The memory of an arc in lists of numbers, and of an expression that is still to be laid.
 _ARC_BYTES, _TASK_BYTES = 64, 100
-# Smaller expressions are laid out again, which is cheaper than a minimal automaton.
+# An expression below this size is laid out again where it recurs, which is cheaper than a minimal automaton.
 SHARED_SIZE = 64
-# From this many on, copies of such an expression are made of the arcs of one.
+# From this many copies on, such an expression is laid out once and its arcs are copied.
 _MANY_COPIES = 16
 
 
@@ -70,7 +70,7 @@ class NfaBuilder:
     arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
     epsilon: list[int] = field(default_factory=list)  # source and target in turn
     labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
-    # Of automata that were copied in: rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, and their numbers.
+    # The rows of automata that were copied in, `[n, 4]` and `[n, 2]` as in `arcs` and `epsilon`, and how many they are.
     copied_arcs: list[IntArray] = field(default_factory=list)
     copied_epsilon: list[IntArray] = field(default_factory=list)
     num_copied_states: int = 0
@@ -146,8 +146,8 @@ class NfaBuilder:
         return arcs, epsilon
 
     def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
-        """Add states after the present ones, and rows of arcs and epsilon arcs, which have the final numbers of
-        states."""
+        """Add states after the present ones, and rows of arcs and epsilon arcs, in which states have their final
+        numbers."""
         self.num_states += num_states
         self.num_copied_states += num_states
         self.num_copied_arcs += len(arcs)
@@ -206,7 +206,7 @@ class ThompsonConstruction:
         self.work = work
         self.shared: set[Expr] = set()
         self.num_charged = 0
-        # What is still to be laid, between which states; the next one is last.
+        # The expressions still to be laid, each between two states; the next one is last.
         self.tasks: list[tuple[Expr, int, int]] = []
 
     def lay(self, expr: Expr) -> NfaBuilder:
@@ -218,11 +218,11 @@ class ThompsonConstruction:
         return self.fragment
 
     def append(self, expr: Expr, start: int, end: int) -> None:
-        """Lay one more expression, between two states without arcs in and out.
+        """Lay one more expression, between a state that no arc enters and a state that no arc leaves.
 
         Raises:
             LimitExceeded: the NFA has more arcs than allowed, or the time is up; or the expression has more leaves than
-                that once its repetitions are written out, which is known before anything is laid.
+                that with its repetitions written out, which is known before anything is laid.
             Cancelled: the compilation was cancelled.
             AssertionMet: the expression holds an assertion.
         """
@@ -240,7 +240,7 @@ class ThompsonConstruction:
         self.finish(expr)
 
     def finish(self, expr: Expr) -> None:
-        """Lay the parts of an expression that were put off."""
+        """Lay the parts of an expression that were deferred."""
         tasks, between, until_look = self.tasks, self.between, _LOOK_EVERY
         try:
             while tasks:
@@ -254,7 +254,7 @@ class ThompsonConstruction:
             self.num_charged = 0
 
     def look(self, expr: Expr) -> None:
-        """Raise where the layout of an expression has passed a limit; charge its memory."""
+        """Charge the memory of the layout of an expression, and raise if it exceeds a limit."""
         work, fragment, limit = self.work, self.fragment, self.work.limits.arcs
         work.check()
         if len(fragment.arcs) // 4 + fragment.num_copied_arcs > limit:
@@ -267,7 +267,7 @@ class ThompsonConstruction:
         self.num_charged = max(num_bytes, self.num_charged)
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lay `expr` between two states, or put off its parts; the whole is never copied from itself."""
+        """Lay `expr` between two states, or defer its parts. With `whole`, it is laid out even if it is shared."""
         fragment = self.fragment
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
@@ -301,11 +301,11 @@ class ThompsonConstruction:
             fragment.copy_of(self.compiled(expr), start, end)
 
     def call(self, expr: Call, start: int, end: int) -> None:
-        """Lay the call of a rule, which only grammars can."""
+        """Raise an error: only the construction for grammars can lay the call of a rule."""
         raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
-        """Lay a part at once if it is a chain of bytes or one character, as most parts are, and put others off."""
+        """Lay a part at once if it is a chain of bytes or one character, as most parts are; defer other parts."""
         if isinstance(expr, Literal):
             self.fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
@@ -314,7 +314,7 @@ class ThompsonConstruction:
             self.tasks.append((expr, start, end))
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
-        """Lay the copies of a repetition, and a loop, or arcs to the end from before copies that may be left out."""
+        """Lay the copies of a repetition, and then a loop or, before each optional copy, an epsilon arc to the end."""
         fragment, inner = self.fragment, expr.inner
         if expr.high == 1:  # as most are
             fragment.epsilon += (start, end)
@@ -330,7 +330,7 @@ class ThompsonConstruction:
         self.sequence(inner, between)
 
     def sequence(self, inner: Expr, between: list[int]) -> None:
-        """Lay copies of an expression, one after the other, between these states."""
+        """Lay a copy of an expression between each two neighbours of a list of states."""
         # Constructions that add more than arcs, such as weights, lay each copy.
         if type(self) is ThompsonConstruction and len(between) > _MANY_COPIES and inner.size < SHARED_SIZE:
             one = ThompsonConstruction(self.compiled, self.work).lay(inner)
@@ -355,9 +355,9 @@ class ThompsonConstruction:
 def repeated(expr: Expr) -> set[Expr]:
     """Return the large sub-expressions that would be laid out more than once.
 
-    Hashing an expression reads all of it, so those whose type and size no other has are not hashed.
+    Hashing an expression reads all of it, so an expression is hashed only if another one has its type and size.
     """
-    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None once there are several, which are in `seen`
+    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None if several have them; these are in `seen`
     seen: set[Expr] = set()
     found: set[Expr] = set()
     stack = [expr]

@@ -50,7 +50,7 @@ from automata.texts import text_bytes
 
 # Repetitions of more leaves, written out, are counted.
 THRESHOLD = 300
-# Counting may take one part in this many of the limits, so that it is given up early where it gains nothing.
+# Counting may use only the limits divided by this number, so that it is given up early where it gains nothing.
 SHARE = 8
 # Bounds beyond this would leave the range of 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
@@ -76,7 +76,7 @@ class CountedByteAutomaton:
         arcs: IntArray,
         final_from: IntArray,
     ) -> CountedByteAutomaton:
-        """Build the automaton from arrays, which are those of the class.
+        """Build the automaton from its numbers and arrays, which the properties of the same names describe.
 
         Raises:
             ValueError: a number is out of range, guards are not in order, or shapes do not match.

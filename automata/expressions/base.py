@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from automata.drawing import Drawing
 
 _set = object.__setattr__
-# The memory of a leaf, about.
+# The approximate memory of a leaf in bytes.
 _LEAF_BYTES: Final = 16
 
 
@@ -46,7 +46,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
 
     @property
     def nbytes(self) -> int:
-        """The memory of the expression in bytes, about, by its `size`; a set of characters is one leaf."""
+        """The approximate memory of the expression in bytes, from its `size`; a set of characters is one leaf."""
         return _LEAF_BYTES * self.size
 
     def operands(self) -> tuple[Expr, ...]:
@@ -151,7 +151,7 @@ def _hashed(expr: Expr) -> int:
 
 
 def _equal(left: Expr, right: Expr) -> bool:
-    """Return whether two expressions are the same node by node, without recursion."""
+    """Return whether two expressions are equal node by node, without recursion."""
     stack = [(left, right)]
     while stack:
         a, b = stack.pop()

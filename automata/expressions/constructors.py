@@ -66,7 +66,7 @@ def literal(value: str | bytes) -> Expr:
     return _OF_BYTE[text[0]] if len(text) == 1 else Literal(text)
 
 
-# Of a long pattern, most parts are single letters: equal ones are one object, so that comparing them takes no time.
+# Most parts of a long pattern are single letters. Equal ones are one object, so that comparing them takes no time.
 _OF_BYTE = tuple([Literal(bytes([byte])) for byte in range(256)])
 
 
@@ -98,11 +98,13 @@ _METACHARACTERS = frozenset("\\.^$*+?{}[]|()")
 
 
 def _compared(value: Expr | str | bytes) -> Expr:
-    """Return an operand of an operation on whole languages. A string is literal text here too, but a pattern is what
-    people mean by `a & "[a-z]+"`, which as a text would leave nothing of `a`; so it is refused.
+    """Return an operand of an operation on whole languages as an expression.
+
+    A string is literal text here too. But by `a & "[a-z]+"` people mean a pattern, and as a text it would leave nothing
+    of `a`; so a string that looks like a pattern is refused.
 
     Raises:
-        ExpressionError: a string reads as a pattern.
+        ExpressionError: a string looks like a pattern.
     """
     if isinstance(value, str) and not _METACHARACTERS.isdisjoint(value):
         raise ExpressionError(
@@ -173,7 +175,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
         elif piece.value:
             flat.append(piece)
             before = piece.value
-        if others:  # of a concatenation, only the first part may be one with what stands before it
+        if others:  # only the first part of a concatenation may merge with the literal before it
             flat += others
             before = others[-1].value if isinstance(others[-1], Literal) else b""
     if len(flat) == 1:
@@ -190,13 +192,13 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
         expr = _expr(part)
         flat.extend(expr.parts if isinstance(expr, Alternation) else (expr,))
     if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
-        # Of equal parts with weights both count in the log semiring.
+        # Equal parts with weights are all kept, because in the log semiring each of them counts.
         first = {each: at for at, each in reversed(list(enumerate(flat)))}
         flat = [each for at, each in enumerate(flat) if first[each] == at or has_weights(each)]
     return Alternation(tuple(flat)) if len(flat) != 1 else flat[0]
 
 
-# Repetitions that are repeated become one up to this count: a number that can be printed.
+# A repetition of a repetition becomes one repetition up to this count, so that its bounds can be printed.
 _MOST_REPEATED = 1 << 63
 
 
@@ -217,7 +219,7 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return EPSILON if low == 0 else EMPTY
     if low == high == 1:
         return expr
-    if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
+    if isinstance(expr, Lookahead | Lookbehind):  # an assertion that holds once holds any number of times
         return expr if low else EPSILON
     if isinstance(expr, Repetition) and _are_one(expr, low, high) and not has_weights(expr.inner):
         least, most = low * expr.low, None if high is None or expr.high is None else high * expr.high
@@ -227,10 +229,10 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 
 
 def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
-    """Return whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
+    """Return whether a repetition of a repetition equals one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
 
-    `a{m,n}` repeated k times allows every number from km to kn. No number between these and those for k + 1 is missing
-    if (k + 1)m <= kn + 1; where that holds for one k, it holds for all larger ones.
+    `a{m,n}` repeated k times allows every number of copies from km to kn. There is no gap between these numbers and
+    those for k + 1 if (k + 1)m <= kn + 1. If this holds for one k, it holds for all larger ones.
     """
     if low == high:
         return True
@@ -277,7 +279,7 @@ def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
 def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: bool) -> Expr:
     if is_epsilon(inner) or is_empty(inner):
         return EPSILON if is_epsilon(inner) != negated else EMPTY
-    if isinstance(inner, Lookahead | Lookbehind):  # it stands where the outer one stands
+    if isinstance(inner, Lookahead | Lookbehind):  # both are tested at the same position
         return type(inner)(inner.inner, inner.negated != negated)
     return kind(inner, negated)
 

@@ -1,7 +1,8 @@
 """An expression printed as a regular expression that `automata.pattern` reads back as the same language.
 
-The pattern uses only Python's syntax if the expression can be written in it. Other operations are written with the
-named groups of the front end: AND, MINUS, NOT and BYTES.
+The pattern uses only Python's syntax if the expression can be written in it. Other expressions are written with the
+named groups of the front end, such as AND, NOT, BYTES and TOKEN. Calls, acceptors, transductions and weights have no
+pattern. They are printed for messages, in a form that `automata.pattern` does not read back.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _SPECIAL = frozenset(r".^$*+?{}[]|()\#")
 _SPECIAL_IN_SET = frozenset(r"]\^-[&~|")
 _NAMED_ESCAPE = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 _NAMED_SETS = {((0x30, 0x39),): r"\d", ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)): r"\w"}
-# The empty language: a set that holds nothing.
+# The empty language, written as an empty set.
 _NOTHING = r"[^\x00-\U0010ffff]"
 
 
-# A piece still to be printed: text, or an expression and what it has to be: a whole pattern, a pattern that can stand
-# between two bars, one that can stand beside others, or one that a quantifier can follow.
+# A piece still to be printed: text, or an expression and its place. The place says what the pattern of the expression
+# has to be: a whole pattern, one that can stand between two bars, one beside others, or one before a quantifier.
 _PATTERN, _BRANCH, _PIECE, _ATOM = range(4)
 _Item: TypeAlias = "str | tuple[int, Expr]"
 
@@ -52,8 +53,8 @@ def to_pattern(expr: Expr) -> str:
 
 
 def pieces(expr: Expr) -> Iterator[str]:
-    """Yield the pattern of an expression piece by piece. What is still to be printed is on a stack, so nesting may be
-    arbitrarily deep."""
+    """Yield the pattern of an expression piece by piece. A stack holds the pieces still to be printed, so nesting may
+    be arbitrarily deep."""
     stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
     while stack:
         item = next(stack[-1], None)
@@ -66,7 +67,7 @@ def pieces(expr: Expr) -> Iterator[str]:
 
 
 def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
-    """Return an expression as text and smaller expressions."""
+    """Write the outermost operation of an expression: as texts, and expressions still to be printed."""
     if place == _PATTERN and isinstance(expr, Alternation):
         bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
         bars[::2] = [(_BRANCH, part) for part in expr.parts]
@@ -85,7 +86,7 @@ def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
 
 
 def _atom(expr: Expr) -> list[_Item]:
-    """Return an expression that a quantifier can follow."""
+    """Write the outermost operation of an expression in a form that a quantifier can follow."""
     if isinstance(expr, Literal) and len(expr.value) == 1 and expr.value.isascii():
         return [_text(expr.value)]
     if isinstance(expr, CharSet):
@@ -95,7 +96,7 @@ def _atom(expr: Expr) -> list[_Item]:
     if isinstance(expr, Substring):
         return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
     if isinstance(expr, Call):
-        return [f"(?&{expr.name})"]  # as in Perl; `parse` does not read it, for it means nothing outside a grammar
+        return [f"(?&{expr.name})"]  # as in Perl; `parse` does not read it, because it has no meaning outside a grammar
     if isinstance(expr, Label):
         return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
     if isinstance(expr, Intersection | Difference):
@@ -112,7 +113,7 @@ def _atom(expr: Expr) -> list[_Item]:
         return ["<image of ", (_PATTERN, expr.inner), f" by {expr.transducer!r}>"]  # for messages, too
     if isinstance(expr, Weighted):
         return [(_ATOM, expr.inner), f"<cost {expr.cost:g}>"]  # for messages; `parse` does not read it
-    # Automata, and in messages about operations on automata what stands in for one.
+    # Acceptors, and what stands for an automaton in messages about operations on automata.
     return [repr(expr)]
 
 

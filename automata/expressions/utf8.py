@@ -34,7 +34,7 @@ class CharacterArcs(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory of the arcs in bytes, about."""
+        """The approximate memory of the arcs in bytes."""
         return _ARC_BYTES * len(self.arcs)
 
 

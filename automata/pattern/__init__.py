@@ -23,7 +23,7 @@ Only in Python's dialect:
     grouping        (?P<name> )  (?# comments )
     quantifiers     {,n}
     anchors         \\A and \\Z, never at lines; $ also before a line feed that ends the text
-    flags           (?imsxau) at the start; imsx for a group
+    flags           (?imsxau) at the start, and the same flags for a group
 
 Only in ECMA-262 (`dialect="ecma"`, with the meaning of its flag u):
 
@@ -131,8 +131,8 @@ def _anywhere(expr: Expr) -> Expr:
 
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
-    """Return `expr` with the fewest repetitions at the end (0 first, -1 last) where any text is adjacent: `ab` for
-    `ab+c*` and -1. So no repetition is counted needlessly."""
+    """Return `expr` with the fewest repetitions at an end (0: the first, -1: the last) next to which any text is
+    allowed: `ab` for `ab+c*` and -1. So no repetition is counted needlessly."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):
@@ -153,7 +153,7 @@ def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
 
 
 def _is_text(expr: Expr) -> bool:
-    """Return whether an expression is made of characters alone."""
+    """Return whether an expression is made only of literals and sets of characters."""
     waiting = [expr]
     while waiting:
         node = waiting.pop()
@@ -164,7 +164,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _text(expr: Expr, parser: Parser) -> Expr:
-    """Return an expression with assertions as a text of its own."""
+    """Return an expression with assertions as a text of its own: they see nothing around it."""
     result = simplified(expr)
     if not holds_assertion(result):
         return result

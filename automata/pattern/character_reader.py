@@ -48,7 +48,7 @@ class Flags(NamedTuple):
 class CharacterReader:
     """A place in a pattern; every method that reads moves past what it has read."""
 
-    line_ends: Ranges = ((0x0A, 0x0A),)  # what `.` does not match, and lines end with
+    line_ends: Ranges = ((0x0A, 0x0A),)  # the characters that end a line; `.` does not match them
     controls: Mapping[str, int] = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "v": 0x0B, "a": 0x07}
     hex_escapes: Mapping[str, re.Pattern[str]] = {
         "x": re.compile(r"[0-9a-fA-F]{2}"),
@@ -58,12 +58,12 @@ class CharacterReader:
     property_escape = re.compile(r"\\[pP](?:\{([^}]*)\}|([A-Z]))")
     sets_can_be_empty = False
     posix_classes = True
-    folds_complements = False  # whether other cases are added to \P{...}, or to what it leaves out
+    folds_complements = False  # whether other cases are added to \P{...}, or to the property before the complement
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
-        self.sets: dict[str, Expr] = {}  # those read so far under `sets_flags`
+        self.sets: dict[str, Expr] = {}  # the sets read so far under `sets_flags`, by their text
         self.sets_flags = Flags()
         self.repetitions: dict[tuple[Expr, int, int | None, bool], Expr] = {}  # equal ones are one object
 
@@ -72,7 +72,7 @@ class CharacterReader:
         return PatternError(reason, self.pattern, self.position if position is None else position)
 
     def irregular(self, reason: str) -> IrregularPattern:
-        """Return the error for what describes no regular language, at the current position."""
+        """Return the error for syntax that describes no regular language, at the current position."""
         return IrregularPattern(reason, self.pattern, self.position)
 
     def text(self, value: str, flags: Flags) -> Expr:
@@ -135,7 +135,7 @@ class CharacterReader:
         return code
 
     def dialect_character(self, letter: str) -> int | None:
-        """Read an escape that only this dialect has as a code point; return None if there is none."""
+        """Read an escape that only this dialect has, and return its code point; None if the escape is unknown."""
         octal = OCTAL.match(self.pattern, self.position + 1)
         if octal:
             self.position = octal.end()
@@ -192,7 +192,7 @@ class CharacterReader:
         self.position += 1
         negated = self.pattern.startswith("^", self.position)
         self.position += negated
-        # Classes are not folded: they hold both cases of whatever they hold.
+        # Classes are not folded: they hold the other cases of their characters already.
         folded: list[tuple[int, int]] = []
         classes: list[tuple[int, int]] = []
         first = not self.sets_can_be_empty
@@ -283,23 +283,23 @@ class CharacterReader:
         return rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges
 
     def property(self, flags: Flags) -> Expr:
-        """Read a property as one character with it."""
+        """Read a property, and return the set of characters that have it."""
         return expr.char_ranges(self.property_ranges(flags))
 
     def class_ranges(self, letter: str, flags: Flags) -> Ranges:
-        """Return what `\\d`, `\\W` and the like hold."""
+        """Return the members of `\\d`, `\\W` and similar classes."""
         return class_ranges(letter, flags.unicode, flags.raw_bytes)
 
     def named_class(self, letter: str, flags: Flags) -> Expr:
-        """Return one character of `\\d`, `\\W` and the like."""
+        """Return one character of `\\d`, `\\W` or a similar class."""
         return self.characters(self.class_ranges(letter, flags), flags)
 
     def dot(self, flags: Flags) -> Expr:
-        """Return any character, or any but those that end a line."""
+        """Return the language of `.`: any character or, by default, any character that does not end a line."""
         return dot(() if flags.dot_all else self.line_ends, flags.raw_bytes)
 
     def other_cases(self, ranges: Ranges, flags: Flags) -> Ranges:
-        """Return a set with every character's other cases, if the flags say so."""
+        """Return a set, with every character's other cases added if the flags ignore case."""
         if not flags.ignore_case or flags.raw_bytes:
             return ranges
         return characters.ignore_case(ranges, characters.ASCII_CASE if flags.ascii_case else characters.PYTHON_CASE)
@@ -311,14 +311,14 @@ def _universe(flags: Flags) -> Ranges:
 
 @cache
 def dot(excepted: Ranges, raw_bytes: bool) -> Expr:
-    """Return any character but some."""
+    """Return any one character, or byte, that is not in `excepted`."""
     ranges = rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, excepted)
     return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
 
 
 @cache
 def class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
-    """Return what `\\d`, `\\W` and the like hold in Python's dialect."""
+    """Return the members of `\\d`, `\\W` and similar classes in Python's dialect."""
     name = letter.lower()
     ranges = characters.unicode_class(name) if unicode and not raw_bytes else characters.ASCII_CLASSES[name]
     if letter.islower():

@@ -70,14 +70,14 @@ _ASCII_POSIX: Mapping[str, Ranges] = {
 
 
 def posix_class(name: str, unicode: bool) -> Ranges | None:
-    """Return the code points of a POSIX class; None if there is none of this name."""
+    """Return the code points of a POSIX class; None if there is no class with this name."""
     if name not in _ASCII_POSIX:
         return None
     return unicode_properties.set_ranges(f"[[:{name}:]]") if unicode else _ASCII_POSIX[name]
 
 
 def _names(char: str, case: int) -> set[str]:
-    """Return what equal characters have one of in common."""
+    """Return the names of a character in a comparison: characters that share a name are equal, transitively."""
     if case == SIMPLE_CASE:
         folded = _LATER_FOLDINGS.get(char, char.casefold())
         # Where the full folding has several characters, the simple one is the lower case, if that is one character.
@@ -88,7 +88,7 @@ def _names(char: str, case: int) -> set[str]:
 
 @cache
 def _case_classes(case: int) -> Mapping[int, frozenset[int]]:
-    """Return, for every character that has case, all that are equal to it but for case, itself included."""
+    """Return, for every character that has case, all characters that equal it if case is ignored, itself included."""
     classes: dict[str, set[str]] = {}
     for code in range(0x80 if case == ASCII_CASE else _LAST_CASED + 1):
         names = _names(chr(code), case)

@@ -1,8 +1,8 @@
 """The dialect of ECMA-262, with the meaning of its flag u, as in JSON Schema's `pattern`.
 
-Some syntax is an error with the flag u, but has one plain meaning without it (annex B); it is read with that meaning: a
-punctuation mark after a backslash is itself, and so are braces and brackets that open or close nothing. Everything else
-that is an error with the flag u is an error here.
+Some syntax is an error with the flag u but has one plain meaning without it (annex B), and is read with that meaning. A
+punctuation mark after a backslash stands for itself, and so do braces and brackets that open or close nothing.
+Everything else that is an error with the flag u is an error here.
 
 If case is ignored, a set is folded as a whole, including classes in it (ECMA-262, CharacterSetMatcher).
 """
@@ -30,7 +30,7 @@ _SPACE: Ranges = (
 
 
 class EcmaParser(Parser):
-    """What ECMA-262 reads differently."""
+    """The parser of ECMA-262: what it reads differently from Python's dialect."""
 
     line_ends = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
     controls: Mapping[str, int] = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "v": 0x0B}
@@ -75,7 +75,7 @@ class EcmaParser(Parser):
         return 0
 
     def scalar(self, code: int, position: int) -> int:
-        """Return the code point of an escape; two in a row that are a surrogate pair are one character."""
+        """Return the code point of an escape; two escapes that form a surrogate pair are one character."""
         trailing = _TRAILING_SURROGATE.match(self.pattern, self.position)
         if 0xD800 <= code <= 0xDBFF and trailing:
             self.position = trailing.end()

@@ -28,7 +28,7 @@ class Content:
 
     Attributes:
         alternatives: the items of each alternative; a run of plain characters is one item, and so is a group.
-        refuse: makes the error that says what is wrong with the group.
+        refuse: makes the error at the group, from the reason.
     """
 
     alternatives: list[list[Expr]]
@@ -43,7 +43,7 @@ class Content:
         """Return the content as two operands.
 
         Raises:
-            PatternError: it is not two items.
+            PatternError: the content is not two items.
         """
         if len(self.alternatives) != 1 or len(self.alternatives[0]) != 2:
             raise self.refuse(f"{name} takes two groups, one after the other")
@@ -62,10 +62,10 @@ class Content:
         return language.value.decode()
 
     def nothing(self, name: str) -> None:
-        """Raise unless the group is empty.
+        """Check that the group is empty.
 
         Raises:
-            PatternError: it is not.
+            PatternError: the group has content.
         """
         if self.alternatives != [[]]:
             raise self.refuse(f"{name} takes nothing between its brackets")
@@ -76,10 +76,10 @@ Build = Callable[[Content], Expr]
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What a name means.
+    """The meaning of a group's name.
 
     Attributes:
-        build: the language of the group.
+        build: the function from the content to the language of the group.
         raw_bytes: whether the characters of the content stand for bytes.
     """
 
@@ -144,7 +144,7 @@ def _token(content: Content) -> Expr:
 
 
 def _named_token(name: str) -> Build:
-    """Return a group that names its tokens by its own name."""
+    """Return the function for a group whose own name is the name of its set of tokens."""
 
     def build(content: Content) -> Expr:
         content.nothing(name)

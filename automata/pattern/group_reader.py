@@ -42,20 +42,20 @@ _REFUSED_GROUPS = {
 }
 
 
-# Flags of which one is set: setting it unsets the other.
+# Flags that exclude each other: setting one unsets the other.
 _EITHER = {"a": "u", "u": "a"}
 
 
 @dataclass(slots=True)
 class Group:
-    """An open group: what has been read of it, and what becomes of it when it closes."""
+    """An open group: its content so far, and the function that is applied to it when it closes."""
 
     position: int
     flags: Flags
-    build: Build | None = None  # None for a group that only holds together
+    build: Build | None = None  # None for a group without a function
     alternatives: list[Expr] = field(default_factory=list)
     items: list[Expr] = field(default_factory=list)
-    read: list[list[Expr]] = field(default_factory=list)  # the alternatives as items, where there is `build`
+    read: list[list[Expr]] = field(default_factory=list)  # with `build`, the items of each alternative so far
 
     def close_alternative(self) -> None:
         if self.build is not None:
@@ -88,7 +88,7 @@ class GroupReader(CharacterReader):
     def __init__(self, pattern: str, flags: Flags | None = None) -> None:
         super().__init__(pattern)
         self.groups = [Group(0, flags or Flags())]
-        self.quantifiable = False  # whether the last item is one that a quantifier may follow
+        self.quantifiable = False  # whether a quantifier may follow the last item
         self.asserts = False
         self.bytes_position: int | None = None
 
@@ -154,7 +154,7 @@ class GroupReader(CharacterReader):
         self.position = comment.end()
 
     def read_flags(self, flags: Flags) -> None:
-        """Open a group with flags, or set those of the whole pattern."""
+        """Open a group with flags, or set the flags of the whole pattern."""
         match = _FLAGS.match(self.pattern, self.position)
         if match is None:
             raise self.error("this kind of group is unknown")

@@ -2,8 +2,8 @@
 
     ordered(pattern)    the expression, with `Choice` and `Loop` (`automata.preference.nodes`)
 
-Inside look-around and groups with operations there is no order: for these it only matters whether they match, and not
-where the match ends.
+There is no order inside look-around and groups with operations. It only matters whether they match, not where the match
+ends.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def ordered(pattern: str) -> Expr:
     """Return a pattern as an expression whose alternatives and repetitions have an order.
 
     Raises:
-        PatternError: it cannot be read, or is not regular.
+        PatternError: the pattern cannot be read, or is not regular.
     """
     return _OrderedParser(pattern).parse()
 
 
 class _OrderedParser(Parser):
-    """A reader that keeps the order."""
+    """A parser that keeps the order of alternatives and repetitions."""
 
     def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:
         return ex.EPSILON if high == 0 else Loop(item, low, high, lazy)

@@ -25,9 +25,9 @@ _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()# \t\n\r\v\f]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-# More digits than this are not a count; Python takes up to 4,300 of them for a number.
+# A bound with more digits is refused; by default, Python converts at most 4,300 digits to a number.
 _MOST_DIGITS = 4_000
-# A long pattern keeps an eye on the time; an item takes some steps (`limits.spend`).
+# After this many items, the parser accounts for their steps (`limits.spend`), so that a long pattern can be stopped.
 _WATCHED_EVERY, _STEPS = 1000, 100
 _QUANTIFIERS = (*_BOUNDS_OF, "{")
 
@@ -35,7 +35,7 @@ _QUANTIFIERS = (*_BOUNDS_OF, "{")
 class Parser(GroupReader):
     """One pattern being read."""
 
-    # What reads an item that begins with a special character; all others are plain.
+    # The method that reads an item that begins with this special character; all other characters are plain.
     readers: ClassVar[Mapping[str, Callable[[Parser, Flags], None]]]
 
     def parse(self) -> Expr:
@@ -55,7 +55,7 @@ class Parser(GroupReader):
         return self.close_group(self.groups[0])
 
     def skip(self) -> bool:
-        """Move past white space and comments of a verbose pattern; return whether there were any."""
+        """Move past white space and comments of a verbose pattern; return whether there are any."""
         start = self.position
         skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
         self.position = skipped.end() if skipped else start
@@ -76,7 +76,7 @@ class Parser(GroupReader):
         self.position = end
 
     def read_itself(self, flags: Flags) -> None:
-        """Read a special character that means itself where it stands."""
+        """Read a special character that stands for itself here."""
         self.add(self.text(self.pattern[self.position], flags))
         self.position += 1
 
@@ -134,7 +134,7 @@ class Parser(GroupReader):
     # Quantifiers
 
     def read_brace(self, flags: Flags) -> None:
-        """Read bounds, or a brace that means itself."""
+        """Read bounds, or a brace that stands for itself."""
         match = _BOUNDS.match(self.pattern, self.position)
         if match is None or not self.has_bounds(match):
             self.read_itself(flags)
@@ -155,7 +155,7 @@ class Parser(GroupReader):
         self.quantify(low, high, self.position + 1)
 
     def quantify(self, low: int, high: int | None, end: int) -> None:
-        """Repeat the last item; the quantifier stands at this place up to `end`."""
+        """Repeat the last item; the quantifier extends from the current position to `end`, before any `?` or `+`."""
         position, self.position = self.position, end
         if self.pattern.startswith("+", end):
             raise self.irregular("a possessive quantifier does not describe a language by itself")
@@ -173,7 +173,7 @@ class Parser(GroupReader):
         self.quantifiable = False
 
     def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:
-        """Return an item repeated; the language of a lazy quantifier is the same."""
+        """Return the repetition of an item; a lazy quantifier does not change the language."""
         return ex.repeat(item, low, high)
 
 
@@ -198,13 +198,13 @@ Parser.readers = {
 
 @cache
 def line_start(line_ends: Ranges) -> Expr:
-    """Return an assertion that holds where a line begins: not after a character that ends none."""
+    """Return an assertion that holds where a line begins: not after a character that does not end a line."""
     return ex.lookbehind(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
 @cache
 def line_end(line_ends: Ranges) -> Expr:
-    """Return an assertion that holds where a line ends: not before a character that ends none."""
+    """Return an assertion that holds where a line ends: not before a character that does not end a line."""
     return ex.lookahead(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
@@ -216,7 +216,7 @@ def before_last_line_feed() -> Expr:
 
 @cache
 def word_boundary(word: Ranges, negated: bool) -> Expr:
-    """Return an assertion that holds where a word begins or ends, or (negated) where none does."""
+    """Return an assertion that holds where a word begins or ends or, negated, where it does not."""
     char = ex.char_ranges(word)
     behind, ahead = ex.lookbehind(char), ex.lookahead(char)
     not_behind, not_ahead = ex.lookbehind(char, negated=True), ex.lookahead(char, negated=True)

@@ -16,11 +16,11 @@ from typing import Final
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
 
-# What a frame says is to be done.
+# What to do at a frame.
 EXPR: Final = 0  # read an expression
 READ: Final = 1  # continue in a leaf's automaton, from state `number`
 PARTS: Final = 2  # read the parts of a concatenation from part `number` on
-LOOP: Final = 3  # one more time of a repetition has been read: the `number`-th
+LOOP: Final = 3  # round `number` of a repetition has been read
 SPAN: Final = 4  # a part of a pattern has been read
 RETURN: Final = 5  # a rule has been read
 END: Final = 6  # the text may end
@@ -36,8 +36,8 @@ class Frame:
         opened: the rule that the part stands in; None outside of grammars.
         expr: the expression, if the kind has one.
         number: see the kinds.
-        since: where the time of a repetition began.
-        automaton: that of a leaf.
+        since: the position at which the leaf, or the round of a repetition, began.
+        automaton: the automaton of a leaf.
     """
 
     kind: int
@@ -55,10 +55,10 @@ class Opened:
 
     Attributes:
         name: the rule.
-        begin: where.
+        begin: the position in the text.
         is_word: whether it is a lexical rule.
         callers: the frames after each call.
-        is_empty: whether it has been read without a byte.
+        is_empty: whether the rule has matched the empty text here.
     """
 
     name: str

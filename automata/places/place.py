@@ -13,8 +13,9 @@ class Place:
         expected: the bytes that it reads next.
         part: the part, as it is written in the pattern, or printed.
         span: where it begins and ends in the pattern, in characters; None if the constraint is not a pattern.
-        count: how many times it has been read, where it is a repetition.
-        rest: what is left of a text that has been begun; of a repetition, what is left of this time.
+        count: how often a repetition has been read, without the round that has been begun; None for other parts. A
+            repetition without an upper bound is not counted beyond its lower bound.
+        rest: what is left of a literal text that has been begun; in a repetition, what is left of this round.
         rules: the rules that are open, from the start of the grammar to the one that the part stands in.
         word: the lexical rule that the part belongs to.
         begun: how many bytes of the word have been read.

@@ -53,7 +53,7 @@ class _SpanningParser(Parser):
     readers: ClassVar[Mapping[str, Callable[[Parser, Flags], None]]]
 
     def mark(self, begin: int, end: int, place: int = -1) -> None:
-        """Mark an item of the open group, outside of groups whose name says what becomes of them."""
+        """Mark an item of the open group, unless an open group has an operation (`(?P<NOT>...)`)."""
         if all(group.build is None for group in self.groups):
             items = self.groups[-1].items
             items[place] = Spanned(items[place], begin, end)
@@ -61,7 +61,7 @@ class _SpanningParser(Parser):
     def read_plain(self, flags: Flags) -> None:
         begin, known = self.position, len(self.groups[-1].items)
         super().read_plain(flags)
-        # A quantifier after a run of characters belongs to the last of them, which is an item of its own.
+        # A quantifier after a run of characters applies only to the last one, which is an item of its own.
         last = self.position - 1 if len(self.groups[-1].items) > known + 1 else begin
         if last > begin:
             self.mark(begin, last, -2)

@@ -48,9 +48,10 @@ from automata.pushdown.layout import words_by_priority
 from automata.texts import bytes_after
 from automata.weighted import compile_weighted
 
-# An ignored word is called by its name and this, since no other ignored words follow it by themselves.
+# Added to the name of an ignored word where it is read between words. Ignored words follow any other word, but not this
+# one: it is in a repetition already.
 _IGNORED = " (ignored)"
-# What a frame takes, in steps of the budget.
+# The cost of following a frame, in steps of `spend`.
 _FRAME_STEPS = 10
 
 
@@ -171,21 +172,21 @@ class Walk:
     # Ways
 
     def _begin(self) -> None:
-        """Forget what belonged to the position before."""
+        """Clear everything that belongs to the previous position."""
         self.may_end = False
         self.labels: dict[str, list[Frame]] = {}
         self._known: dict[tuple[int, ...], Frame] = {}
         self._seen: set[Frame] = set()
         self._waiting: list[Frame] = []
         self._reading: list[Frame] = []
-        self._ended: set[Frame] = set()  # those of them that stand after the end of a word
+        self._ended: set[Frame] = set()  # those of `_reading` that come after the end of a word
         self._opened: dict[str, Opened] = {}
         self._words: list[Opened] = []
 
     def _frame(
         self, kind: int, next_: Frame | None, opened: Opened | None, expr: Expr | None, number: int = 0
     ) -> Frame:
-        """Return a frame; equal ones of one position are one."""
+        """Return a frame; at one position, equal frames are one object."""
         key = (kind, id(next_), id(opened), id(expr), number)
         found = self._known.get(key)
         if found is None:
@@ -198,7 +199,7 @@ class Walk:
             self._waiting.append(frame)
 
     def _close(self) -> None:
-        """Follow all ways to the leaves that read next, words last."""
+        """Follow all ways to the leaves that read next; continue after words last, when all that end are known."""
         self._drain()
         if self._words:
             chosen = self._words
@@ -272,15 +273,15 @@ class Walk:
             self._push(self._frame(EXPR, after, frame.opened, parts[at]))
 
     def _time(self, frame: Frame, number: int) -> None:
-        """Begin the `number`-th time of a repetition."""
+        """Begin round `number` of a repetition."""
         assert isinstance(frame.expr, Repetition)
         if frame.expr.high is None:
-            number = min(number, frame.expr.low + 1)  # more are not told apart
+            number = min(number, frame.expr.low + 1)  # larger numbers make no difference
         after = self._frame(LOOP, frame.next, frame.opened, frame.expr, number)
         self._push(self._frame(EXPR, after, frame.opened, frame.expr.inner))
 
     def _again(self, frame: Frame) -> None:
-        """Continue after one time of a repetition. Where it read nothing, the missing ones read nothing either."""
+        """Continue after a round of a repetition. If it read nothing, the missing rounds can read nothing as well."""
         assert isinstance(frame.expr, Repetition)
         assert frame.next is not None
         is_empty = frame.since == self.position
@@ -304,7 +305,7 @@ class Walk:
             self._arrive(frame)
 
     def _enter(self, frame: Frame, state: int) -> Frame:
-        """Continue in a leaf from a state; return where."""
+        """Continue in a leaf from a state; return the new frame."""
         after = self._frame(READ, frame.next, frame.opened, frame.expr, state)
         after.automaton, after.since = frame.automaton, frame.since
         self._arrive(after)
@@ -322,7 +323,7 @@ class Walk:
     # Rules
 
     def _call(self, name: str, after: Frame) -> None:
-        """Call a rule; it is opened once at each place of the text."""
+        """Call a rule; at each position it is opened only once."""
         opened = self._opened.get(name)
         if opened is None:
             assert self._grammar is not None
@@ -353,7 +354,7 @@ class Walk:
                 self._push(after)
 
     def _is_begun(self, frame: Frame) -> bool:
-        """Return whether a way stands inside of a word."""
+        """Return whether a way is inside of a word of which it has read at least one byte."""
         return frame.opened is not None and frame.opened.is_word and frame.opened.begin < self.position
 
     # Places
@@ -369,7 +370,7 @@ class Walk:
         return self._next_bytes[key]
 
     def _place(self, frame: Frame) -> Place:
-        """Return where a way stands, without what it reads: the leaf, or the repetition of the leaf."""
+        """Return the place of a way, without the bytes that it expects: its leaf, or the repetition of that leaf."""
         expr, span, above = frame.expr, frame.next, frame.next
         done = self.position - frame.since
         rest = expr.value[done:] if isinstance(expr, Literal) and done else b""
@@ -412,7 +413,8 @@ def _plain(name: str) -> str:
 
 
 def _priorities(grammar: Grammar | None) -> dict[str, tuple[int, int]]:
-    """Return the order in which words are preferred, lazy ones first, each with 0 if it is lazy."""
+    """Return the rank of each word, the least for the most preferred one: 0 if it is lazy, else 1; then its place by
+    priority."""
     if grammar is None:
         return {}
     names = words_by_priority(grammar)

@@ -26,7 +26,7 @@ one in which the assertion holds and one in which it does not. These branches ar
 (`automata.assertions.skeleton`), from which `automata.assertions.lookaround` makes an automaton.
 
     nodes       alternatives and repetitions with an order
-    program     an expression as an ordered NFA, and what is tried at one place
+    program     an expression as an ordered NFA, and the moves that are tried at one place
     preferred   the language
 
 Rejected: the shortest words for patterns all of whose quantifiers are lazy, and longest ones otherwise (`.{0,2}?b` and
@@ -48,7 +48,7 @@ from automata.limits import Work, current_work
 from automata.preference.nodes import unordered
 from automata.preference.program import Program
 
-# What a move in a list takes, in steps of the budget.
+# The work for a move in a list, in steps of the budget.
 _MOVE_STEPS = 50
 
 
@@ -58,7 +58,7 @@ def preferred(expr: Expr, work: Work | None = None) -> Expr:
     Args:
         expr: the pattern, with `Choice` and `Loop` where an order matters; other alternations prefer their first part,
             and other repetitions more of them.
-        work: the limits, and how it is stopped; without it, those of the current compilation.
+        work: the limits, and the means to stop the construction; by default, those of the current compilation.
 
     Raises:
         ExpressionError: a part has no order: an operation on languages, a label, raw bytes.
@@ -87,7 +87,7 @@ def _characters(expr: Expr, alphabet: Alphabet, budget: StateBudget) -> CharDfa:
 
 
 class _Lists:
-    """The ordered subset construction: a state of the skeleton for each list of moves to enter."""
+    """The ordered subset construction: a state of the skeleton for each list of entered moves."""
 
     def __init__(self, program: Program, skeleton: Skeleton) -> None:
         self.program, self.skeleton = program, skeleton
@@ -109,7 +109,7 @@ class _Lists:
         return state
 
     def follow(self, entered: tuple[int, ...], state: int, known: dict[int, bool]) -> None:
-        """Lay what leaves a state where some assertions are known to hold or not to."""
+        """Lay the arcs and jumps of a state, given which assertions are known to hold or not to hold there."""
         self.skeleton.budget.work.budget.spend(_MOVE_STEPS * len(entered))
         found = self.program.threads(entered, known)
         if isinstance(found, int):

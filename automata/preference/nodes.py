@@ -1,8 +1,8 @@
 """Expressions whose alternatives and repetitions have the order in which a backtracking engine tries them.
 
     Choice(parts)                    any one of the parts, the first one first
-    Loop(inner, low, high, lazy)     between `low` and `high` times: as often as possible first, or as seldom (`lazy`)
-    unordered(expr)                  the same without an order
+    Loop(inner, low, high, lazy)     between `low` and `high` times: first as often as possible, or as seldom (`lazy`)
+    unordered(expr)                  the same language without an order
 
 They may be combined with the nodes of `automata.expressions.nodes` in one expression, and have a meaning only for
 `automata.preference.preferred`. Their language as a set of texts is that of `unordered`.
@@ -35,7 +35,8 @@ class Choice(Expr):
 
 
 class Loop(Expr):
-    """`inner` between `low` and `high` times, None for no bound. More are preferred, or fewer if it is lazy."""
+    """`inner` between `low` and `high` times; None for `high` means no upper bound. More times are preferred, or fewer
+    if the loop is lazy."""
 
     __slots__ = ("high", "inner", "lazy", "low")
     __match_args__ = ("inner", "low", "high", "lazy")

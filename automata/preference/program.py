@@ -1,7 +1,7 @@
-"""An expression laid out as an ordered NFA, and what is tried at one position of a text.
+"""An expression laid out as an ordered NFA, and the moves that are tried at one position of a text.
 
     Read      a character of some classes
-    Fork      what follows, in the order in which it is tried
+    Fork      several moves, in the order in which they are tried
     Check     an assertion
     Again     a loop at the end of an iteration, or before its first one: another iteration, or what follows the loop
     End       the end of a match
@@ -47,8 +47,8 @@ class Check(NamedTuple):
 
 
 class Again(NamedTuple):
-    """The loop's number, its body (None if there are no more iterations), what follows, and whether that is tried
-    first."""
+    """The loop's number, its body (None if there are no more iterations), the move after the loop, and whether this
+    move is tried first."""
 
     loop: int
     body: int | None
@@ -61,7 +61,8 @@ class End(NamedTuple):
 
 
 class Threads(NamedTuple):
-    """Reading moves in the order of preference, and whether a match ends after them; what is preferred less is cut."""
+    """Reading moves in the order of preference, and whether a match ends after them. Moves after the end are left out,
+    because they are less preferred."""
 
     reading: list[Read]
     ends: bool
@@ -135,10 +136,10 @@ class Program:
         return first
 
     def threads(self, entered: tuple[int, ...], known: dict[int, bool]) -> Threads | int:
-        """Return what is tried where moves are entered in an order; or the number of an assertion on which it depends.
+        """Return what is tried when moves are entered; or the number of an unknown assertion on which that depends.
 
         Args:
-            entered: the moves.
+            entered: the moves, preferred ones first.
             known: whether assertions hold at this place, by number.
         """
         reading: dict[int, Read] = {}
@@ -167,7 +168,7 @@ class Program:
 
 
 def _tried(move: Again, began: frozenset[int]) -> list[tuple[int, frozenset[int]]]:
-    """Return what a loop continues with, what is tried first last."""
+    """Return the moves with which a loop continues; the one that is tried first is last, as on a stack."""
     left = move.following, began - {move.loop}
     if move.body is None or move.loop in began:
         return [left]

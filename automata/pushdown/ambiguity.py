@@ -39,7 +39,7 @@ def explained(
 
     Args:
         found: the construction, as far as it went.
-        unbounded: what passed which bound.
+        unbounded: the set, the bound that it passed, and the state that it comes from.
         known: the automaton of the states that were expanded.
         number: its number for each state of the construction.
         places: where rules were defined.
@@ -69,7 +69,7 @@ def explained(
 
 
 def _first_state(found: Construction, state: int) -> int:
-    """Return the first state on the path to one from which all states have several elements."""
+    """Go back along the path to a state as long as the states before have several elements; return where that ends."""
     before = found.tables.came_from
     while before[state] >= 0 and len(found.elements(before[state])) > 1:
         state = int(before[state])
@@ -112,8 +112,8 @@ def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes
 
 
 def _moves(automaton: PushdownAutomaton, work: Work) -> list[dict[Stack, list[_Move]]]:
-    """Return the steps of each state over bytes, one byte for all that do the same, by the symbol that has to be on
-    top, or by the empty stack if any may be."""
+    """Return, for each state, its steps over bytes by the symbol that must be on top of the stack, or by the empty
+    stack if any symbol may be. Of several bytes with the same effect, only one is listed."""
     rank, byte_of = _by_appearance(automaton)
     found: list[dict[Stack, list[_Move]]] = []
     num_classes = automaton.num_classes

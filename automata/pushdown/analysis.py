@@ -27,11 +27,11 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is unusual about a grammar, though not wrong.
+    """What is unusual about a grammar, although it is not wrong.
 
     Attributes:
         unproductive: the rules without a text, in the order of definition.
-        unreachable: the other rules of which no text of the start has a part.
+        unreachable: the rules that have a text, but are never called from the start, directly or not.
     """
 
     unproductive: tuple[str, ...]
@@ -69,7 +69,7 @@ def nullable(parts: Sequence[RuleNfa], work: Work) -> list[bool]:
 
 
 def _finished(parts: Sequence[RuleNfa], steps: Sequence[tuple[IntArray, ...]], work: Work) -> list[bool]:
-    """Return which NFAs lead from their start to their end by some steps, `[n, 2]`, and by calls of others that do."""
+    """Return in which NFAs some steps, `[n, 2]`, and calls of other such NFAs lead from the start to the end."""
     first = offsets_of([part.num_states for part in parts])
     edges = [rows + begin for part, begin in zip(steps, first, strict=False) for rows in part]
     calls = [part.calls + np.array([begin, 0, begin], np.int32) for part, begin in zip(parts, first, strict=False)]
@@ -92,13 +92,13 @@ def drop_calls(parts: Sequence[RuleNfa], have_text: Sequence[bool]) -> None:
 
 
 def called_rules(rules: Rules) -> set[int]:
-    """Return the NFAs that the whole text calls, directly or not, and its own."""
+    """Return the NFA of the whole text, and all NFAs that it calls, directly or not."""
     return reachable([rules.text], lambda number: rules.nfas[number].calls[:, 1].tolist())
 
 
 def beside_words(rules: Rules) -> set[int]:
-    """Return the NFAs with bytes that are in no word, their own or those of an NFA that they call; none of them is a
-    word. Where there are no words, there are none either."""
+    """Return the NFAs that read bytes outside of words, by arcs of their own or in an NFA that they call. No word is
+    among them; in a grammar without words, there are none."""
     if not rules.words:
         return set()
     first_word = rules.num_rules - len(rules.words)

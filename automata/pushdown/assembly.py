@@ -26,7 +26,7 @@ from automata.pushdown.under import UnderSymbols
 
 
 class Assembly:
-    """The tables of a construction, however far it went."""
+    """The tables of a construction, as far as it went."""
 
     def __init__(self, found: Construction, max_configurations: int, work: Work, defined: Mapping[str, Place]) -> None:
         """Start with the steps of the construction.
@@ -103,7 +103,7 @@ class Assembly:
         found, tables = self.found, self.found.tables
         numbers = self.numbers()
         steps = self.steps[numbers[self.steps[:, 0]] >= 0]
-        # States keep their order, but for the end; so the steps do.
+        # All states but the end keep their order, and so do the steps.
         cell = numbers[steps[:, 0]].astype(np.int64) * found.num_columns + steps[:, 1]
         num_states = int(numbers.max()) + 1
         counts = np.bincount(cell, minlength=num_states * found.num_columns)
@@ -132,8 +132,8 @@ class Assembly:
         ), numbers
 
     def carried(self, step_offsets: IntArray, pops: IntArray) -> int:
-        """Return how many configurations are carried: 1 where no text has several derivations at any place, whether or
-        not they would be carried side by side."""
+        """Return how many configurations are carried: 1 if no text has several derivations at any place, even if more
+        may be carried."""
         may_be_one = self.max_configurations > 1 and not len(self.found.tables.too_many)
         if may_be_one and _native.is_deterministic(step_offsets, pops, self.parent, self.work.budget):
             return 1

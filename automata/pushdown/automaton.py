@@ -90,7 +90,7 @@ class PushdownAutomaton(StepTable):
         return tuple(states)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the sizes, and a picture, of a large automaton around its start."""
+        """Return what a notebook shows: the sizes and a picture; a large automaton is drawn only around its start."""
         sizes = f"{self.num_states:,} states, {self.num_symbols:,} stack symbols"
         cells = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         around, radius = first_look(self.start, self.num_states, cells // self.num_columns, self.step_target)

@@ -29,7 +29,7 @@ Elements = tuple[Element, ...]
 # What may be unbounded, as the native core numbers it; the last is a limit and no property of the grammar.
 _REASONS = (None, "derivations", "stack", "pops")
 _TOO_MANY_WAYS = 4
-# What reading an element takes, in steps of the budget.
+# The cost of reading an element, in steps of the budget.
 _VISIT_STEPS = 500
 
 
@@ -44,7 +44,7 @@ class Unbounded:
 
 @dataclass(frozen=True, slots=True)
 class SymbolsBelow:
-    """Which symbols may lie directly under states and symbols; none where only the empty stack does.
+    """Which symbols may lie directly under states and symbols; none if only the empty stack may.
 
     Attributes:
         state_kind, symbol_kind: the kind of each state, and of each symbol.
@@ -65,16 +65,16 @@ class SymbolsBelow:
 
 
 class Construction:
-    """The states and steps of a network, however far they were found."""
+    """The states and steps of a network, as far as they were found."""
 
     def __init__(self, network: Network, work: Work, *, side_by_side: bool, max_configurations: int) -> None:
-        """Find them.
+        """Find the states and steps.
 
         Args:
             network: the network.
             work: the limits, and how the construction is stopped.
             side_by_side: whether each configuration is resolved separately.
-            max_configurations: how many are carried then.
+            max_configurations: how many configurations are carried if they are resolved separately.
 
         Raises:
             LimitExceeded: there are more states, or ways on, than allowed; or a limit of memory or time was passed.
@@ -120,7 +120,7 @@ class Construction:
 
     @cached_property
     def rule_of(self) -> IntArray:
-        """The rule of each state of the network; states that were added for the call of the start rule are in that."""
+        """The rule of each state of the network; states added for the call of the start rule belong to that rule."""
         rule_of = self.tables.rule_of
         return np.where(rule_of < len(self.network.rule_names), rule_of, self.network.start_rule).astype(np.int32)
 
@@ -149,15 +149,18 @@ class Construction:
 
     @cached_property
     def sharing(self) -> Mapping[int, list[int]]:
-        """The states that share the moves of another state, by this one, which no text leads to."""
+        """For each state whose moves others share, these others; no text leads to the state itself."""
         found: dict[int, list[int]] = {}
         for state, other in self.work.watched(self.tables.shared.tolist()):
             found.setdefault(other, []).append(state)
         return found
 
     def below(self) -> SymbolsBelow:
-        """Return which symbols may lie under states and symbols: those that may lie under all rules at the bottom of
-        their stacks; under a state whose moves others share, what may lie under any of these."""
+        """Return which symbols may lie directly under states and symbols.
+
+        Under a state, or a symbol that stands for several stacks, a symbol may lie only if it may lie under every rule
+        at the bottom of the stacks. Under a state whose moves others share, it may lie if it may under any of these.
+        """
         tables = self.tables
         below = [rows.tolist() for rows in np.split(tables.below, tables.below_offsets[1:-1])]
         state_kind: list[int] = tables.state_kind.tolist()

@@ -82,6 +82,6 @@ def _powers(name: str, expr: Expr) -> set[int] | None:
     if isinstance(expr, Repetition) and _calls(name, expr.inner):
         if expr.low < 3:
             return {expr.low, 1 if expr.high == 1 else 2}
-        # Larger numbers of times are sums of these.
+        # Larger numbers of calls add nothing to these.
         return set(range(expr.low, 2 * expr.low if expr.high is None else min(2 * expr.low, expr.high + 1)))
     return None

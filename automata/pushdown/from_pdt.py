@@ -92,7 +92,7 @@ def _by_label(parentheses: Iterable[tuple[int, int]]) -> tuple[dict[int, int], d
     """Return the pairs by their opening labels and by their closing labels.
 
     Raises:
-        FstError: a label is epsilon's, or of two parentheses.
+        FstError: a label is that of epsilon, or belongs to two parentheses.
     """
     opening, closing = dict[int, int](), dict[int, int]()
     for number, (left, right) in enumerate(parentheses):
@@ -177,7 +177,7 @@ def _rules(graph: _Graph, whole: Segment, spelling: _Spelling) -> dict[str, Expr
 
 
 def _useful(graph: _Graph, segment: Segment) -> set[int]:
-    """Return the states between the two ends of a segment."""
+    """Return the states on the paths from the beginning of a segment to its ends."""
     begin, ends = segment
     forward = reachable([begin], graph.targets)
     before = defaultdict[int, list[int]](list)
@@ -203,7 +203,7 @@ class _Spelling:
         """Add what a label means to an NFA.
 
         Raises:
-            FstError: it means nothing.
+            FstError: the label has no meaning.
         """
         name = self.symbols.find(label) if self.symbols else ""
         if label == 0:

@@ -86,7 +86,7 @@ class Grammar:
         check_ambiguity(self.ambiguity, self.max_configurations)
 
     def __or__(self, other: object) -> Any:
-        """Raise TypeError: a grammar alone has no union; a schema, a type or a composed constraint has one with it."""
+        """Raise TypeError for a grammar, an expression or text; other constraints define the union with a grammar."""
         if isinstance(other, Grammar | Expr | str):
             raise TypeError("a grammar alone has no operator `|`: write constraints.sequence(grammar) | other")
         return NotImplemented

@@ -41,9 +41,9 @@ _MAX_GROWTH = 1024
 # What all rules together may add to the size of the grammar. Rules smaller than a call and its steps cost nothing.
 _MAX_TOTAL_GROWTH = 50_000
 _FREE_SIZE = 8
-# How many rounds look for the rules that stay among those that call each other, before all of them do.
+# The most rounds in which one of the rules that call each other is chosen to stay; in the last round, all of them are.
 _MAX_ROUNDS = 16
-# What it takes to lay an NFA, in steps of the budget.
+# The cost of laying an NFA, in steps of the budget.
 _LAYING_STEPS = 1000
 
 
@@ -69,7 +69,7 @@ class InlinedRules:
     marks: IntArray
 
     def only(self, places: set[int]) -> InlinedRules:
-        """Return the same without the rules at other places, which nothing calls."""
+        """Return only the rules at some places in `rules`; nothing calls the others."""
         kept = sorted(places)
         rules = [self.rules[place] for place in kept]
         return replace(
@@ -180,15 +180,15 @@ def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
 
 
 def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
-    """Return whether rules that call each other do so other than by tail calls."""
+    """Return whether some call between the rules of a group needs the stack, so that one of them must stay."""
     if any(callee in group for member in group for _, callee, _ in calls[member].other):
         return True
-    # Two frames of their own could call each other.
+    # Two rules with frames of their own could call each other.
     return sum(calls[member].loops for member in group) > 1
 
 
 def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:
-    """Return the rules that each rule calls and that are inlined as far as is known."""
+    """Return, for each rule that is not known to stay, the other such rules that it calls."""
     graph: list[list[int]] = [[] for _ in rules.nfas]
     for number, found in calls.items():
         if number not in stay:
@@ -236,7 +236,7 @@ class _Inliner:
         return self.result.num_states - 1
 
     def begin(self, number: int, source: int, frame: _Frame) -> None:
-        """Begin an NFA between a state and the end of a frame, once in each frame."""
+        """Begin an NFA between a state and the end of a frame; a frame has each NFA only once."""
         if number in frame.begun:
             self.more_epsilon.extend((source, frame.begun[number]))
             return
@@ -245,7 +245,7 @@ class _Inliner:
         self.waiting.append((number, start, frame))
 
     def lay(self, number: int, start: int, frame: _Frame) -> None:
-        """Lay an NFA, and put off what is inlined in it."""
+        """Lay an NFA; NFAs that are inlined in it and have calls of their own wait."""
         calls = self.calls[number]
         shift = self.copy(number, start, frame.end)
         if calls.loops:

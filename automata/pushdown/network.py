@@ -50,7 +50,7 @@ class Network:
             `call_offsets[q]` to `call_offsets[q + 1]`; which rule, and the state to which it returns.
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
             state, and the states where the text continues.
-        word_names: T names in the order of priority: of two that may end at one place, the first does.
+        word_names: T names in the order of priority: if two words may end at one place, the first of them does.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
         num_lazy: how many words, the first ones, are lazy: where one of them may end, the text does not continue with
@@ -132,7 +132,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
 
 
 def _called(network: Network) -> set[int]:
-    """Return the rules that the start rule calls, directly or not, and that one."""
+    """Return the start rule, and all rules that it calls, directly or not."""
     caller = np.repeat(network.rule_of, np.diff(network.call_offsets))
     calls: dict[int, set[int]] = {}
     num_rules = len(network.rule_start)
@@ -148,8 +148,9 @@ _FIRST, _LAST = 0, 1
 def _network(rules: Rules, joined: InlinedRules, matches_empty: bool, work: Work) -> Network:
     """Determinize and minimize all rules together.
 
-    One more state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another.
-    So no states of different rules are merged, and a state where its rule may end is one with such an arc.
+    An added state leads to the start of each rule by a symbol of that rule, and another one is reached from the end of
+    each rule by a second symbol of that rule. So states of different rules are never merged, and a rule may end in the
+    states that have an arc over its second symbol.
     """
     num_rules = len(joined.rules)
     place = np.zeros(len(rules.nfas), np.int32)
@@ -188,7 +189,8 @@ def _from_tables(
     rule_start: IntArray,
     others: IntArray,
 ) -> Network:
-    """Return the network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
+    """Return the network; `others` are the arcs over symbols other than bytes, `[A, 3]`, by source and then by
+    symbol."""
     num_states, num_rules, num_words = len(rule_of), len(joined.rules), len(rules.words)
     source, symbol, target = np.ascontiguousarray(others.T)
     kind = np.minimum(symbol // num_rules, 3)

@@ -82,20 +82,21 @@ def rows(values: Iterable[tuple[int, ...]], width: int) -> IntArray:
 
 
 def loop_of(first: int, count: int) -> RuleNfa:
-    """Return any number of texts of `count` NFAs, from number `first` up."""
+    """Return the NFA of any number of texts, each of one of `count` NFAs from number `first` up."""
     calls = rows([(2, first + number, 2) for number in range(count)], 3)
     return RuleNfa(3, rows([], 4), rows([(START, 2), (2, END)], 2), calls, rows([], 3))
 
 
 def in_a_row(numbers: list[int]) -> RuleNfa:
-    """Return texts of some NFAs, one after the other."""
+    """Return the NFA of texts of some NFAs, one after the other."""
     states = [START, *range(2, len(numbers) + 1), END]
     calls = [(states[place], number, states[place + 1]) for place, number in enumerate(numbers)]
     return RuleNfa(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
 
 
 def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
-    """Return a word: a non-empty text of an NFA, the mark of its end, and then the NFA `after`, unless it is -1."""
+    """Return the NFA of a word: a non-empty text of `part`, the mark of its end, and then a call of the NFA `after`,
+    unless that is -1."""
     end = part.num_states
     if END in closure(part, [START], work):
         part = fresh_start(part, work)
@@ -110,7 +111,7 @@ def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
 
 
 def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
-    """Return the states that epsilon arcs lead to from some states, and these."""
+    """Return some states, and all that epsilon arcs lead to from them."""
     after: dict[int, list[int]] = {}
     for source, target in work.watched(part.epsilon.tolist()):
         after.setdefault(source, []).append(target)
@@ -118,7 +119,7 @@ def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
 
 
 def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
-    """Return the same texts but the empty one: the start takes the first steps of all states in its epsilon closure."""
+    """Return an NFA without the empty text: the start takes the first steps of all states in its epsilon closure."""
     first = np.zeros(part.num_states, np.bool_)
     first[list(closure(part, [START], work))] = True
     arcs, calls, marks = (_from_start(arcs, first) for arcs in (part.arcs, part.calls, part.marks))
@@ -126,7 +127,7 @@ def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
 
 
 def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
-    """Return the arcs, those of the first states from the start as well."""
+    """Return the arcs, and a copy from the start of each one that leaves a state of `first`."""
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])

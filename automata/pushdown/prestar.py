@@ -46,7 +46,7 @@ _BITS_AT_ONCE = 1024
 
 
 class Undecided(Exception):
-    """A move after which texts end or not depending on more of the stack than a step can look at."""
+    """A move after which it depends on more of the stack than a step can look at whether a text ends."""
 
     def __init__(self, move: Move) -> None:
         super().__init__(move)
@@ -82,7 +82,8 @@ class PreStar:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
         self.new: dict[int, int] = {}  # exits that are still to be propagated
-        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # what has all its exits
+        # By control state, those that have all of its exits.
+        self.readers: list[set[int]] = [set() for _ in range(num_states)]
         self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
         # Exits by number, and the numbers of the exits through each symbol as bits.
@@ -108,7 +109,7 @@ class PreStar:
             self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
-        """Give a control state all exits of another."""
+        """Give the control state `reader` all exits of another, now and later."""
         if reader not in self.readers[control]:
             self.readers[control].add(reader)
             self._add(reader, self.exits[control])
@@ -139,8 +140,7 @@ class PreStar:
         return found
 
     def _follow(self, control: int, below: Stack, symbol: int, exits: int) -> None:
-        """Give a control state, which pushes `below` and then `symbol` on its way to a target, what new exits of the
-        target yield."""
+        """Propagate new exits of a target to a control state that pushes `below` and then `symbol` on its way there."""
         self._add(control, exits & _DONE)
         for number in bits_of(exits & self.through.get(symbol, 0)):
             self._read(control, self._rest((), below, self.reached[number]))
@@ -154,7 +154,8 @@ class PreStar:
         self._add(control, 1 << number)
 
     def on(self, symbol: int, below: int) -> int:
-        """Return the control states, as bits, from which a text ends with a symbol on a stack on which `below` does."""
+        """Return the control states, as bits, from which a text ends with a symbol on top of a stack; `below` are the
+        control states from which a text ends on that stack without the symbol."""
         found = self.always | self.having[_DONE_EXIT]
         for number in bits_of(self.through.get(symbol, 0)):
             if below >> self.reached[number] & 1:
@@ -231,7 +232,8 @@ class Contexts:
         return found
 
     def of(self, state: int, tops: Iterable[int]) -> tuple[Context, ...]:
-        """Return the contexts with some top symbols, or the empty stack, in which a text ends from a state."""
+        """Return the contexts in which a text ends from a state, among those with some top symbols; without symbols,
+        the only context is the empty stack."""
         symbols = list(tops)
         found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
         return tuple(context for context in found if context.good >> state & 1)
@@ -253,12 +255,12 @@ class Contexts:
         return self._told_apart(move, {context: ends[context.good] for context in reached}, 0)
 
     def _told_apart(self, move: Move, ends: Mapping[Context, bool], looks: int) -> list[tuple[Stack, Stack]] | None:
-        """Return the same for a move that has looked some symbols deeper already.
+        """Return the same for a move that already looks some symbols deeper.
 
         Args:
             move: the move, with these symbols.
-            ends: whether a text ends after it, by the context that it reaches. With the symbols that it has looked at
-                on top, each context is another one, and with one symbol on top always the same one.
+            ends: whether a text ends after it, by the context below these symbols. With the symbols on top, such a
+                context is always the same one of those that the original move reaches.
             looks: how many symbols these are.
         """
         outcomes = set(ends.values())
@@ -281,7 +283,7 @@ class Contexts:
         return found
 
     def is_coaccessible(self, good: int, pushes: Stack, target: int) -> bool:
-        """Return whether a text ends from a target with some symbols on stacks on which `good` are coaccessible."""
+        """Return whether a text ends from a target after some pushes, on a stack on which one ends from `good`."""
         number = self._numbered(good)
         for symbol in pushes:
             number = self._on(symbol, number)
@@ -297,7 +299,7 @@ def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
 
 
 def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
-    """Return, for each bit, the sets that have it; sets are the bits of integers."""
+    """Return, for each bit, the sets that have it; the sets, and each set of sets, are the bits of an integer."""
     found: list[int] = []
     for first in range(0, num_bits, _BITS_AT_ONCE):
         size = min(_BITS_AT_ONCE, num_bits - first) + 7 >> 3
@@ -322,7 +324,7 @@ def pruned(
 
     Args:
         moves: the moves.
-        sharing: the states that share the moves of another state, by this one, which is in no configuration.
+        sharing: for each state whose moves others share, these others; the state itself is in no configuration.
         start, end: states.
         doubtful: the states that may not be coaccessible in every context.
         below: what may lie under states and symbols.
@@ -350,7 +352,7 @@ def replacements(
     tops: Sequence[Collection[int]],
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """Return what `pruned` returns; states that are in the same contexts are decided at once."""
+    """Return what `pruned` returns; among states that share a move, decide once for all that have the same contexts."""
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
     where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []

@@ -51,8 +51,8 @@ class StepTable:
         headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the open
             rules needs.
         symbol_headroom: `[S]` int32: the same after a symbol has been popped.
-        may_lie_under: `may_lie_under[i, j]` says whether symbol j can lie directly under symbol i in some reachable
-            stack, or more than these: kinds of symbols, or a table `[S, S]`.
+        may_lie_under: `may_lie_under[i, j]` is true if symbol j can lie directly under symbol i in some reachable
+            stack, and may be true for other pairs. It is stored by kinds of symbols, or as a table `[S, S]`.
         max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
         rule_names: the names of the grammar's rules, for pictures; empty where rules have none.
         state_rule, symbol_rule: `[Q]` and `[S]` int32: the rule that a state is in, -1 for none, and the rule to which

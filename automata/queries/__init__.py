@@ -78,7 +78,7 @@ def shortest(language: RegularLanguage) -> bytes | None:
 
 
 def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
-    """Yield every text of the language, by length and then in byte order, without end if the language is infinite.
+    """Yield every text of the language, by length and then in byte order; never stop if the language is infinite.
 
     Raises:
         LabelledLanguage: the language has labels.

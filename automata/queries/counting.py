@@ -36,15 +36,15 @@ _LARGEST_TERM = np.iinfo(np.int64).max // 256
 
 
 def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
-    """Yield, for each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; stop after the
-    longest text of a finite language.
+    """Yield, for each length from 0 up, how many texts of this length lead from each state to an end, `[Q]`; stop after
+    the longest text of a finite language.
 
     Raises:
         Cancelled, LimitExceeded: the current compilation has to stop; if there is none, one with default limits.
     """
     work = current_work()
     source, target, weight = _weighted(automaton)
-    # Arcs come by source, so a state's are a run of them.
+    # Arcs are sorted by source, so those of a state are consecutive.
     sources, first = np.unique(source, return_index=True)
     numbers: Numbers = automaton.final.astype(np.int64)
     while numbers.any():
@@ -59,11 +59,11 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
 
 
 def total(automaton: ByteAutomaton, *, most: int | None = None) -> int | None:
-    """Count all texts; None if the language is infinite. One sum for each state, whatever the lengths.
+    """Count all texts, by one sum for each state, however long the texts are; return None if there are infinitely many.
 
     Args:
         automaton: the language.
-        most: stands for any larger number, so that numbers stay small; None for the exact number.
+        most: the number to return in place of any larger one, so that numbers stay small; None for the exact number.
     """
     source, target, weight = _weighted(automaton)
     order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
@@ -90,7 +90,7 @@ def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _longest(of_lengths: Sequence[int]) -> int:
-    """Return the greatest length, -1 if there is none; of a range without going through it."""
+    """Return the greatest of some lengths, without iterating over a range; -1 if there are none."""
     ends = (of_lengths[0], of_lengths[-1]) if isinstance(of_lengths, range) and of_lengths else of_lengths
     return max(ends, default=-1)
 
@@ -113,7 +113,7 @@ class Unranking:
     Memory grows with the longest length times the states.
 
     Attributes:
-        lengths: those asked for, as far as there may be texts of them.
+        lengths: the lengths in the order given; an ascending range ends at the longest text.
         total: how many texts there are.
     """
 

@@ -77,8 +77,8 @@ class Walks:
     def texts(self) -> Iterator[bytes]:
         """Yield every text, by length and then in byte order."""
         source, target = self._arcs.source, self._arcs.target
-        # possible[n][state] is whether some text of just n bytes leads from the state to an end. A language without
-        # end has such a state for every n, and a finite one has none from some n on.
+        # possible[n][state] is whether some text of just n bytes leads from the state to an end. An infinite
+        # language has such a state for every n; a finite one has none from some n on.
         possible: list[bytes] = []
         here = self._ends
         while here.any():
@@ -89,7 +89,7 @@ class Walks:
             here = before
 
     def _of_length(self, length: int, possible: list[bytes]) -> Iterator[bytes]:
-        """Yield the texts of one length in byte order, without a step that leads to none."""
+        """Yield the texts of one length in byte order; take no step that leads to none of them."""
         if not possible[length][self.start]:
             return
         if length == 0:

@@ -53,12 +53,13 @@ class Arcs:
     costs: CostArray
 
     def chained(self, sequences: Sequence[Sequence[IntArray]]) -> Arcs:
-        """Return each arc as a chain of arcs, which read and write the symbols of a sequence one by one. Where one side
-        has more symbols, the other side does nothing at the end. The first arc has the cost.
+        """Return each arc as a chain of arcs, which read and write the symbols of a sequence one by one. If one side
+        has more symbols, the other side does nothing in the last arcs. The first arc has the cost.
 
         Args:
-            sequences: for input and output each, `[A]` numbers of symbols, and the first and the last symbols of the
-                runs of all arcs, in their order. An arc that writes what it reads has none on the output side.
+            sequences: for the input and for the output: `[A]`, the number of symbols of each arc; and the first and the
+                last symbols of their runs, for all arcs in order. An arc that writes what it reads has no symbols on
+                the output side.
         """
         sizes = np.maximum(np.maximum(sequences[0][0], sequences[1][0]), 1).astype(np.int64)
         of, place = _flat(sizes)
@@ -79,11 +80,11 @@ class Arcs:
         return Arcs(int(self.num_states + sizes.sum() - len(sizes)), rows, np.where(is_first, self.costs[of], 0.0))
 
     def joined(self) -> Arcs:
-        """Return arcs over runs of symbols in place of arcs over consecutive ones."""
+        """Join arcs over consecutive symbols to arcs over runs of symbols."""
         return self._joined(OUTPUT)._joined(INPUT)
 
     def _joined(self, side: int) -> Arcs:
-        """Join runs of one side where all else is the same."""
+        """Join consecutive runs of one side, of arcs that are equal in everything else."""
         rows = self.rows
         ends = rows[:, _SOURCE].astype(np.int64) << 32 | rows[:, _TARGET]
         # Most arcs of a large lexicon are the only ones between their ends.
@@ -111,7 +112,7 @@ class Arcs:
         )
 
     def in_utf8(self, sides: Sequence[int]) -> Arcs:
-        """Return arcs over bytes in place of arcs over code points, on these sides. Names stay as they are."""
+        """Replace arcs over code points by arcs over bytes, on these sides. Names of tokens stay as they are."""
         arcs = self
         for side in sides:
             arcs = arcs._in_pieces(side)
@@ -132,8 +133,8 @@ class Arcs:
         return Arcs(self.num_states, rows, np.concatenate([self.costs[is_plain], self.costs[~is_plain][of]]))
 
     def with_labels(self, codes: IntArray) -> Arcs:
-        """Return the arcs with the codes of names, which ascend, replaced by the symbols of labels in the order of
-        `codes`."""
+        """Return the arcs with symbols of labels in place of the codes of names: the name whose code is `codes[i]` is
+        label i."""
         rows = self.rows.copy()
         symbols = rows[:, INPUT:_TARGET]
         is_name = symbols >= FIRST_NAME
@@ -143,13 +144,13 @@ class Arcs:
 
 
 def _flat(sizes: Numbers) -> tuple[Numbers, Numbers]:
-    """Return, for the members of groups of these sizes, the group of each and its place within the group."""
+    """Number the members of groups of these sizes: return the group of each member, and its place in the group."""
     of = np.repeat(np.arange(len(sizes)), sizes)
     return of, np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _cut(of: Numbers, low: Numbers, high: Numbers, border: Any, is_cut: Any) -> tuple[Numbers, Numbers, Numbers]:
-    """Cut some runs in two, before a border."""
+    """Cut the runs where `is_cut` in two, before a border."""
     return (
         np.concatenate([of, of[is_cut]]),
         np.concatenate([low, np.broadcast_to(border, low.shape)[is_cut]]),
@@ -158,14 +159,15 @@ def _cut(of: Numbers, low: Numbers, high: Numbers, border: Any, is_cut: Any) -> 
 
 
 def _pieces(low: Numbers, high: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return runs of code points in pieces, as the run that each is of, its first and its last code point."""
+    """Cut runs of code points into pieces; return the run of each piece, its first and its last code point."""
     of = np.arange(len(low))
     for border in _BORDERS:
         of, low, high = _cut(of, low, high, border, (low < border) & (border <= high))
     for digits in (3, 2, 1):
         block = 64**digits
-        # Of runs over several blocks, what is left of the first block, and of the last one. A run below U+0080 is one
-        # byte, and runs whose characters have no further digits lie in one block.
+        # If a run spans several blocks, its part of the first block is cut off, and then its part of the last block,
+        # unless it has the whole block. A run below U+0080 is one byte, and runs of characters with fewer digits lie in
+        # one block.
         several = (low // block != high // block) & (low >= _BORDERS[0])
         of, low, high = _cut(of, low, high, (low // block + 1) * block, several & (low % block > 0))
         several = (low // block != high // block) & (low >= _BORDERS[0])
@@ -174,7 +176,8 @@ def _pieces(low: Numbers, high: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _bytes(runs: IntArray, is_text: bool) -> tuple[IntArray, IntArray, IntArray]:
-    """Return, for runs on one side of arcs, the numbers of their bytes, and the first and last ones of all in turn."""
+    """Return the number of bytes of each run on one side of arcs, and the first and the last bytes of all runs in
+    order, as for `Arcs.chained`."""
     low, high = runs[:, 0], runs[:, 1]
     sizes = 1 + (low[:, None] >= _BORDERS).sum(axis=1)
     sizes[(low >= FIRST_NAME) | (not is_text)] = 1
@@ -184,7 +187,7 @@ def _bytes(runs: IntArray, is_text: bool) -> tuple[IntArray, IntArray, IntArray]
 
 
 def _byte(codes: IntArray, sizes: Numbers, place: Numbers) -> IntArray:
-    """Return the byte of each code at a place."""
+    """Return one byte of each code: the byte at a place among as many bytes as `sizes` says."""
     shifted = codes >> 6 * (sizes - 1 - place)
     is_continuation = place > 0
     lead = np.where(sizes > 1, _LEADS[sizes] | shifted, shifted)

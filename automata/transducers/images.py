@@ -55,8 +55,9 @@ def from_fst(
     Raises:
         FstError: the FST is a transducer (`image` and `preimage` take these); a label stands for nothing; a weight is
             not a number; weights leave a text without a cost; or the file has no such FST. The message says which.
-        TypeError: `fst` is neither an FST nor a path, or there is no such token type.
-        ValueError: there is no such token type.
+        TypeError: `fst` is neither an FST nor a path, or it is an FST and a key is given; or there is no such token
+            type.
+        ValueError: there is no such token type, or a separator is given without a symbol table.
         LimitExceeded, Cancelled: the current compilation has to stop.
     """
     work = current_work()
@@ -75,7 +76,7 @@ def from_fst(
 def _read(
     fst: Fst, token_types: list[TokenType], separator: str | None, work: Work, *, is_acceptor: bool
 ) -> TransducerTables:
-    """Return an FST over bytes and labels; its memory is charged while it is made."""
+    """Return an FST over bytes and labels. The memory for the conversion is charged as long as that takes."""
     arrays = read_arrays(fst)
     num_bytes = 0
     try:
@@ -185,8 +186,9 @@ def _language(constraint: Language, fst: Any, token_type: Any, separator: str | 
 
     Args:
         constraint: see `image`.
-        fst, token_type, separator: of the transducer; an acceptor is read like the side of it that it meets.
-        side: 0 for its input, 1 for its output.
+        fst, token_type, separator: of the transducer. A constraint that is an FST is read like the side of the
+            transducer that it is composed with.
+        side: 0 for the input of the transducer, 1 for its output.
     """
     if isinstance(constraint, Expr):
         return constraint

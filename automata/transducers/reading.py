@@ -70,7 +70,7 @@ def useful(fst: FstArrays, work: Work) -> LabelArcs:
 
 
 def _trim(num_states: int, start: int, fst: LabelArcs, work: Work) -> LabelArcs:
-    """Return the arcs between states on paths from the start to state 1, numbered from 0, the start, and 1."""
+    """Return the arcs on paths from the start to state 1. States are numbered again: the start is 0, and 1 stays 1."""
     source, target = fst.arcs[:, 0], fst.arcs[:, 3]
     states = np.arange(num_states)
     is_useful = (distances(source, target, states == 1, work) >= 0) & (
@@ -90,7 +90,7 @@ def tables_of_fst(
     """Return the transducer over bytes and labels of an FST.
 
     Args:
-        fst: its arcs.
+        fst: the arcs of the FST.
         token_types: how its labels are read; one for both sides, or one for its input and one for its output.
         separator: what stands between the symbols of a symbol table.
         work: the limits.
@@ -109,7 +109,7 @@ def tables_of_fst(
     for column, token_type in zip(columns, [*token_types, *token_types], strict=False):
         labels = np.unique(fst.arcs[:, [INPUT_LABEL, OUTPUT_LABEL] if len(token_types) == 1 else [column]])
         own = symbols_of(labels, token_type, separator, names)
-        # Places among the symbols take the place of labels.
+        # Replace labels by their places among the symbols.
         read.arcs[:, column] = np.searchsorted(labels, read.arcs[:, column])
         if separator and not isinstance(token_type, str):
             read, own = _separated(read, column, own, work), own.separated(separator)
@@ -123,8 +123,8 @@ def tables_of_fst(
 
 
 def _separated(fst: LabelArcs, column: int, symbols: Symbols, work: Work) -> LabelArcs:
-    """Return the arcs with a separator between the symbols of one side: states that follow a symbol are new ones, from
-    which symbols are those with a separator."""
+    """Return the arcs with a separator between the symbols of one side. A copy of each state is reached after a
+    symbol that is not a name; the arcs that leave it have the symbols with a separator (`Symbols.separated`)."""
     size, num_symbols = fst.num_states, len(symbols.labels)
     reads = symbols.sizes[fst.arcs[:, column]] > 0
     is_name = symbols.are_names()[fst.arcs[:, column]]
@@ -139,7 +139,7 @@ def _separated(fst: LabelArcs, column: int, symbols: Symbols, work: Work) -> Lab
     after[~is_name, 3] += size
     after[reads & ~is_name, column] += num_symbols
     arcs = np.concatenate([first, after])
-    arcs[arcs[:, 3] == size + 1, 3] = 1  # the end, which no arc leaves
+    arcs[arcs[:, 3] == size + 1, 3] = 1  # no arc leaves the end, so both copies of it are one state
     return LabelArcs(2 * size, arcs, np.concatenate([fst.costs[from_first], fst.costs]), fst.semiring)
 
 

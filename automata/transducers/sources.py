@@ -26,7 +26,7 @@ def fst_of(source: Any, key: str | None) -> Fst:
 
     Raises:
         FstError: there is no such file or entry, or the file does not hold an FST.
-        TypeError: `source` is neither an FST nor a path.
+        TypeError: `source` is neither an FST nor a path, or it is an FST and a key is given.
     """
     if is_fst(source):
         if key is not None:

@@ -60,12 +60,12 @@ class Names:
 
 @dataclass(frozen=True)
 class Symbols:
-    """The labels of one side of an FST and what they stand for.
+    """The labels of one side of an FST and the codes that they stand for.
 
     Attributes:
-        labels: `[n]`, which ascend; 0 is epsilon.
+        labels: `[n]`, ascending; 0 is epsilon.
         offsets: `[n + 1]`, where the codes of each label begin.
-        codes: of all labels; those of epsilon are none.
+        codes: the codes of all labels in order; epsilon has none.
         is_text: whether codes are code points, which are written in UTF-8.
     """
 
@@ -76,12 +76,15 @@ class Symbols:
 
     @property
     def sizes(self) -> IntArray:
-        """`[n]`, the numbers of codes."""
+        """`[n]`, the number of codes of each label."""
         return np.diff(self.offsets)
 
     def spelled(self, places: IntArray, without: BoolArray | None = None) -> tuple[IntArray, IntArray, IntArray]:
-        """Return how many codes symbols at some places have, `[k]`, and those of all of them in turn, twice; those
-        `without` have none."""
+        """Return the sequences of codes of the symbols at some places, as `Arcs.chained` takes them.
+
+        The result is the number of codes of each symbol, `[k]`, and the codes of all of them in order, twice: as the
+        first and as the last symbols of runs. Where `without` is True, a symbol counts as one without codes.
+        """
         sizes = self.sizes[places]
         if without is not None:
             sizes[without] = 0
@@ -90,7 +93,7 @@ class Symbols:
         return sizes, self.codes[at], self.codes[at]
 
     def separated(self, separator: str) -> Symbols:
-        """Return the same symbols twice, first as they are and then with a separator before each."""
+        """Return the symbols twice: first as they are, and then with a separator before each of them."""
         before = int_array([*map(ord, separator)])
         at = np.repeat(self.offsets[:-1], len(before))
         codes = np.insert(self.codes, at, np.tile(before, len(self.labels)))
@@ -98,24 +101,24 @@ class Symbols:
         return Symbols(self.labels, offsets, np.concatenate([self.codes, codes]), self.is_text)
 
     def are_names(self) -> BoolArray:
-        """Return `[n]`, whether a label names tokens."""
+        """Return whether each label names tokens, `[n]`."""
         first: IntArray = np.append(self.codes, 0)[np.minimum(self.offsets[:-1], len(self.codes))]
         named: BoolArray = (self.sizes > 0) & (first >= FIRST_NAME)
         return named
 
 
 def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, names: Names) -> Symbols:
-    """Return what labels stand for.
+    """Return the meaning of labels.
 
     Args:
-        labels: `[n]`, which ascend.
+        labels: `[n]`, ascending.
         token_type: how they are read; see `TokenType`.
-        separator: what the caller says stands between the texts of symbols, if anything.
-        names: of tokens; those that are new are added.
+        separator: the text between the texts of symbols, if the caller gave one.
+        names: the names of tokens; new ones are added.
 
     Raises:
         FstError: a label stands for nothing, or its text has more than one character and no separator is given.
-        TypeError: it is not a token type.
+        TypeError: `token_type` is not a token type, or maps a label to another type.
         ValueError: there is no such token type.
     """
     if isinstance(token_type, str):
@@ -131,7 +134,7 @@ def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, n
 def is_byte_table(table: SymbolTable) -> bool:
     """Return whether a symbol table is that of a byte automaton with labels (`ByteAutomaton.fst`).
 
-    A name of tokens may have the place of one byte's name, so not every name is compared.
+    A name of tokens may stand in place of a byte's name, so it is enough if most of the names agree.
     """
     if not hasattr(table, "find"):
         return False
@@ -144,7 +147,7 @@ def _characters(labels: IntArray, is_text: bool, names: Names, named: Mapping[in
     codes = labels.copy()
     if not is_text:
         codes[labels == _LABEL_OF_ZERO] = 0
-    # Generated symbols are those of the whole process; only what occurs here gets a name.
+    # `named` may have the generated symbols of the whole process; only labels that occur here get a name.
     for place, label in enumerate(labels.tolist()):
         if label in named:
             codes[place] = names.code(named[label])
@@ -177,7 +180,7 @@ def _generated_symbols(labels: IntArray) -> dict[int, str]:
 
 
 def _reader(token_type: TokenType) -> Callable[[int], str | Label | None]:
-    """Return what says what a label stands for, None if it does not know the label."""
+    """Return the function from a label to what it stands for, or to None if the label is unknown."""
     if isinstance(token_type, Mapping):
         return token_type.get
     import pywrapfst

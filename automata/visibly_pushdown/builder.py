@@ -55,8 +55,8 @@ class GrammarBuilder:
         return target
 
     def grammar(self, ends: Iterable[int]) -> VisiblyPushdownGrammar:
-        """Return the grammar of the texts that lead from the start to one of some states; the builder is then used
-        up."""
+        """Return the grammar of the texts that lead from the start to one of some states. The builder must not be used
+        after that."""
         end = self._rule.state()
         self._rule.epsilon += [(state, end) for state in ends]
         self._rule.ends.append((end, 0))

@@ -24,7 +24,7 @@ MAX_INLINED_STATES = 4000
 _MAX_CHECKED_STATES = 5000
 # The number of `FaultKind::kReadOn` in the native core.
 _READ_ON = 2
-# A byte that UTF-8 never writes: what is read at the end of a text.
+# A byte that UTF-8 never uses; it stands for the end of a text.
 _END = byte_set([0xFE])
 
 
@@ -36,13 +36,13 @@ def compile_visibly_pushdown(
     Args:
         grammar: the rules.
         work: the limits, and how the compilation is stopped; without it, those of the current compilation.
-        max_inlined_states: the most states of the grammar with every call written out for which there is no stack, and
-            the result is an automaton over bytes; grammars in which a rule calls itself always have one. 0: every rule
-            stays a rule.
+        max_inlined_states: if the grammar has at most this many states with every call written out, no stack is needed
+            and the result is a byte automaton; a grammar in which a rule calls itself always needs a stack. 0: every
+            rule stays a rule.
 
     Raises:
         EmptyLanguage: the grammar has no text.
-        LimitExceeded: a limit was passed; the message names it.
+        LimitExceeded: a limit was passed, which the message names; or the grammar has nondeterministic calls.
         Cancelled: another thread cancelled the compilation.
         NondeterministicGrammar: the grammar is not visibly pushdown: after one text, two rules are called at one place,
             or something else can be read where a rule is called or ends; the message names the rules.
@@ -62,12 +62,12 @@ def compile_visibly_pushdown(
 def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
     """Raise if something else can be read, or the text may end, where the start rule calls another one.
 
-    A lazy automaton would find that out only when a text leads there. It cannot happen in rules that are made of one
-    schema, but in a start rule that joins several constraints. Start rules with many states, and those that call
+    A lazy automaton would find that out only when a text leads there. It cannot happen in rules that are made from one
+    schema, only in a start rule that joins several constraints. Start rules with many states, and those that call
     several rules after the same text, are not checked.
 
     Raises:
-        NondeterministicGrammar: it can.
+        NondeterministicGrammar: something else can be read there, or the text may end.
         Cancelled: another thread cancelled the compilation.
     """
     start = grammar.rules[grammar.start]
@@ -94,7 +94,7 @@ def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
 
 
 def _stand_in(num_exits: int) -> VisiblyPushdownRule:
-    """Return a rule that has another text for each of its exits."""
+    """Return a rule that has a different text for each of its exits."""
     rule = VisiblyPushdownRule(num_exits=num_exits)
     for way in range(num_exits):
         end = rule.state()

@@ -81,8 +81,8 @@ def _laid(expr: Expr, work: Work) -> NfaFragment:
 
 
 def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
-    """Return the fragment of an automaton. Its start is state 0 where no arc leads there, and its final states without
-    arcs are state 1."""
+    """Return the fragment of an automaton. The start becomes state 0 if no arc leads back to it, and the final states
+    without arcs become state 1."""
     if automaton.is_empty:
         return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
     num_states, arcs, epsilon, _ = _native.nfa_fragment(automaton.tables, automaton.start, work.budget)

@@ -54,7 +54,7 @@ class GuardedArc(NamedTuple):
 
     Attributes:
         source, target: the states.
-        sets: the flag that the arc sets, which must not be set before; -1 for none.
+        sets: the flag that the arc sets; -1 for none. The arc is closed if the flag is set already.
         condition: the number of the condition under which the arc is open, in the rule's conditions.
     """
 
@@ -95,7 +95,8 @@ class VisiblyPushdownRule:
 
     @property
     def only_read(self) -> ByteAutomaton | CountedUnits | CountedPaths | None:
-        """The automaton on the rule's only arc, if the rule consists of this arc and its end; else None."""
+        """The language of the rule's only arc, if the rule consists of this arc and one end; None for an expression or
+        for any other rule."""
         if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls or self.guarded:
             return None
         source, language, target = self.arcs[0]
@@ -106,7 +107,7 @@ class VisiblyPushdownRule:
 
 @dataclass(frozen=True, slots=True)
 class VisiblyPushdownGrammar:
-    """Rules by number. The rule `start`, which has one exit and is called by no rule, reads the whole text.
+    """Rules by number. The rule `start` reads the whole text; it has one exit and no guarded arcs; nothing calls it.
 
     Attributes:
         has_nondeterministic_calls: whether several rules may be called after the same text.

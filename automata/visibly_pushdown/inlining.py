@@ -21,10 +21,11 @@ _SMALL = 24
 
 
 def check_calls(grammar: VisiblyPushdownGrammar) -> None:
-    """Raise unless each call has a target for each exit of its rule.
+    """Raise unless each call has a target for each exit of its rule, and the start rule is valid.
 
     Raises:
-        ValueError: it has not, or a number is out of range; the message names the rule.
+        ValueError: a call has too few or too many targets, a called rule or the exit of an end does not exist, or the
+            start rule is called, has guarded arcs, or does not have exactly one exit; the message says which.
     """
     rules = grammar.rules
     if rules[grammar.start].guarded:

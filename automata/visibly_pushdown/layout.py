@@ -117,7 +117,7 @@ class _Laying:
             self.made.epsilon([(source, first), *(end for end in ends if end[1] >= 0)], 0, self.work.budget)
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
-        """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
+        """Return whether a rule is one automaton that the native core can put in its place as it is; if so, lay it."""
         language = rule.only_read if self.written else None
         if language is None or rule is self.grammar.rules[self.grammar.start]:
             return False
@@ -149,9 +149,9 @@ class _Laying:
         ]
 
     def pieces(self, language: ArcLanguage) -> Sequence[bytes | int | tuple[int, ...]]:
-        """Return what a language is laid as, one after the other: texts, the numbers of fragments, and counters.
+        """Return the pieces that a language is laid as, in order: texts, numbers of fragments, and counters.
 
-        Texts and repeated texts, such as names and spaces, need no fragment of their own."""
+        A sequence of texts and repeated texts, such as names and spaces, needs no fragment of its own."""
         if type(language) is Literal:
             return (language.value,)
         if type(language) is Concatenation and all(map(_is_spelled, language.parts)):

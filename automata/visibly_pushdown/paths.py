@@ -9,8 +9,8 @@ copies that a text reaches, and in these the states that lead to an end:
 
 From a state where c counted states have been entered, some text leads to an end if a number between `least` and `most`
 lies between `low - c` and `high - c`. This is exact if one of the bounds does not matter, or if every number between
-least and most is the number of some path; `counted_paths` accepts only these cases. (An even number of characters
-between three and seven is an intersection of automata.)
+least and most is the number of some path; `counted_paths` accepts only these cases. (Others, such as an even number of
+characters between three and seven, are left to the intersection of automata.)
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CountedPaths:
     """The texts of an automaton whose path enters between `low` and `high` counted states; not empty.
 
     Attributes:
-        automaton: without labels. Every cycle has a counted state, and every counted state an arc.
+        automaton: an automaton without labels. Every cycle has a counted state, and every counted state has an arc.
         counted: `[Q]`, which states are counted when they are entered.
         least, most: `[Q]`, see the module; `ENDLESS` where there is no greatest number.
         low, high: the bounds; None for no bound.
@@ -63,7 +63,7 @@ class CountedPaths:
         return (max(self.low, self.high or 0) + 2) * self.automaton.num_states
 
     def behind(self, text: bytes) -> CountedPaths:
-        """Return what may follow a text with which all texts of these begin."""
+        """Return what follows a prefix that all of these texts have in common."""
         start, entered = self.start, 0
         for byte in text:
             start = self.automaton.step(start, bytes([byte]))
@@ -90,14 +90,14 @@ class CountedPaths:
 def counted_paths(
     automaton: ByteAutomaton, counted: BoolArray, low: int, high: int | None, work: Work | None = None
 ) -> CountedPaths | None:
-    """Return the texts of an automaton that enter between `low` and `high` counted states; None where there are none,
-    or where they cannot be kept exactly (see the module)."""
+    """Return the texts of an automaton that enter between `low` and `high` counted states; None if there are none, if
+    they cannot be kept exactly (see the module), or if a counted state has no arc."""
     tables = automaton.tables
     exact, least, most = _native.path_numbers(tables, np.ascontiguousarray(counted), current_work(work).budget)
     start = automaton.start
     has_ends = bool((counted & is_last(automaton)).any())
     is_empty = (high is not None and least[start] > high) or (most[start] != ENDLESS and most[start] < low)
-    # Where one bound does not matter, the other is compared with the least or the greatest number alone.
+    # If one bound does not matter, the other is compared only with the least or only with the greatest number.
     is_exact = exact or high is None or low <= least[start] or most[start] <= high
     if not is_exact or has_ends or is_empty:
         return None

@@ -1,4 +1,4 @@
-"""unfolded: a grammar without flags, whose rules have a state for each set of flags that texts reach."""
+"""unfolded: the same grammar without flags; its rules have a state for each state and set of flags that texts reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdo
 
 # The most states of a rule.
 MAX_STATES: Final = 300_000
-# The work is checked every few thousand states.
+# How many states are made between two checks of the work.
 _CHECKED_EVERY: Final = 1000
 
 _Arc = TypeVar("_Arc", bound=tuple[Any, ...])
@@ -32,7 +32,7 @@ def unfolded(grammar: VisiblyPushdownGrammar, work: Work) -> VisiblyPushdownGram
 
 
 class _Unfolding:
-    """Finds the states with their flags, from the start on."""
+    """Finds each state with the sets of flags that texts reach it with, from the start on."""
 
     def __init__(self, rule: VisiblyPushdownRule, work: Work) -> None:
         self.work = work
@@ -67,7 +67,7 @@ class _Unfolding:
         return found
 
     def number(self, state: int, flags: int) -> int:
-        """Return the number of a state with flags; a new one waits to be looked at."""
+        """Return the number of a state with flags; a new one is added to those that wait."""
         number = self.numbers.setdefault((state, flags), len(self.waiting))
         if number == len(self.waiting):
             if number >= self.most:

@@ -36,11 +36,11 @@ class CountedUnits:
     """Between `low` and `high` texts of a language, one after the other, between an opening and a closing text.
 
     Attributes:
-        unit: the language, finite, without labels and without the empty text. No text of it begins another one.
+        unit: the language, finite, without labels and without the empty text. None of its texts is a prefix of another.
         low: the least number of units.
         high: the greatest number of units, None for no bound.
         opening: what is read before the first unit.
-        closing: what is read after the last unit. No sequence of units begins with it.
+        closing: what is read after the last unit. It is not a prefix of any sequence of units.
 
     Raises:
         ValueError: the unit is not such a language, or a bound is negative or above the other.
@@ -165,7 +165,7 @@ def counted_arcs(
         LimitExceeded: there are more arcs than an expression may have, or they take too much memory.
     """
     work = current_work(work)
-    # Without an upper bound, the last unit that is counted is read by the loop.
+    # Without an upper bound, the loop reads the last of the `low` units.
     num_copies = max(low - 1, 0) if high is None else high
     if num_copies * len(arcs) > work.limits.arcs:
         most = work.limits.arcs // len(arcs)

@@ -1,8 +1,9 @@
 """WeightedByteAutomaton: a deterministic automaton over bytes in which every text has a cost.
 
 Its tables are the native core's (`native/automata/weighted/weighted_tables.h`). Costs are paid as early as they can be
-known: the cost of an arc is the amount by which it raises the least possible cost of the whole text
-(`native/automata/weighted/potentials.h`). The costs add up exactly to the cost of the text.
+known. In the tropical semiring, the cost of an arc is the amount by which it raises the least possible cost of the
+whole text, unless a loop lowers the cost; `native/automata/weighted/potentials.h` describes all cases. The costs along
+a text add up exactly to the cost of the text.
 
     tables      states, arcs with costs, costs of ending
     support     the texts that have a cost, as an automaton with the same states and without weights
@@ -161,7 +162,7 @@ class WeightedByteAutomaton:
         return draw_graph(part.states, 0, ends.tolist(), lines, title=title, names=names, legend=legend, part=part)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the size, and a picture, of a large automaton around its start."""
+        """Return what a notebook shows: the size, and a picture; of a large automaton, only around its start."""
         sizes = f"{self.num_states:,} states, {self.semiring} semiring"
         if self.is_empty:
             return shown("weighted byte automaton", "no text at all")

@@ -37,15 +37,16 @@ def compile_weighted(expr: Expr, work: Work | None = None) -> WeightedByteAutoma
 
     Args:
         expr: the language; without weights every text costs 0.
-        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        work: the limits, and the means to stop the compilation; by default, those of the current compilation.
 
     Raises:
-        LimitExceeded: a limit was passed, as it is where determinization does not end.
+        LimitExceeded: a limit was exceeded. This also stops a determinization that does not terminate.
         Cancelled: another thread cancelled the compilation.
-        WeightedLanguage: a complement, or what is subtracted, has weights.
-        ExpressionError: weights of both semirings, look-around beside weights, or a cycle that lowers the cost without
-            reading anything, so that no path is the best.
-        TypeError: it is not an expression.
+        WeightedLanguage: the operand of a complement, or the right operand of a difference, has weights.
+        ExpressionError: the expression has weights of both semirings, look-around beside weights, a cost that is too
+            large, or a cycle that lowers the cost without reading anything, so that no path is the best.
+        FstError: a transducer leaves a text without a cost (`automata.compile.composition.composed`).
+        TypeError: `expr` is not an expression.
     """
     if not isinstance(expr, Expr):
         raise wrong_type("an expression", expr)
@@ -56,7 +57,7 @@ def compile_weighted(expr: Expr, work: Work | None = None) -> WeightedByteAutoma
 
 
 def _semiring(expr: Expr) -> Semiring:
-    """Return the semiring of the weights of an expression, "tropical" without any."""
+    """Return the semiring of the weights of an expression; "tropical" if it has no weights."""
     found: dict[Semiring, Expr] = {}
     seen, stack = {id(expr)}, [expr]
     while stack:
@@ -79,7 +80,7 @@ def _semiring(expr: Expr) -> Semiring:
 
 
 class _WeightedCompiler:
-    """One compilation; parts without weights are compiled as always."""
+    """One compilation; `plain` compiles parts without weights."""
 
     def __init__(self, semiring: Semiring, work: Work) -> None:
         self.semiring: Semiring = semiring
@@ -109,7 +110,7 @@ class _WeightedCompiler:
         return determinized(tables, excerpt(expr), self.work)
 
     def image(self, expr: Transduction, *, inner_is_weighted: bool) -> WeightedByteAutomaton:
-        """Return what a transducer writes, at the costs of the text that it reads and of its own arcs."""
+        """Compile a transduction: a text costs as much as the text that is read, and the transducer's arcs."""
         if inner_is_weighted:
             inner = self.compile(expr.inner)
             if inner.is_empty:
@@ -122,7 +123,7 @@ class _WeightedCompiler:
     def product(
         self, left: WeightedByteAutomaton, right: WeightedByteAutomaton, *, is_difference: bool
     ) -> WeightedByteAutomaton:
-        """Return the intersection of two automata, or what is in the left one only."""
+        """Return the intersection or the difference of two automata."""
         if left.is_empty or right.is_empty:
             return left if is_difference or left.is_empty else right
         labels = tuple(sorted({*left.labels, *right.labels}))
@@ -141,8 +142,8 @@ def determinized(tables: AcceptorTables, what: str, work: Work) -> WeightedByteA
 
     Args:
         tables: the NFA.
-        what: what it was made of, for errors.
-        work: the limits, and how the construction is stopped.
+        what: the expression, as errors name it.
+        work: the limits, and the means to stop the construction.
 
     Raises:
         LimitExceeded, Cancelled, ExpressionError: as for `compile_weighted`.
@@ -161,7 +162,7 @@ def determinized(tables: AcceptorTables, what: str, work: Work) -> WeightedByteA
 
 
 def _with_labels(tables: WeightedTables, labels: tuple[str, ...], semiring: Semiring) -> WeightedByteAutomaton:
-    """Return the automaton with the labels that its arcs have."""
+    """Return the automaton of tables, without the labels that no arc has."""
     symbols = tables.arcs[:, 0]
     used = np.unique(symbols[symbols >= FIRST_LABEL]) - FIRST_LABEL
     if len(used) == len(labels):

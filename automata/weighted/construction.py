@@ -5,7 +5,7 @@ epsilon arc with its cost. Parts without weights are laid out as usual, with two
 separately are compiled to minimal automata and copied in, at no cost. In the log semiring this is done with every part
 without weights, because such a part is a language, in which each text counts once, however many paths it has. The
 alternatives without weights of one alternation form one part, and so do adjacent parts without weights of a
-concatenation; the grouping makes no difference.
+concatenation. So parentheses around them make no difference.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from automata.limits import Work
 from automata.weighted.automaton import WeightedByteAutomaton
 from automata.weighted.units import NO_COST, from_units
 
-# One text has one path in each of these.
+# Each of these has one path for each text.
 _UNAMBIGUOUS = (Literal, CharSet, ByteSet, Label)
 # Texts of their own, which are compiled before they are laid out.
 _COMPILED = (Intersection, Difference, Transduction)
 
 
 def weighted_nodes(root: Expr) -> set[int]:
-    """Return the nodes of an expression with weights in them, by identity."""
+    """Return the identities of the nodes of an expression that have weights, or a part with weights."""
     found: set[int] = set()
     seen: set[int] = set()
     stack = [root]
@@ -83,13 +83,13 @@ class WeightedConstruction(ThompsonConstruction):
             compiled: compiles a part without weights.
             compiled_with_weights: compiles a part with weights that is a text of its own.
             semiring: how costs are combined.
-            work: the limits, and how the construction is stopped.
+            work: the limits, and the means to stop the construction.
         """
         super().__init__(compiled, work)
         self.compiled_with_weights = compiled_with_weights
         self.semiring: Semiring = semiring
         self.has_weights: set[int] = set()
-        # Costs that are not 0: of arcs and epsilon arcs by number, and of copied rows by the number of the copy.
+        # The costs that may not be 0: of arcs and epsilon arcs by number, and of copied rows by the number of the copy.
         self.arc_costs: dict[int, float] = {}
         self.epsilon_costs: dict[int, float] = {}
         self.copied_arc_costs: dict[int, CostArray] = {}
@@ -112,7 +112,7 @@ class WeightedConstruction(ThompsonConstruction):
         return AcceptorTables(fragment.num_states, arcs, epsilon, tuple(sorted(fragment.labels)), costs)
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lay `expr` between two states, or put off its parts."""
+        """Lay `expr` between two states, or defer its parts."""
         if id(expr) not in self.has_weights:
             if self.semiring == "log" and not isinstance(expr, _UNAMBIGUOUS):
                 self.fragment.copy_of(self.compiled(expr), start, end)
@@ -140,13 +140,13 @@ class WeightedConstruction(ThompsonConstruction):
             super().between(expr, start, end, whole=True)
 
     def alternatives(self, expr: Alternation) -> list[Expr]:
-        """Return the parts of an alternation, those without weights as one."""
+        """Return the parts of an alternation, with all parts without weights as one."""
         plain = [part for part in expr.parts if id(part) not in self.has_weights]
         others = [part for part in expr.parts if id(part) in self.has_weights]
         return [alternation(*plain), *others] if plain else others
 
     def in_a_row(self, expr: Concatenation) -> list[Expr]:
-        """Return the parts of a concatenation, neighbours without weights as one."""
+        """Return the parts of a concatenation, with adjacent parts without weights as one."""
         found: list[Expr] = []
         for has_weights, group in groupby(expr.parts, key=lambda part: id(part) in self.has_weights):
             parts = list(group)
@@ -181,7 +181,7 @@ class WeightedConstruction(ThompsonConstruction):
 
 
 def acceptor_of(automaton: WeightedByteAutomaton) -> AcceptorTables:
-    """Return an automaton that is not empty as an acceptor: the start, the end, and then its states."""
+    """Return an automaton that is not empty as an acceptor, whose states are the start, the end, and then its own."""
     tables = automaton.tables
     source, ends = automaton.arc_sources + np.int32(2), np.flatnonzero(tables.final != NO_COST).astype(np.int32)
     arcs = np.column_stack([source, tables.arcs + np.array([0, 0, 2], np.int32)]).astype(np.int32)

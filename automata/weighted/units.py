@@ -11,7 +11,7 @@ from automata.acceptor_tables import CostArray
 from automata.errors import ExpressionError
 
 UNITS_PER_ONE = 1 << 30
-# Where no text may end.
+# The final cost of a state in which no text may end.
 NO_COST = (1 << 63) - 1
 # Larger costs are refused, so that sums along a text stay within 64 bits.
 MAX_COST = 1e5
@@ -20,7 +20,7 @@ UnitArray = npt.NDArray[np.int64]
 
 
 def to_units(costs: CostArray) -> UnitArray:
-    """Return finite costs in units, rounded to the nearest.
+    """Convert finite costs to units, rounded to the nearest.
 
     Raises:
         ExpressionError: a cost is beyond `MAX_COST`.
@@ -40,5 +40,5 @@ def from_units(units: UnitArray) -> CostArray: ...
 
 
 def from_units(units: Any) -> Any:
-    """Return costs that are given in units."""
+    """Convert units to costs."""
     return units / UNITS_PER_ONE

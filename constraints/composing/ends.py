@@ -1,6 +1,6 @@
 """Where texts of an automaton end within a longer text, and whether the automaton accepts a whole text.
 
-The automaton of a visibly pushdown grammar is made on demand if all of its states exceed the limits.
+If the whole automaton of a visibly pushdown grammar would exceed the limits, its states are made on demand.
 
 A token in an automaton (a label) is read as its name. An automaton with a stack may read words, which match as long a
 text as possible and might therefore continue into the name of the token that ends them. So this module looks for the
@@ -29,10 +29,10 @@ Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
 def readable(rules: VisiblyPushdownGrammar | UniqueArrays) -> Readable:
-    """Return what reads the texts of a grammar, or of one with arrays whose items must differ.
+    """Return an automaton that reads the texts of a grammar, which may have arrays whose items must differ.
 
     Raises:
-        EmptyLanguage: there are none.
+        EmptyLanguage: the grammar has no texts.
         LimitExceeded, Cancelled: see `Parsed.to_automaton`.
     """
     if isinstance(rules, UniqueArrays):
@@ -85,7 +85,7 @@ def _regular_ends(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator
 
 def _nested_ends(automaton: PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
     names = [(name.encode(), automaton.num_classes + 1 + label) for label, name in enumerate(automaton.labels)]
-    # By place, the configurations there; a name leads beyond the next byte.
+    # The configurations at each place; a token's name leads beyond the next byte.
     waiting: dict[int, list[Configuration]] = {begin: [(automaton.start, ())]}
     for at in range(begin, len(text) + 1):
         found = list(dict.fromkeys(waiting.pop(at, ())))

@@ -35,7 +35,7 @@ def part_rules(part: Part) -> Rules:
     """Return the rules of a part that calls no general grammar.
 
     Raises:
-        UnsupportedSchema: items must differ, and there are tokens by name beside them.
+        UnsupportedSchema: the part has both arrays whose items must differ and tokens by name.
     """
     builder = _PartBuilder(part.called)
     # The state where the text begins has no incoming arcs.
@@ -58,7 +58,7 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
 
     Raises:
         LimitExceeded: a visibly pushdown grammar is too large to be written as rules.
-        UnsupportedSchema: items have to be remembered.
+        UnsupportedSchema: an array's items must differ, so they have to be remembered.
     """
     rules: dict[str, Expr] = {}
     lexical: dict[str, LexicalRule] = {}
@@ -97,7 +97,7 @@ def tokens_by_name(part: Part) -> Part:
 
 
 def _called_by_name(called: Called) -> Called:
-    # Where items must differ there are no tokens by name.
+    # Grammars with arrays whose items must differ have no tokens by name.
     if isinstance(called, VisiblyPushdownGrammar):
         rules = [
             replace(

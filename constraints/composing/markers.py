@@ -166,7 +166,7 @@ def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: i
 
 
 def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
-    """Return the free text before a marker, such that no marker ends in it or before the end of the next marker.
+    """Return the free text before a marker: no marker ends in it, and none ends earlier than the given one.
 
     Raises:
         ValueError: one of the markers is neither a text nor a token.
@@ -191,14 +191,14 @@ def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
 def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None, text: str) -> tuple[Any, ...]:
     """Return the pieces of a text of `among_text`.
 
-    A node is how many parts there were (where that is not bounded, no more than are needed), and a place within the
-    next one: 0 before it, `2 * i + 1` before constraint i, `2 * i + 2` before its end.
+    A node is the number of parts read so far (counted only up to `at_least` if `at_most` is None), and a place within
+    the next one: 0 before it, `2 * i + 1` before constraint i, `2 * i + 2` before its end.
     """
     inner = [parsed(switch.constraint) for switch in switches]
     before = [_reader(switch.before) for switch in switches]
     behind = [_reader(switch.end) for switch in switches]
     last, done = _reader(rest), (-1, 0)
-    # The name of a token may also be free text, or begin with a marker that is text. It is the token where that can be.
+    # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token.
     order = sorted(range(len(switches)), key=lambda number: not _begins_with_token(switches[number]))
 
     def edges(node: Node) -> list[Edge]:
@@ -247,7 +247,7 @@ def _values(inner: Parsed[Any], switch: Switch) -> Callable[[str], Iterable[Any]
 
 
 def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
-    """Return what gives the free text before a marker, which ends the text that is given."""
+    """Return a function that takes a text that ends with a marker, and returns the free text before the marker."""
     reader = _reader(marker)
 
     def free(text: str) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ def _check(markers: Sequence[Expr]) -> None:
     if not markers:
         raise ValueError("without a marker nothing is switched on")
     texts = [marker.value for marker in markers if isinstance(marker, Literal)]
-    # No text has this byte.
+    # This byte occurs in no UTF-8 text.
     joined = b"\xff".join(texts)
     for text in texts:
         if joined.find(text, joined.find(text) + 1) >= 0:
@@ -337,5 +337,5 @@ class _Free:
         self._early = ANY_TEXT + ex.alternation(*texts) + ANY_CHAR + ANY_TEXT
 
     def until(self, marker: Expr) -> Expr:
-        """Return free text up to the end of the first marker, if this is the one."""
+        """Return free text up to and including a marker, where no marker ends earlier."""
         return (ANY_TEXT + marker) - self._early if marker in self._texts else self.text + marker

@@ -106,7 +106,7 @@ class Parsed(ABC, Generic[T_co]):
 
     @property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint as it is read as a part of another one."""
+        """The constraint that reads the texts of this one as a part of another one."""
         return self
 
     def allows(self, text: str) -> bool:
@@ -182,8 +182,9 @@ class Composed(Parsed[T_co]):
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint as it is read as a part of another one, which may be valid even if this one is refused alone.
+        """The constraint that reads the texts of this one as a part of another one.
 
+        The other one may be valid even if this one is refused alone.
         This one may be empty while other alternatives have texts. Or it may be nondeterministic while the whole is
         "parallel" or deterministic; then its derivations are followed side by side.
         """
@@ -201,10 +202,10 @@ class Composed(Parsed[T_co]):
 
 
 class _Within(Composed[T_co]):
-    """A composed constraint that is refused by itself, and read within another one."""
+    """A composed constraint that is refused alone, but reads its texts within another one."""
 
     def __init__(self, part: Part, read: Callable[[str], T_co], automaton: ByteAutomaton | PushdownAutomaton) -> None:
-        """Take the automaton of the texts too, each token in them read as its name."""
+        """Initialize as `Composed`, with the automaton of the texts, which reads each token as its name."""
         super().__init__(part, read)
         self._automaton = automaton
 
@@ -295,7 +296,7 @@ def parsed(constraint: Composable) -> Parsed[Any]:
 
 
 def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
-    # As beside the operators of expressions, a string is literal text.
+    # A string is literal text, as it is beside the operators of expressions.
     first, second = (parsed(literal(each) if isinstance(each, str) else each) for each in (left, right))
     united = first.united(second)
     if united is not None:

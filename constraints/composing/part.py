@@ -55,7 +55,7 @@ def part_of(constraint: Composable) -> Part:
         return Part(own_text(constraint))
     if isinstance(constraint, ByteAutomaton | Grammar):
         return Part(ex.call("0"), (constraint,))
-    # A class has the methods of its instances, and is not one of them.
+    # A class has the same methods as its instances, but is not a constraint.
     if isinstance(constraint, type):
         raise not_a_constraint(constraint)
     if isinstance(constraint, _HasPart):

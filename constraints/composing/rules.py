@@ -29,7 +29,7 @@ Rules: TypeAlias = VisiblyPushdownGrammar | UniqueArrays
 
 
 def rules_of(constraint: SupportsLazy) -> Rules:
-    """Return the rules of a constraint that has some."""
+    """Return the rules that define a constraint, with its arrays whose items must differ, if there are any."""
     arrays = constraint.unique_arrays() if isinstance(constraint, SupportsUniqueItems) else None
     return constraint.to_visibly_pushdown() if arrays is None else arrays
 
@@ -46,17 +46,17 @@ class RulesBuilder:
         return self._builder.state()
 
     def read(self, source: int, part: ArcLanguage | Rules, target: int | None = None) -> int:
-        """Read a text of a language or of rules from a state to another one, by default to a new one; return that."""
+        """Read a text of a language or of rules from `source` to `target`, by default a new state; return that."""
         if isinstance(part, UniqueArrays):
             self._arrays.append(part)
             part = part.grammar
         return self._builder.read(source, part, target)
 
     def rules(self, ends: Iterable[int]) -> Rules:
-        """Return the rules of the texts that lead from the start to one of some states.
+        """Return the rules of the texts that lead from the start to a state in `ends`.
 
         Raises:
-            UnsupportedSchema: items must differ, and there are tokens by name beside them.
+            UnsupportedSchema: the rules have both arrays whose items must differ and tokens by name.
         """
         grammar = self._builder.grammar(ends)
         if not self._arrays:
@@ -91,7 +91,8 @@ class ByRules(ABC):
         """Return the rules that read a text.
 
         Raises:
-            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
+            UnsupportedSchema: rules alone are not enough, because an array's items have to be remembered
+                (`unique_arrays`).
         """
         if isinstance(self.rules, UniqueArrays):
             raise needs_memory()

@@ -1,4 +1,4 @@
-"""Reads the text of a grammar with rules `name ::= ...` into a Grammar.
+"""Read the text of a grammar with rules `name ::= ...` into a Grammar.
 
     read_bnf    text and dialect -> Grammar
 
@@ -45,19 +45,19 @@ def read_bnf(text: str, dialect: BnfDialect, start: str = "root") -> Grammar:
         start: the rule that whole texts match.
 
     Raises:
-        GrammarError: the text is not a grammar of this dialect, or one that cannot be honoured.
+        GrammarError: the text is not a grammar of this dialect, or has a feature that cannot be honoured.
     """
     return RuleReader(text, dialect).read().grammar(start)
 
 
 @dataclass(slots=True)
 class _Group:
-    """A group that is open, or a rule: what has been read of it.
+    """An open group or rule, as far as it has been read.
 
     Attributes:
         position: where it begins.
-        alternatives: those that are complete.
-        items: those of the alternative being read.
+        alternatives: the complete alternatives.
+        items: the items of the alternative being read.
         minus: where the minus of `A - B` stands, if there is one in this alternative.
     """
 
@@ -71,8 +71,8 @@ class RuleReader:
     """One text being read: `read`, then `grammar`.
 
     Attributes:
-        progress: READING, from the end on READ; UNSUPPORTED where the text asks for something that this dialect has and
-            that cannot be honoured.
+        progress: READING; READ when the whole text has been read; UNSUPPORTED if the text uses a feature of this
+            dialect that cannot be honoured.
     """
 
     def __init__(self, text: str, dialect: BnfDialect) -> None:
@@ -82,11 +82,11 @@ class RuleReader:
         self.characters = CharacterReader(dialect)
         self.rules: dict[str, Expr] = {}
         self.defined: dict[str, Place] = {}
-        self.called: dict[str, tuple[int, str]] = {}  # by name: where it is called first, and in which rule
-        self.exclusions: dict[str, int] = {}  # the rules with one, and where its minus stands
+        self.called: dict[str, tuple[int, str]] = {}  # by name: the place of the first call, and its rule
+        self.exclusions: dict[str, int] = {}  # by rule with an exclusion: the place of its first minus
         self.rule: str | None = None
         self.groups: list[_Group] = []
-        self.previous = ""  # the kind of the symbol before, line ends left out
+        self.previous = ""  # the kind of the previous symbol other than a line end
         self.fresh_line = True  # nothing stands before on this line, except the number of a production
         self.ended = False  # a line end has ended the rule
         self.progress = READING

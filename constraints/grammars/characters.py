@@ -16,7 +16,7 @@ from constraints.grammars.dialects import BnfDialect
 
 
 class CharacterMistake(TokenfstError):
-    """A mistake in a string or a set, with its offset; whoever reads the rule makes a `GrammarError` of it."""
+    """A mistake in a string or a set, with its offset; the reader of the rule turns it into a `GrammarError`."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -25,7 +25,7 @@ class CharacterMistake(TokenfstError):
 
 
 class CharacterReader:
-    """Reads the strings and sets of one dialect; equal ones once."""
+    """Reads the strings and sets of one dialect; equal sets are read once."""
 
     def __init__(self, dialect: BnfDialect) -> None:
         self.dialect = dialect
@@ -39,14 +39,14 @@ class CharacterReader:
         """Return the language of a string, a set or W3C's `#x41`.
 
         Raises:
-            CharacterMistake: nothing.
+            CharacterMistake: the text has a mistake, such as an unknown escape or an empty set.
         """
         if kind == "string":
             return self.string(text)
         return self.set(text) if kind == "set" else self.w3c_character(text)
 
     def string(self, text: str) -> Expr:
-        """Return the characters between two quotes."""
+        """Return the language of the string between two quotes."""
         if "\\" not in text and text.isascii():
             return literal(text[1:-1])
         pieces: list[str] = []
@@ -77,7 +77,7 @@ class CharacterReader:
             position = match.end() if match else position + 1
 
     def set(self, text: str) -> Expr:
-        """Return one character of the set between two brackets."""
+        """Return the language of one character of the set between two brackets."""
         known = self.sets.get(text)
         if known is None:
             known = self.sets[text] = self.read_set(text)
@@ -134,7 +134,7 @@ class CharacterReader:
         return int(value, 16)
 
     def w3c_character(self, text: str) -> Expr:
-        """Return the character that `#x41` is."""
+        """Return the language of the character that `#x41` stands for."""
         code, _ = self.one(text, 0)
         if 0xD800 <= code <= 0xDFFF:
             raise CharacterMistake("a surrogate is not a character", 0)

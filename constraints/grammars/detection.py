@@ -3,10 +3,10 @@
     Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
     GBNF, EBNF     the reverse
 
-A grammar with `::=` is read in both dialects. If it is valid in only one of them, it is in that dialect. If it is valid
-in both, it has the same meaning, except that `#x41` is a comment or a character, and that `\\x414` has two or three
-digits. So only texts that contain one of these are read twice. If the two readings differ, that is an error, and the
-caller must name the dialect.
+A grammar with `::=` is read as EBNF and as GBNF. If it is valid in only one of them, it is in that dialect, unless it
+uses a feature of EBNF that is not supported here; that is an error. If it is valid in both, it has the same meaning,
+except that `#x41` is a comment or a character, and that `\\x414` has two or three digits. So valid EBNF is read as GBNF
+too only if it contains one of these. If the two readings differ, that is an error: the caller must name the dialect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from automata.pushdown.grammar import Grammar
 from constraints.grammars.bnf_reader import UNSUPPORTED, RuleReader
 from constraints.grammars.dialects import EBNF, GBNF
 
-# What both dialects read, and not always as the same.
+# Texts that both dialects read, but not always in the same way.
 _TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}")
 _PATH = re.compile(r"[^\s:=|]*[^\s:=|/\\.]\.(?:lark|gbnf|ebnf|bnf|txt|json)|(?:[A-Za-z]:)?[^\s:=|]*[/\\][^\s:=|/\\.]+")
 _BNF_RULE = re.compile(r"^[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE)
@@ -33,7 +33,7 @@ _LARK_RULE = re.compile(
 
 
 def check_text(text: str) -> None:
-    """Raise an error that says what was meant where a text is not a grammar's.
+    """Raise an error with a hint if the argument is not the text of a grammar.
 
     Raises:
         TypeError: it is not text.
@@ -67,7 +67,7 @@ def is_lark(text: str) -> bool:
     """Return whether a grammar is in Lark's syntax; otherwise it is written with `::=`.
 
     Raises:
-        GrammarError: neither is certain.
+        GrammarError: the text has lines of both syntaxes, or of neither.
     """
     lark, bnf = _LARK_RULE.search(text) is not None, _BNF_RULE.search(text) is not None
     if lark == bnf:
@@ -84,7 +84,7 @@ def read_either_bnf(text: str, start: str) -> Grammar:
     """
     grammars: list[Grammar] = []
     mistakes: list[GrammarError] = []
-    sense: list[tuple[int, int, int]] = []  # how much of it the text made before the mistake
+    sense: list[tuple[int, int, int]] = []  # of each mistake: progress, line, column
     for dialect in (EBNF, GBNF):
         reader = RuleReader(text, dialect)
         try:
@@ -95,7 +95,7 @@ def read_either_bnf(text: str, start: str) -> Grammar:
         if grammars and not _TWO_MEANINGS.search(text):
             break
     if mistakes and (not grammars or sense[0][0] == UNSUPPORTED):
-        # The dialect in which the text makes more sense is the likelier one.
+        # The likelier dialect is the one whose unsupported feature was found, or else the one that was read further.
         raise mistakes[max(range(len(sense)), key=lambda i: (sense[i], i))]
     for other in grammars[1:]:
         _check_same(grammars[0], other)

@@ -21,19 +21,19 @@ _CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BnfDialect:
-    """What a dialect has.
+    """The syntax of a dialect.
 
     Attributes:
         title: its name, for errors.
         name: a rule's name, as a regular expression.
-        quotes: what strings stand between.
+        quotes: the quotes between which strings stand.
         comment: a comment, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
         line_ends_in_text: whether strings and sets may contain line ends.
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
-        kinds: the kinds of symbols that only this dialect has, as regular expressions, those included that it has and
-            that cannot be honoured (`scanner.NOT_SUPPORTED`).
+        kinds: the kinds of symbols that only this dialect has, as regular expressions, including those that cannot be
+            honoured (`scanner.NOT_SUPPORTED`).
         w3c_characters: whether `#x41` is a character, in sets too.
         empty_set_is_any: whether `[^]` is any character.
     """

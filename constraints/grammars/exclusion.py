@@ -27,15 +27,15 @@ class RecursiveExclusion(TokenfstError):
 
 
 def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]) -> dict[str, Expr]:
-    """Return the same rules with exclusions that hold no calls.
+    """Return the rules with the calls in their exclusions replaced by the expressions of the called rules.
 
     Args:
-        rules: the rules, all that they call among them.
-        having: the rules that have exclusions.
+        rules: the rules, including all that they call.
+        having: the names of the rules that have exclusions.
 
     Raises:
         RecursiveExclusion: an exclusion calls a recursive rule.
-        LimitExceeded: the rules that exclusions call are too large, with what they call in turn copied in.
+        LimitExceeded: the rules that exclusions call are too large once their own calls are replaced.
     """
     closed: dict[str, Expr] = {}
     size = 0

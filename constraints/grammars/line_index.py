@@ -12,7 +12,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 class LineIndex:
-    """Where in a text its lines begin."""
+    """The positions at which the lines of a text begin."""
 
     def __init__(self, text: str) -> None:
         self.line_starts = [0, *[match.end() for match in _LINE_END.finditer(text)]]

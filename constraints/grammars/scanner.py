@@ -2,10 +2,10 @@
 
     scan_bnf    a text -> its symbols, with the kind and the place of each
 
-A rule's name together with the `::=` after it is one symbol, HEAD. The meaning of a name depends on what follows it, so
-with HEAD the reader needs no look-ahead. Strings and sets are one symbol each, with their quotes and brackets. A
-character that cannot begin a symbol gets a kind that describes the mistake; the reader, which knows the rule, raises
-the error.
+A rule's name together with the `::=` after it is one symbol, of kind "head": the meaning of a name depends on the text
+after it, and with such symbols the reader needs no look-ahead. Strings and sets are one symbol each, with their quotes
+and brackets. A character that cannot begin a symbol gets a kind that describes the mistake; the reader, which knows the
+rule, raises the error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from constraints.grammars.dialects import BnfDialect
 _SPACE = r"[ \t\r\n]*"
 _BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:(?:[0-9]+|-1){_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
 
-# What is not supported, and what cannot be read, by the kind that the scanner gives it.
+# Error messages for syntax that is not supported, and for mistakes, by the kind of the symbol.
 NOT_SUPPORTED = {
     "lookahead": "an assertion about what follows a rule is not supported: write it into the rules that call this one",
     "macro": "XGrammar's macros are not supported",
@@ -57,8 +57,7 @@ def scan_bnf(text: str, dialect: BnfDialect) -> Iterator[BnfSymbol]:
 
 @cache
 def _pattern(dialect: BnfDialect) -> re.Pattern[str]:
-    """Return the pattern of one symbol of a dialect, each kind in a group of its name; the first kind that fits
-    counts."""
+    """Return the pattern of one symbol of a dialect, with a group for each kind; the first kind that matches counts."""
     inside = r"(?s:\\.)" if dialect.line_ends_in_text else r"\\[^\r\n]"
     line_end = "" if dialect.line_ends_in_text else r"\r\n"
     strings = [f"{mark}(?:[^{mark}\\\\{line_end}]|{inside})*+{mark}" for mark in dialect.quotes]

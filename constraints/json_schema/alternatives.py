@@ -37,7 +37,8 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # A notebook shows this many characters of a schema.
 _MAX_SHOWN = 4_000
-# No check for what leads to itself: the beginning of that is shown. Names that JSON does not have are left out.
+# A schema that contains itself is no error here, since only its beginning is shown. Keys that JSON cannot have as names
+# are left out.
 _ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False, default=str, check_circular=False, skipkeys=True)
 
 T_co = TypeVar("T_co", covariant=True)
@@ -163,11 +164,11 @@ class Alternatives(JsonTexts[Any]):
     def parse(self, text: str) -> Any:
         """Return the value of a text, from the first member that allows it.
 
-        If the schemas alone have other orders of properties than all of them together, no member may allow the text
-        alone; then the value is from the first member that can read it.
+        The order of properties may differ between a schema alone and the union of all, so that no member by itself
+        allows the text; then the value is from the first member that can read it.
 
         Raises:
-            TextNotAllowed: the constraint does not allow the text; or functions of the types refuse it.
+            TextNotAllowed: the constraint does not allow the text, or a function of a type refuses it.
         """
         if not self.allows(text):
             raise TextNotAllowed("the constraint does not allow the text", text)
@@ -205,7 +206,7 @@ def _members(constraint: JsonTexts[Any]) -> tuple[JsonTexts[Any], ...]:
 
 
 def _union(documents: Sequence[SchemaDocument]) -> SchemaDocument:
-    """Return the document of the values that one of some documents allows."""
+    """Return the document of the values that at least one of several documents allows."""
     parts = [_Renamed(number).document(document) for number, document in enumerate(documents)]
     return SchemaDocument(
         disjunction(part.root for part in parts),
@@ -217,7 +218,7 @@ def _union(documents: Sequence[SchemaDocument]) -> SchemaDocument:
 
 
 class _Renamed:
-    """Documents with a number before the keys of their definitions."""
+    """A renaming of the definitions of documents: each key becomes a pair of a number and the key."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -41,7 +41,7 @@ def json_schema_to_regex(
 
     Args:
         schema: a JSON Schema as `json.loads` returns it: a dict or a bool.
-        max_object_depth: the maximum nesting of objects where a recursive schema does not bound it.
+        max_object_depth: the maximum nesting of objects in the recursive parts of the schema; None sets no bound.
         max_array_depth: the same for arrays.
         draft, whitespace, property_order, spellings, unsupported, resolver: as for `json_schema`.
 
@@ -64,7 +64,7 @@ def json_schema_to_regex(
 
 
 class _BoundedDepth(Expressions):
-    """Expressions of rules in which recursive objects and arrays are nested only so deep."""
+    """Expressions of rules in which recursive objects and arrays are nested up to a maximum depth."""
 
     def __init__(
         self, grammar: VisiblyPushdownGrammar, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]
@@ -75,7 +75,8 @@ class _BoundedDepth(Expressions):
         self.recursive = _recursive(grammar)
 
     def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
-        """Return the texts of a rule that is called, with one more bracket open if it is recursive."""
+        """Return the texts of a rule that is called, for each exit. A call of a recursive rule takes one level of the
+        depth that is left; with none left, there are no texts."""
         kind = self.kinds[number]
         if number not in self.recursive or kind not in self.limits:
             return (yield from self.task(number, depths))

@@ -50,9 +50,9 @@ Unsupported: TypeAlias = Literal["error", "relax"]
 # The most keywords of one schema that are left out.
 _MAX_DROPPED = 10_000
 
-# Reads the schema without the keywords at some pointers.
+# Reads the schema, without the keywords at some pointers.
 _Read: TypeAlias = Callable[[frozenset[str]], SchemaDocument]
-# Says how the values of a document are written.
+# Adds to a document how its values are written.
 _LayOut: TypeAlias = Callable[[SchemaDocument], Layout]
 
 
@@ -84,7 +84,7 @@ class JsonSchema(JsonTexts[Any]):
 
     @property
     def source(self) -> SchemaSource:
-        """The schema, and how it is read; keywords that were left out stay out."""
+        """The schema, and how it is read, always without the keywords in `dropped`."""
         dropped = frozenset(note.pointer for note in self.dropped)
 
         def read(skip: frozenset[str]) -> SchemaDocument:
@@ -93,7 +93,7 @@ class JsonSchema(JsonTexts[Any]):
         return SchemaSource(self.schema, self.given_draft, self.resolver, read)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the schema, and what in it constrains nothing."""
+        """Return what a notebook shows: the schema, and its parts that constrain nothing or were left out."""
         notes = [("constrains nothing", note) for note in self.notes] + [("left out", note) for note in self.dropped]
         lines = "".join(shown(kind, f"{note.pointer}: {note.reason}") for kind, note in notes)
         return shown("JSON Schema", f"draft {self.draft}") + shown_schema(self.schema) + lines
@@ -192,9 +192,9 @@ def json_schema(
             where JSON requires them, and otherwise only for characters that are not printable ASCII. "all" allows every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
         max_digits: the maximum number of digits before and after the decimal point, or the digits of the longest number
-            in the same part of the schema if that has more. An exponent then has at most two digits, or as many digits
-            as this maximum (three if it is 100). None leaves digits unbounded, as in JSON, so a model may write digits
-            without end, or a number that is too large for a float.
+            in the same part of the schema if that has more. An exponent then has at most two digits, or as many as it
+            takes to write this maximum (three if it is 100). None leaves digits unbounded, as in JSON, so a model may
+            write digits without end, or a number that is too large for a float.
         integers: "any" allows every spelling of a number that JSON Schema takes for an integer, such as `1.0`, which
             `json.loads` reads as a float; "digits" allows only those without fraction and exponent.
         unsupported: what to do with a keyword that cannot be expressed exactly: "error" raises an error; "relax" leaves
@@ -245,8 +245,8 @@ def _check(name: str, value: object, choices: Any) -> None:
 def _built(
     schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
 ) -> tuple[Layout, SchemaGrammar, dict[str, Note]]:
-    """Read a schema and build its grammar, again without each keyword that is to be left out; return these keywords, by
-    place."""
+    """Read a schema and build its grammar; start again without each keyword that has to be left out. Return the layout,
+    the grammar, and the keywords left out, by place."""
     dropped: dict[str, Note] = {}
     while True:
         try:
@@ -282,7 +282,7 @@ def _leave_out(error: SchemaError, unsupported: Unsupported, dropped: dict[str, 
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:
-    """Return whether no value satisfies a schema without some keywords, as far as that can be told."""
+    """Return whether no value satisfies a schema without some keywords; False if that cannot be told."""
     try:
         schema_grammar(read(skip), "compact", "schema", "plain")
     except UnsatisfiableSchema:

@@ -29,10 +29,10 @@ class Expressions:
     """The expressions of a visibly pushdown grammar's rules, by how deeply other rules may be nested in them."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar) -> None:
-        """Start with nothing written.
+        """Initialize without any expression.
 
         Raises:
-            LimitExceeded: a rule with flags has too many states when these are written out.
+            LimitExceeded: a rule has too many states once its flags are unfolded into them.
         """
         self.grammar = unfolded(grammar, current_work())
         self.done: dict[tuple[int, Depths], dict[int, Expr]] = {}
@@ -61,7 +61,7 @@ class Expressions:
         return self.done[key]
 
     def called(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
-        """Return what stands for a call of a rule, for each exit; here the texts of the rule."""
+        """Return the expression that replaces a call of a rule, for each exit; here, the texts of the rule."""
         return (yield from self.task(number, depths))
 
     def expr(self, language: ArcLanguage) -> Expr:
@@ -114,7 +114,7 @@ class Expressions:
 
 
 def closure(states: set[int], following: Callable[[int], set[int]]) -> set[int]:
-    """Return all states that are reached from some, these included."""
+    """Return the given states and all states that can be reached from them."""
     seen, waiting = set(states), list(states)
     while waiting:
         more = following(waiting.pop()) - seen

@@ -22,7 +22,7 @@ def live_exits(grammar: VisiblyPushdownGrammar) -> list[set[int]]:
     rules = grammar.rules
     first_state = [0, *accumulate(rule.num_states for rule in rules)]
     first_exit = [0, *accumulate(rule.num_exits for rule in rules)]
-    # Rules share what they read.
+    # Rules may share languages, which are tested once.
     languages = {id(language): language for rule in rules for _, language, _ in rule.arcs}
     dead = {number for number, language in languages.items() if is_empty(language)}
     edges, returns, ends = list[tuple[int, ...]](), list[tuple[int, ...]](), list[tuple[int, ...]]()

@@ -30,8 +30,11 @@ from automata.expressions import (
 
 
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
-    """Return an expression with nodes replaced, from the outside in, wherever `replacement` gives another one. It looks
-    into concatenations, alternations, repetitions, intersections, differences, transductions and weighted parts."""
+    """Return an expression with each node replaced for which `replacement` returns another one, from the outside in.
+
+    It looks into concatenations, alternations, repetitions, intersections, differences, transductions and weighted
+    parts.
+    """
     done: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -54,7 +57,7 @@ def own_text(expr: Expr) -> Expr:
 
 
 def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
-    """Return a node with other operands, given by the identity of its own."""
+    """Return a node with other operands; `parts` maps the `id` of each operand to its replacement."""
     match node:
         case Concatenation():
             return concat(*[parts[id(part)] for part in node.parts])
@@ -63,7 +66,7 @@ def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
         case Repetition():
             return repeat(parts[id(node.inner)], node.low, node.high)
         case Difference():
-            # Without its other operand, what is left is still a text of its own.
+            # If one operand drops out, the other is still a text of its own.
             return own_text(difference(parts[id(node.left)], parts[id(node.right)]))
         case Intersection():
             return own_text(intersection(parts[id(node.left)], parts[id(node.right)]))

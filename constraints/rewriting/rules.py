@@ -1,9 +1,9 @@
 """grammar_rules: a visibly pushdown grammar as rules of a general grammar, for use inside a larger one.
 
 Each rule becomes one rule for each of its exits: its states are eliminated (`automata.algebra.elimination`), and calls
-stay calls. The language is exactly the same. Determinism may be lost: one rule of the visibly pushdown grammar reads
-what follows a bracket, and its exit answers several questions; the general grammar has a rule for each answer, and is
-deterministic only where a bounded part of the text tells them apart.
+stay calls. The language is exactly the same. Determinism may be lost: in the visibly pushdown grammar, one rule reads
+the text after a bracket, and its exit then tells several cases apart. The general grammar has a rule for each case, so
+it is deterministic only where a bounded part of the text tells the cases apart.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def grammar_rules(grammar: VisiblyPushdownGrammar, prefix: str) -> tuple[str, di
 
 
 class _Calls(Expressions):
-    """Expressions of rules in which calls are calls.
+    """Expressions of rules in which calls stay calls.
 
     Attributes:
-        waiting: rules and exits that are called and not written yet.
+        waiting: the rules and exits that are called and whose expressions are not written yet.
     """
 
     def __init__(self, grammar: VisiblyPushdownGrammar, prefix: str) -> None:

@@ -99,7 +99,7 @@ def tool_calls(
     if len(set(names)) < len(names) or not names:
         raise ValueError(f"tools need names of their own, and there must be one: {names}")
     at_most = None if parallel is True else int(parallel) or 1
-    # Around each call there may be text, unless the calls are in one array.
+    # Text may stand around each call, unless the format encloses all calls together, as in an array.
     alone = text == "around" and format in WIRES and not WIRES[format].behind
     each = 1 if alone else at_most
     calls: ToolCalls | PythonicCalls
@@ -113,7 +113,7 @@ def tool_calls(
 
 
 def _in_text(calls: ToolCalls | PythonicCalls, text: TextPlace, at_most: int | None) -> Parsed[Any]:
-    # No opening can begin within another one, so text before calls is text without them.
+    # No opening can begin within another one, so the text before calls is text without openings.
     free = free_text(*calls.openings)
     switch = Switch(free, EPSILON, calls, EPSILON, tuple)
     if text == "around":

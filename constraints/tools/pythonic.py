@@ -82,7 +82,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
 
 def _class_of(function: Callable[..., Any]) -> type:
-    """Return a class whose constructor takes by name what a function takes."""
+    """Return a class whose constructor takes the parameters of a function as keyword arguments."""
     if not inspect.isroutine(function):
         raise UnsupportedSchema(
             f"{function!r} is not a function, and only functions say what is Python", keyword="tools"
@@ -91,7 +91,7 @@ def _class_of(function: Callable[..., Any]) -> type:
         (name, hint, dataclasses.field() if required else dataclasses.field(default=_LEFT_OUT))
         for name, hint, required in parameters(function)
     ]
-    # The order is that of the parameters, whichever have defaults.
+    # `kw_only` keeps the order of the parameters, whichever of them have defaults.
     return dataclasses.make_dataclass(function.__name__, fields, kw_only=True)
 
 

@@ -3,9 +3,9 @@
     QWEN, GLM, ...      the tags of models
     TaggedArguments     the texts of an object that a schema or a type describes, between tags
 
-A text is read as the servers of these models read it. What stands between two tags is a string, without the line
-breaks that belong to the tags, or JSON. Where the tags do not say which, it is JSON if it is that of a value that may
-stand under the name and is not a string (`constraints.json_schema.building.tagged`).
+A text is read as the servers of these models read it. The text between two tags is a string, without the line breaks
+that belong to the tags, or JSON. If the tags do not say which, it is read as JSON if it is the JSON of a kind of value,
+other than a string, that the name may have (`constraints.json_schema.building.tagged`).
 
 Sources: vLLM 0.32's readers (`vllm/parser`) and XGrammar 0.2.8's structural tags (`builtin_structural_tag.py`), which
 follow the models' chat templates:
@@ -77,7 +77,7 @@ _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 
 
 class TaggedArguments(ByRules, Parsed[T_co]):
-    """The texts between tags of the values of a schema or a type; objects alone. Immutable.
+    """The objects of a schema or a type, written between tags. Immutable.
 
     Attributes:
         values: the values, as JSON.
@@ -119,11 +119,11 @@ class TaggedArguments(ByRules, Parsed[T_co]):
         return self.values.value(arguments)
 
     def to_json(self, text: str, start: int) -> tuple[str, int]:
-        """Return the JSON of arguments that begin at a place in a text, and the place of the last tag's end.
+        """Return the JSON of arguments that begin at a place in a text, and the place where the last tag ends.
 
         Raises:
-            ValueError, RecursionError: Python does not read a number of more than 4,300 digits, or a value that is
-                nested too deep.
+            ValueError, RecursionError: Python cannot read a number of more than 4,300 digits, or a value that is nested
+                too deeply.
         """
         members = []
         while begun := self._begin.match(text, start):
@@ -133,7 +133,7 @@ class TaggedArguments(ByRules, Parsed[T_co]):
         return "{" + ", ".join(members) + "}", start
 
     def _kinds_of(self, name: str, is_text: bool) -> frozenset[Kind]:
-        """Return as which values other than strings a value may be read."""
+        """Return the kinds of values, other than strings, that a member's value may be read as."""
         if is_text and self.tags.marks_strings:
             return frozenset()
         known = self._made.member_kinds

@@ -20,7 +20,7 @@ from constraints.types.typed import typed
 # A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.
 ToolLike: TypeAlias = Callable[..., Any] | Mapping[str, Any] | tuple[str, Any]
 
-# OpenAI's rule, and dots, which servers of tools put between names; none of these needs an escape anywhere.
+# The characters that OpenAI allows, and dots, with which tool servers join names; no format has to escape them.
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -61,7 +61,7 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings
     Raises:
         SchemaError: the arguments of the tool cannot be supported, or are not an object.
         TypeError: the argument is not a tool, or its schema is a type.
-        ValueError: the tool has no name that can be written in every format, or its schema has another key.
+        ValueError: the tool has no name that can be written in every format, or its schema is under another key.
     """
     name = name_of(tool)
     if isinstance(tool, tuple):
@@ -101,17 +101,17 @@ def _hint(tool: object) -> str:
 
 
 def _schema_of(kind: type) -> str:
-    """Return what makes a JSON Schema of a type, for a message."""
+    """Return the code that makes a JSON Schema of a type, for a message."""
     if hasattr(kind, "model_json_schema"):
         return f"{kind.__name__}.model_json_schema()"
     return f"pydantic.TypeAdapter({kind.__name__}).json_schema()"
 
 
 def _parameters(name: str, definition: Mapping[str, Any]) -> Any:
-    """Return the schema of the arguments, None if the tool has no arguments.
+    """Return the schema of the arguments, or None if the tool has no arguments.
 
     Raises:
-        ValueError: the schema is there by another name, as in other interfaces than OpenAI's.
+        ValueError: the schema is under another key, as in interfaces other than OpenAI's.
     """
     if "parameters" not in definition:
         for key, value in definition.items():

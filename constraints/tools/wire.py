@@ -108,7 +108,7 @@ class Wire:
 
 
 def _json(key: str) -> tuple[WireParts, WireParts]:
-    """Return what stands before the name, and between it and the arguments, in an object of the two."""
+    """Return the text before the name, and the text between it and the arguments, in an object with both members."""
     return ('{"name":', BLANK, '"'), ('",', BLANK, f'"{key}":', BLANK)
 
 
@@ -124,7 +124,7 @@ _OPENAI: WireParts = ('{"type":', BLANK, '"function",', BLANK, '"function":', BL
 
 
 def _deepseek(calls: str) -> Wire:
-    """Return the wire format with a name for the tag around all calls."""
+    """Return DeepSeek's wire format; `calls` is the name of the tag around all calls."""
     return Wire(
         before=(TokenText(f"<｜DSML｜{calls}>"), "\n"),
         name=('<｜DSML｜invoke name="',),
@@ -174,5 +174,5 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
         "deepseek-v4": _deepseek("tool_calls"),
     }
 )
-# Calls as Python writes them are not valid JSON with text around it (`constraints.tools.pythonic`).
+# "pythonic" is read by `constraints.tools.pythonic`, because its calls are not JSON with text around it.
 assert {*WIRES, "pythonic"} == set(get_args(WireFormat))

@@ -1,4 +1,4 @@
-"""Python types as constraints, and the model's text as their values (Koo, Liu & He 2024, section 5.2).
+"""Python types as constraints, and reading a model's text as their values (Koo, Liu & He 2024, section 5.2).
 
 dataclass(T)    constructor calls, `T(x=1, name="a")`
 typed(T)        JSON, using Pydantic's schema of the type
@@ -10,8 +10,9 @@ typed(T)        JSON, using Pydantic's schema of the type
     constructor     `dataclass`
 
     generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...; bounds: of numbers
+    members         values of Literal and Enum
     validators      checks of Pydantic that no schema expresses
-    plain           schemas -> visibly pushdown grammars, with plain integers
+    plain           schemas -> formulas, with plain integers
     typed           `typed`
 """
 

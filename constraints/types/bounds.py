@@ -1,4 +1,4 @@
-"""Bounds of numbers in core schemas of Pydantic: exact, as keywords of JSON Schema and as a formula; decimal digits."""
+"""Bounds of numbers in Pydantic's core schemas: as fractions, as JSON Schema keywords, as formulas; decimal digits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bounds_of(schema: Any) -> Bounds:
 
 
 def bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
-    """Return the bounds, none beyond `most` on either side."""
+    """Return the bounds, tightened to lie between `-most` and `most`; `exclusive` applies to a bound set here."""
     if bounds.low is None or bounds.low < -most:
         bounds = replace(bounds, low=-most, low_exclusive=exclusive)
     if bounds.high is None or bounds.high > most:
@@ -56,7 +56,7 @@ def bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
 
 
 def bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
-    """Return the keywords of JSON Schema that say the same; numbers may be Decimals."""
+    """Return the bounds as keywords of JSON Schema; numbers may be Decimals."""
     found = {
         "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
         "exclusiveMaximum" if bounds.high_exclusive else "maximum": bounds.high,
@@ -66,7 +66,7 @@ def bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
 
 
 def _json_number(value: Fraction) -> int | Decimal:
-    """Return a fraction whose denominator is made of twos and fives as a number of JSON."""
+    """Return a fraction as a JSON number; its denominator has no prime factors other than 2 and 5."""
     if value.denominator == 1:
         return value.numerator
     places = max(value.denominator.bit_length(), 1)
@@ -86,7 +86,7 @@ def bounds_formula(bounds: Bounds, *, whole: bool = False) -> Formula:
 
 
 def with_digits(digits: int | None, places: int | None) -> str:
-    """Return decimals of at most this many digits and decimal places; trailing zeros do not count."""
+    """Return the pattern of decimals with at most this many digits and decimal places; trailing zeros do not count."""
     if digits is None:
         return patterns.INTEGER + _point(places or 0)
     if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
@@ -99,5 +99,5 @@ def with_digits(digits: int | None, places: int | None) -> str:
 
 
 def _point(places: int, optional: str = "?") -> str:
-    """Return the decimal point and the digits after it."""
+    """Return the pattern of the decimal point and the digits after it."""
     return rf"(?:\.\d{{1,{places}}}0*){optional}" if places else r"(?:\.0+)?"

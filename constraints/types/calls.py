@@ -9,8 +9,8 @@
 After a comma or a colon there is one space or none. Names are qualified as in `repr` (`Outer.Inner`), without the part
 up to the last `<locals>`, which is not valid Python.
 
-A type that is not recursive is one expression. A recursive record is a rule that calls itself, and the whole
-is a grammar (`automata.pushdown`), so nesting is unbounded.
+A type that is not recursive is one expression, unless this would be too large (`_MAX_LEAVES`). A recursive record is a
+rule that calls itself, and the whole is a grammar (`automata.pushdown`), so nesting is unbounded.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from constraints.types.shapes import (
     Union,
 )
 
-# An expression of more leaves than this is a grammar, so that no record is laid out twice.
+# A type whose expression has more leaves than this becomes a grammar, so that no record is written out twice.
 _MAX_LEAVES = 20_000
 _NATURAL = alternation("0", concat(char_set((0x31, 0x39)), DIGIT.star()))
 _INTEGER = concat(repeat("-", 0, 1), _NATURAL)
@@ -85,7 +85,7 @@ def spelled_name(cls: type) -> str:
 
 
 class Calls:
-    """The texts of shapes; records in `rules` are called, and all others stand where they are."""
+    """The texts of shapes. Records in `_rules` are called as rules; all others are written out in place."""
 
     def __init__(self, reflection: Reflection) -> None:
         self._reflection = reflection
@@ -96,8 +96,8 @@ class Calls:
         """Return all texts of a shape.
 
         Raises:
-            UnsupportedSchema: something that cannot be held.
-            UnsatisfiableSchema: no text is one of the shape, since no value is within its bounds.
+            UnsupportedSchema: a part of the shape cannot be expressed.
+            UnsatisfiableSchema: no value is within the bounds, so the shape has no texts.
         """
         recursive = self._reflection.recursive(shape)
         if not recursive:
@@ -161,7 +161,10 @@ class Calls:
 
 
 def arguments(fields: Sequence[Field], value: Callable[[Shape], Expr]) -> Expr:
-    """Return keyword arguments in order, some of which may be left out; the expression has n log n of them."""
+    """Return keyword arguments in order; those that are not required may be left out.
+
+    For n fields, the expression contains O(n log n) arguments.
+    """
     written = [concat(field.name, "=", value(field.shape)) for field in fields]
     required = [field.required for field in fields]
     some = _some(written, required)
@@ -169,7 +172,7 @@ def arguments(fields: Sequence[Field], value: Callable[[Shape], Expr]) -> Expr:
 
 
 def _some(written: Sequence[Expr], required: Sequence[bool]) -> Expr:
-    """Return at least one argument. The first half has one, or, where all of it may be left out, the second half."""
+    """Return at least one argument: from the first half or, if all of that may be left out, from the second."""
     if not written:
         return EMPTY
     if len(written) == 1:
@@ -205,7 +208,7 @@ def _listed(item: Expr, size: Size) -> Expr:
 
 
 def _tuple(item: Expr, size: Size) -> Expr:
-    """Return a tuple; a comma follows its item if it has one alone."""
+    """Return a tuple; a comma follows a single item."""
     several = concat("(", _listed(item, Size(max(size.low, 2), size.high)), ")")
     found = [several] if size.high is None or size.high >= 2 else []
     found += [literal("()")] if size.holds(0) else []

@@ -50,7 +50,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return self._language
 
     def to_grammar(self) -> Grammar:
-        """Return the texts as a grammar; it has one rule if the type is not recursive."""
+        """Return the texts as a grammar; it has one rule if `to_expr` returns an expression."""
         return self._language if isinstance(self._language, Grammar) else Grammar({"whole": self._language}, "whole")
 
     def to_part(self) -> Part:
@@ -58,7 +58,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return part_of(self._language)
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts; it has a stack if the type is recursive.
+        """Return the automaton of the texts; it has a stack if `to_expr` returns no expression.
 
         Raises:
             EmptyLanguage: no value of the type can be written, because each value contains another one.
@@ -83,7 +83,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         try:
             node = tree(text)
             if not self.allows(text):
-                # Values say better what is wrong than bytes do.
+                # Evaluation explains better what is wrong than the automaton does.
                 self._evaluated(node)
                 raise Mismatch("it is not written as the constraint writes it")
             return self._evaluated(node)

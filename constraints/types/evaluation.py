@@ -1,13 +1,13 @@
-"""From the text of a value to the value, by its shape; no code is evaluated.
+"""Read the text of a value by its shape; no code is evaluated.
 
     text -> syntax tree          `ast.parse`, as an expression, which runs nothing
     syntax tree -> value         `Evaluation.value`, which knows the nodes that each shape accepts
 
 A node that does not fit its shape is a mismatch and is never converted: names, calls and operators other than those
 that `constraints.types.calls` writes have no meaning here. Only the constructors of the types themselves are called,
-and with them their `__post_init__`; a value that Pydantic's constructors refuse is a mismatch.
+including their `__post_init__`; a value that a Pydantic constructor refuses is a mismatch.
 
-Of a union's options, the first that describes the text exactly reads it; an int is read as a float only if no option
+A text is read by the first option of a union that describes it exactly; an int is read as a float only if no option
 reads it as an int.
 """
 
@@ -48,9 +48,9 @@ from constraints.types.shapes import (
     Union,
 )
 
-# How much of a text an error shows.
+# The most characters of a text that an error shows.
 _SHOWN = 60
-# No bound has as many digits.
+# Every bound has fewer digits: `number_language` refuses larger ones.
 _FAR = 5000
 
 
@@ -81,7 +81,7 @@ def tree(text: str) -> ast.expr:
     """Return the syntax tree of an expression.
 
     Raises:
-        Mismatch: it is not an expression, or is nested more deeply than Python's parser goes.
+        Mismatch: the text is not an expression, or is nested too deeply for Python's parser.
     """
     try:
         return ast.parse(text, mode="eval").body
@@ -100,11 +100,11 @@ class Evaluation:
 
         Args:
             node: the node.
-            shape: what it is to be.
-            exactly: whether an int is not a float.
+            shape: the shape that it must have.
+            exactly: whether to refuse an int in place of a float.
 
         Raises:
-            Mismatch: it is not.
+            Mismatch: the node does not have the shape.
         """
         match shape:
             case Nothing() | Boolean():
@@ -198,7 +198,7 @@ def _constructed(node: ast.expr, cls: type, arguments: dict[str, Any]) -> Any:
 
     Raises:
         Mismatch: Pydantic refuses the arguments, as validators in the class may.
-        Exception: what else the constructor raises.
+        Exception: any other error of the constructor.
     """
     try:
         return cls(**arguments)
@@ -238,12 +238,13 @@ def _held(value: Any, bounds: Bounds) -> Any:
     """Return a number if it is within its bounds.
 
     Raises:
-        Mismatch: it is not.
+        Mismatch: it is out of bounds.
     """
     if bounds == UNBOUNDED:
         return value
     if not isinstance(value, int):
-        # Steps are those of what is written, and the automaton's; what is read is rounded, to infinities too.
+        # The automaton checks steps, on the written number. A float is rounded when it is read, even to infinity, and
+        # `_near` changes large Decimals.
         bounds = replace(bounds, step=None)
     if isinstance(value, float) and math.isinf(value):
         held = (bounds.high if value > 0 else bounds.low) is None
@@ -257,7 +258,7 @@ def _held(value: Any, bounds: Bounds) -> Any:
 
 
 def _near(value: Decimal) -> Fraction:
-    """Return a number on the same side of every bound, with an exponent that is not large."""
+    """Return a number that is on the same side of every bound as `value`, but whose exponent is not large."""
     if value and abs(value.adjusted()) > _FAR:
         value = Decimal((value.as_tuple().sign, (1,), _FAR if value.adjusted() > 0 else -_FAR))
     return Fraction(value)

@@ -1,34 +1,35 @@
-"""The JSON Schema of a Python type, made exact: what it allows parses, and it allows what is serialized.
+"""The exact JSON Schema of a Python type: every text that it allows parses, and it allows every serialized value.
 
 Pydantic's own generator describes an interface: its schemas are looser than its validators in some places and tighter
-than its serializers in others. What is different here:
+than its serializers in others. The differences here:
 
-    int             written without fraction and exponent: 1.0 is not one here (`typed` says so of all integers)
-    float           bounds hold after rounding (`constraints.types.rounding`); finite ones are in the range of floats
+    int             written without fraction and exponent, so 1.0 is not an int (`typed` applies this to all integers)
+    float           bounds hold after rounding (`constraints.types.rounding`); without infinities and NaN, numbers are
+                    in the range of floats
     Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold;
-                    with digits, there is no exponent
+                    with a bound on digits, only zero may have an exponent
     str             patterns with Unicode's classes, as Pydantic's engine reads them
     date, time, datetime, timedelta
-                    those that exist and that `datetime` holds, in ISO 8601 as serialized; with or without a time zone,
-                    as the type has it. `format` would allow leap seconds and years of more digits
+                    those that exist and that `datetime` can represent, in ISO 8601 as serialized; with or without a
+                    time zone, as the type says. `format` would allow leap seconds and years of more digits
     UUID            with hyphens
     Enum, Literal   integers as above; a member whose value does not parse back is refused, as are tuples
     set, frozenset  items may repeat, since parsing merges them; so `min_length` above 1 is refused
     dict            every key is a string that parses as a key (int, float, bool, Decimal, dates, UUID, Literal, Enum):
-                    Pydantic's schema says nothing of keys that are not strings, and takes any others beside a pattern;
-                    names may repeat, the last one counts; so `min_length` above 1 is refused
+                    Pydantic's schema does not constrain keys of types other than str, and allows keys that do not
+                    match a pattern. Names may repeat, and the last one counts; so `min_length` above 1 is refused
     models, dataclasses, TypedDict
-                    closed, unless `extra="allow"`: others would be dropped in silence. Names are the validation
-                    aliases where there are some
-    unions          `anyOf`; those that a field tells apart need it, since it is read before its default is known
-    what is added to a schema for its readers, as by `json_schema_extra`, says nothing of the values
+                    closed, unless `extra="allow"`: other members would be dropped silently. Names are the validation
+                    aliases, if there are any
+    unions          `anyOf`; a discriminator is required, because it is read before its default is known
+    additions for readers of a schema, such as `json_schema_extra`, are ignored
 
-Refused, since no automaton here says what their validators take: bounds of times, sets of what may not be hashable,
-paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members of an Enum
-in a Literal (which Pydantic reads from no JSON), types that Pydantic checks by functions of its own
-(`constraints.types.validators`), and whatever Pydantic has no schema for. What functions of a user check
-(`AfterValidator`, `Predicate`, validators of a model, a callable `Discriminator`) is checked when a text is parsed, and
-not by the automaton; a `BeforeValidator` sees what the type's schema allows.
+Refused, because no automaton here describes what their validators accept: bounds of times, sets whose items may not be
+hashable, paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members
+of an Enum in a Literal (which Pydantic never reads from JSON), types that Pydantic checks by functions of its own
+(`constraints.types.validators`), and whatever Pydantic has no schema for. A user's own checks (`AfterValidator`,
+`Predicate`, validators of a model, a callable `Discriminator`) run when a text is parsed, and not in the automaton; a
+`BeforeValidator` receives only what the type's schema allows.
 """
 
 from __future__ import annotations
@@ -61,16 +62,18 @@ _MAX_QUOTIENT = 10**28
 
 
 class ExactSchema(GenerateJsonSchema):
-    """Pydantic's generator with the differences that the module names. Numbers in its schemas may be Decimals."""
+    """Pydantic's generator with the differences that the module lists. Numbers in its schemas may be Decimals."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        # Defaults are for readers; but an option of a union that is left out cannot be written.
+        # Defaults are only for readers; but an option of a union that the schema skips could not be written.
         if kind != "non-serializable-default":
             raise UnsupportedSchema(detail)
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of what a validator takes, and not what a user adds for readers of the schema; only
-        where Pydantic has none, that of `WithJsonSchema`."""
+        """Return the schema of what a validator accepts, without a user's additions for readers of the schema.
+
+        If Pydantic has no schema, return that of `WithJsonSchema`.
+        """
         metadata = schema.get("metadata", {})
         functions = metadata.get("pydantic_js_annotation_functions", [])
         own = [function for function in functions if not _is_of_user(function)]
@@ -211,7 +214,7 @@ class ExactSchema(GenerateJsonSchema):
         return found
 
     def _names(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of keys, which are strings."""
+        """Return the schema of the keys of a dict, as JSON strings."""
         while schema["type"] == "definition-ref":
             schema = self.resolve_ref_schema(schema)
         kind = schema["type"]
@@ -251,7 +254,7 @@ class ExactSchema(GenerateJsonSchema):
         return found
 
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
-        # What a class adds is for readers; only whether there are other members counts.
+        # The additions of a class are for readers; only whether it allows other members matters.
         if config.get("extra") == "allow" and json_schema.get("additionalProperties") is False:
             json_schema["additionalProperties"] = True
         json_schema.setdefault("title", cls.__name__)
@@ -259,7 +262,7 @@ class ExactSchema(GenerateJsonSchema):
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         found = super().tagged_union_schema(schema)
         tag = found.get("discriminator", {}).get("propertyName")
-        # The tag is read before the option is known, and so before its default is.
+        # The tag is read before the option is known, and so before the default of the tag is.
         required = {"required": [tag]} if tag is not None else {}
         return {"anyOf": found["oneOf"], **required} if "oneOf" in found else {**found, **required}
 
@@ -284,7 +287,7 @@ def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
     """Return the exact schema of a type.
 
     Raises:
-        UnsupportedSchema: a part of the type that cannot be held.
+        UnsupportedSchema: a part of the type cannot be expressed exactly.
     """
     try:
         found = adapter.json_schema(schema_generator=ExactSchema, union_format="any_of")
@@ -300,7 +303,7 @@ def _is_of_user(function: Any) -> bool:
 
 @contextmanager
 def _errors_at(step: str) -> Iterator[None]:
-    """Add the field to errors that are raised within it."""
+    """Add a field to the pointers of errors raised in the `with` block."""
     try:
         yield
     except UnsupportedSchema as error:
@@ -312,7 +315,7 @@ def _string(pattern: str) -> JsonSchemaValue:
 
 
 def _days(schema: Any) -> str:
-    """Return dates within bounds."""
+    """Return the pattern of the dates within bounds."""
     day = datetime.timedelta(days=1)
     low = max(schema.get("ge", datetime.date.min), schema.get("gt", datetime.date.min))
     high = min(schema.get("le", datetime.date.max), schema.get("lt", datetime.date.max))

@@ -7,12 +7,12 @@ so that counting what is written counts code points, as `len` does:
     \\\\ \\' \\" \\n \\r \\t \\a \\b \\f \\v
     \\x41 \\u0041 \\U00000041             hexadecimal digits in either case; halves of surrogate pairs, too
 
-So everything that `repr` writes is there. Left out are prefixes, triple quotes, octal escapes and names of characters.
+So everything that `repr` writes is allowed. Prefixes, triple quotes, octal escapes and names of characters are not.
 
-What a pattern says of the string is spelled character by character (`spelled`): first as an automaton, which resolves
-anchors and look-around, and then as an expression of characters, each of which stands for its spellings. Strings are
-read back by the same automaton, so that a pattern has one meaning: that of `re` if `re` has compiled it, and else that
-of Pydantic's engine, to which `Field` and `StringConstraints` give it, and which `typed` has as well.
+The texts of a pattern are spelled character by character (`spelled`): the pattern becomes an automaton, which resolves
+anchors and look-around, and then an expression, in which each character is replaced by its spellings. Strings that are
+read back are checked by the same automaton, so that a pattern has one meaning: that of `re` if `re` has compiled it,
+otherwise that of Pydantic's engine, as in `Field`, `StringConstraints` and `typed`.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _WITH_SURROGATES: Ranges = ((0, 0x10FFFF),)
 
 @cache
 def text(size: Size = ANY_SIZE, patterns: tuple[Pattern, ...] = ()) -> Expr:
-    """Return strings of a length, of which every pattern holds.
+    """Return the strings whose length is within bounds and whose texts every pattern allows.
 
     Raises:
         PatternError, UnsupportedSchema: see `language`.
-        LimitExceeded: a pattern whose automaton is too large.
+        LimitExceeded: the automaton of a pattern is too large.
     """
     each = []
     for quote in QUOTES:
@@ -72,16 +72,16 @@ def text(size: Size = ANY_SIZE, patterns: tuple[Pattern, ...] = ()) -> Expr:
 
 
 def matches(pattern: Pattern, value: str) -> bool:
-    """Return whether a pattern holds of a text."""
+    """Return whether a pattern allows a text."""
     return _automaton(pattern).accepts(value.encode(errors="surrogatepass"))
 
 
 def language(pattern: Pattern) -> Expr:
-    """Return the texts of which a pattern holds.
+    """Return the texts that a pattern allows.
 
     Raises:
-        PatternError: a compiled pattern that is not regular; see `automata.pattern.parse`.
-        UnsupportedSchema: a pattern of Pydantic's engine that is not read here.
+        PatternError: a compiled pattern is not regular; see `automata.pattern.parse`.
+        UnsupportedSchema: a pattern of Pydantic's engine is not supported.
     """
     if isinstance(pattern, Expr):
         return pattern
@@ -99,7 +99,7 @@ def _automaton(pattern: Pattern) -> ByteAutomaton:
 
 
 def constant(value: str) -> Expr:
-    """Return one string between either quotes, its characters as `repr` writes them."""
+    """Return one string in single or double quotes, with its characters written as `repr` writes them."""
     return alternation(*[f"{quote}{_escaped(value, quote)}{quote}" for quote in QUOTES])
 
 
@@ -109,11 +109,10 @@ def _escaped(value: str, quote: Quote) -> str:
 
 
 def spelled(expr: Expr, quote: Quote) -> Expr:
-    """Return all spellings of an expression's texts. It is made of characters, concatenation, alternatives and
-    repetition.
+    """Return all spellings of the texts of an expression.
 
     Raises:
-        UnsupportedSchema: it is not.
+        UnsupportedSchema: it is made of more than characters, concatenation, alternatives and repetition.
     """
     match expr:
         case LiteralNode(value):
@@ -131,7 +130,7 @@ def spelled(expr: Expr, quote: Quote) -> Expr:
 
 @cache
 def _character(ranges: Ranges, quote: Quote) -> Expr:
-    """Return the spellings of one character of a set of code points, surrogates included."""
+    """Return the spellings of one character from a set of code points, which may include surrogates."""
     special = rg.normalize([*_CONTROLS, (ord(quote), ord(quote)), (0x5C, 0x5C)])
     raw = rg.intersect(rg.subtract(ranges, special), ALL_CHARACTERS)
     short = [
@@ -147,7 +146,7 @@ def _character(ranges: Ranges, quote: Quote) -> Expr:
 
 
 def hexadecimal(ranges: Ranges, width: int) -> Expr:
-    """Return numbers in some ranges, in `width` hexadecimal digits, in either case."""
+    """Return the numbers in some ranges, written in `width` hexadecimal digits of either case."""
     return alternation(*[_between(low, high, width) for low, high in ranges])
 
 

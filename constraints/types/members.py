@@ -1,4 +1,4 @@
-"""Values of a Literal and members of an Enum: how they are written, as values and as keys, and whether they are read.
+"""Values of a Literal and members of an Enum: their JSON as values and as keys, and whether Pydantic reads it back.
 
 Whether Pydantic reads what it writes is tested with Pydantic itself, value by value: tuples are read as lists, and
 members of an Enum in a Literal are not read at all.
@@ -18,11 +18,11 @@ _MAX_FLAGS = 8
 
 
 def values_schema(schema: Any) -> JsonSchemaValue:
-    """Return the values of a Literal or an Enum, integers apart.
+    """Return the schema of the values of a Literal or an Enum; integers are listed separately, with their type.
 
     Raises:
-        UnsatisfiableSchema: there are none.
-        UnsupportedSchema: one is read as something else than what was written.
+        UnsatisfiableSchema: there are no values.
+        UnsupportedSchema: a value is read as something other than what was written.
     """
     if not members_of(schema):
         raise UnsatisfiableSchema(f"{schema['cls'].__name__} has no members")
@@ -41,7 +41,7 @@ def values_schema(schema: Any) -> JsonSchemaValue:
 
 
 def key_of(schema: Any, value: Any) -> str:
-    """Return how a Literal's or an Enum's value is written as a key.
+    """Return the key that Pydantic writes for a value of a Literal or an Enum.
 
     Raises:
         UnsupportedSchema: the key is read as something else.

@@ -4,8 +4,8 @@ The following are recognized by their attributes, without importing the packages
 `Lt`, `Interval`, `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and
 `StringConstraints`, and compiled patterns of `re`. Patterns in Pydantic's annotations that are text are in the syntax
 of Pydantic's engine, and compiled ones in that of `re`. An expression (`automata.Expr`) describes the whole text. Other
-annotations are ignored, as PEP 593 requires; but one with a function or a bound of another kind is an error, because an
-automaton cannot enforce it.
+annotations are ignored, as PEP 593 requires; but one with a function or with another kind of bound is an error, because
+an automaton cannot enforce it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from constraints.types.shapes import (
 
 _ORDER = ("gt", "ge", "lt", "le", "multiple_of")
 _SIZE = ("min_length", "max_length")
-# What else these objects may ask for.
+# Other requirements that these objects may have; no automaton enforces them.
 _REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
 
 _ASCII_TEXT = char_set((0x00, 0x7F)).star()
@@ -46,7 +46,7 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
     """Return the shape with the constraints of annotations added.
 
     Raises:
-        UnsupportedSchema: one that is not a comment, and cannot be honoured for this shape.
+        UnsupportedSchema: an annotation constrains values in a way that cannot be honoured for this shape.
     """
     for one in metadata:
         inner = getattr(one, "metadata", None)  # Pydantic's Field holds a list of others
@@ -83,7 +83,7 @@ def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
     if not isinstance(shape, Integer | Real | Exact) or not is_number:
         raise UnsupportedSchema("bounds are for numbers", pointer=pointer, keyword=name)
     try:
-        # A step of 0.1 is a tenth, and a bound of 0.1 the float of that name.
+        # A step of 0.1 means a tenth; a bound of 0.1 means the exact value of that float.
         number = Fraction(repr(value) if isinstance(value, float) and name == "multiple_of" else value)
     except (ValueError, OverflowError):
         raise UnsupportedSchema(f"the bound {value!r} is not a finite number", pointer=pointer, keyword=name) from None

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-# Instances of these are not types; of other classes some are, such as `typing.Annotated[...]`.
+# Instances of these are never types; instances of other classes may be, such as `typing.Annotated[...]`.
 _VALUES = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Enum)
 _MORE_VALUES = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
 def check_annotation(annotation: Any) -> None:
-    """Raise an error that says what was meant where a value is not a type.
+    """Raise an error with a hint if the argument is a value and not a type.
 
     Raises:
-        TypeError: a dict, an instance of a dataclass or of a Pydantic model, or another value.
+        TypeError: it is a dict, an instance of a dataclass or of a Pydantic model, or another value.
     """
     if isinstance(annotation, Mapping):
         raise TypeError("a dict is not a type; a JSON Schema is read by json_schema(...)")

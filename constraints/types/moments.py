@@ -7,7 +7,8 @@
     UUID('12345678-1234-5678-1234-567812345678')                        Decimal('1.50')
 
 Each may be written with or without its module's name. Only existing dates are allowed, in years 1 to 9999; time zones
-are fixed offsets (`datetime.timezone`). Arguments that `repr` leaves out because they are 0 may also be written.
+are fixed offsets (`datetime.timezone`). Seconds, microseconds and `fold` of a time, which `repr` leaves out if they are
+0, may also be written.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HEXADECIMAL = char_set((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
 
 
 def named(module: str, name: str, inside: Expr) -> Expr:
-    """Return a call, with the name of its module or without."""
+    """Return a call, with or without the name of its module."""
     return concat(repeat(f"{module}.", 0, 1), f"{name}(", inside, ")")
 
 
@@ -53,7 +54,7 @@ def _day() -> Expr:
 
 @cache
 def _clock() -> Expr:
-    """Return hour, minute, and optionally second and microsecond; a microsecond follows a second only."""
+    """Return hour, minute, and optionally second and microsecond; a microsecond needs a second before it."""
     finer = concat(COMMA, _up_to(59), repeat(concat(COMMA, _microsecond()), 0, 1))
     return concat(_up_to(23), COMMA, _up_to(59), repeat(finer, 0, 1))
 
@@ -62,14 +63,14 @@ def _microsecond() -> Expr:
     return alternation("0", concat(_NONZERO, repeat(DIGIT, 0, 5)))
 
 
-def _second_of_day(first: int) -> Expr:
-    """Return seconds up to 86,399, from 0 or 1."""
+def _second_of_day() -> Expr:
+    """Return the seconds of a day, from 1 to 86,399."""
     large = alternation(
         concat(char_set((0x31, 0x37)), repeat(DIGIT, 4, 4)),
         concat("8", char_set((0x30, 0x35)), repeat(DIGIT, 3, 3)),
         concat("86", char_set((0x30, 0x33)), repeat(DIGIT, 2, 2)),
     )
-    return alternation(concat(_NONZERO, repeat(DIGIT, 0, 3)), large, *["0"][first:])
+    return alternation(concat(_NONZERO, repeat(DIGIT, 0, 3)), large)
 
 
 @cache
@@ -82,10 +83,10 @@ def _options(*, in_datetime: bool) -> Expr:
 
 @cache
 def _zone_expr() -> Expr:
-    """Return a fixed offset, less than a day either way."""
+    """Return a time zone: UTC, or a fixed offset of less than a day in either direction, optionally with a name."""
     fraction = concat("microseconds=", concat(_NONZERO, repeat(DIGIT, 0, 5)))
     within = alternation(
-        concat("seconds=", _second_of_day(1), repeat(concat(COMMA, fraction), 0, 1)),
+        concat("seconds=", _second_of_day(), repeat(concat(COMMA, fraction), 0, 1)),
         fraction,
     )
     offset = alternation("0", within, concat("days=-1", COMMA, within))
@@ -97,7 +98,7 @@ def _zone_expr() -> Expr:
 @cache
 def _duration() -> Expr:
     days = concat("days=", repeat("-", 0, 1), _NONZERO, repeat(DIGIT, 0, 8))
-    seconds = concat("seconds=", _second_of_day(1))
+    seconds = concat("seconds=", _second_of_day())
     fraction = concat("microseconds=", _NONZERO, repeat(DIGIT, 0, 5))
     after_days = concat(repeat(concat(COMMA, seconds), 0, 1), repeat(concat(COMMA, fraction), 0, 1))
     return alternation("0", concat(days, after_days), concat(seconds, repeat(concat(COMMA, fraction), 0, 1)), fraction)
@@ -120,12 +121,12 @@ def moment(kind: str) -> Expr:
 
 @cache
 def identifier() -> Expr:
-    """Return a UUID, with hyphens."""
+    """Return the constructor call of a UUID, with hyphens."""
     groups = [repeat(_HEXADECIMAL, width, width) for width in (8, 4, 4, 4, 12)]
     written = concat(groups[0], *[concat("-", group) for group in groups[1:]])
     return named("uuid", "UUID", alternation(*[concat(quote, written, quote) for quote in QUOTES]))
 
 
 def decimal(inside: Expr) -> Expr:
-    """Return a Decimal of a text."""
+    """Return the constructor call of a Decimal; `inside` is its text."""
     return named("decimal", "Decimal", alternation(*[concat(quote, inside, quote) for quote in QUOTES]))

@@ -1,14 +1,14 @@
-"""The parameters of a record's constructor: by which names it takes its fields, which of them it needs, and what may
-be given.
+"""The parameters of a record's constructor: their keywords, which of them are required, and the values they take.
 
-    a dataclass, a NamedTuple       its fields by name; `pydantic.Field(...)` in place of a default says what may be
-                                    given. It cannot hold a default, since the constructor would give the value
-                                    `FieldInfo` itself
+    a dataclass, a NamedTuple       its fields by name; `pydantic.Field(...)` in place of a default constrains the
+                                    values. It cannot contain a default, because the constructor would use the
+                                    `FieldInfo` itself as the value
     a Pydantic dataclass            its fields as Pydantic has collected them (`FieldInfo`): with bounds, defaults and
-                                    aliases. A field is written by its name where the constructor takes that, as `repr`
-                                    does, and else by the first alias that is a name
+                                    aliases. A field is written with its name, as in `repr`, if the constructor accepts
+                                    that; otherwise with the first alias that can be a keyword
 
-Pydantic is known by its attributes, and imported only to finish a class of its own that names later classes.
+Pydantic's objects are recognized by their attributes. Pydantic is imported only to complete one of its dataclasses
+whose hints name classes that are defined later.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Parameter:
     """A parameter of a constructor.
 
     Attributes:
-        name: the keyword that it is given by.
+        name: its keyword.
         field: the name of the field.
         annotation: its type.
-        metadata: what is said of its values beside the type.
-        required: whether it must be given.
+        metadata: annotations that constrain its values in addition to the type.
+        required: whether it must be passed.
     """
 
     name: str
@@ -53,11 +53,11 @@ def parameters(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[P
 
     Args:
         cls: a dataclass or a NamedTuple.
-        names: classes by name, in which hints are looked up beside those of the class's module.
-        pointer: where the class stands, for errors.
+        names: classes by name, in which hints are looked up in addition to the module of the class.
+        pointer: the place of the class, for errors.
 
     Raises:
-        UnsupportedSchema: hints that cannot be resolved; a default or an alias that cannot be honoured.
+        UnsupportedSchema: hints cannot be resolved, or a default or an alias cannot be honoured.
     """
     yield from _of_pydantic(cls, names, pointer) if _is_pydantic(cls) else _of_standard(cls, names, pointer)
 
@@ -93,8 +93,7 @@ def _defaults(cls: Any) -> Iterator[tuple[str, Any, bool]]:
 
 
 def _taken(cls: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that a dataclass's constructor takes; `dataclasses.fields` leaves out what only it takes
-    (InitVar)."""
+    """Yield the fields that a dataclass's constructor takes, with every `InitVar`, which `dataclasses.fields` omits."""
     for name, field in cls.__dataclass_fields__.items():
         if field.init and field._field_type is not _CLASS_VARIABLE:
             yield name, field
@@ -106,7 +105,7 @@ class _Probe:
 
 
 _PROBED: Any = _Probe.__dataclass_fields__["kept"]
-# What `dataclasses` calls a class variable; it has no public name.
+# The mark by which `dataclasses` knows a class variable; it has no public name.
 _CLASS_VARIABLE = _PROBED._field_type
 
 
@@ -119,7 +118,7 @@ def _is_field_info(value: Any) -> TypeGuard[Any]:
 
 
 def _is_pydantic(cls: type) -> bool:
-    """Return whether Pydantic has made the constructor: that of the nearest dataclass."""
+    """Return whether Pydantic made the constructor: that of the first dataclass in the class's MRO."""
     nearest = next((base for base in cls.__mro__ if "__dataclass_fields__" in base.__dict__), cls)
     return "__is_pydantic_dataclass__" in nearest.__dict__
 
@@ -127,7 +126,7 @@ def _is_pydantic(cls: type) -> bool:
 def _of_pydantic(cls: Any, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
     _finish(cls, names, pointer)
     config: Mapping[str, Any] = cls.__pydantic_config__ or {}
-    # By keyword, so that no field is given what is written for another.
+    # The field that each keyword is written for, so that no other field receives the value.
     known: dict[str, str] = {}
     found: list[tuple[set[str], Parameter]] = []
     for name, _ in _taken(cls):
@@ -156,7 +155,7 @@ def _of_pydantic(cls: Any, names: Mapping[str, type], pointer: str) -> Iterator[
 
 
 def _keywords(name: str, info: Any, config: Mapping[str, Any], pointer: str) -> tuple[str, set[str]]:
-    """Return the keyword by which a field is written, and all in which the constructor looks for it."""
+    """Return the keyword with which a field is written, and all keywords under which the constructor looks for it."""
     alias = info.validation_alias
     by_name = config.get("validate_by_name") or config.get("populate_by_name")
     by_alias = config.get("validate_by_alias", True) is not False
@@ -177,7 +176,7 @@ def _keywords(name: str, info: Any, config: Mapping[str, Any], pointer: str) -> 
 
 
 def _is_keyword(alias: str) -> bool:
-    """Return whether an alias can stand before `=` in a call, and is what Python reads there."""
+    """Return whether an alias can stand before `=` in a call, where Python must read it unchanged."""
     return alias.isidentifier() and not keyword.iskeyword(alias) and unicodedata.is_normalized("NFKC", alias)
 
 

@@ -30,7 +30,8 @@ ZONE: Final = r"(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
 TIME: Final = _CLOCK
 DATETIME: Final = rf"{DATE}T{_CLOCK}"
 UUID: Final = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-# A timedelta of up to 999,999,999 days, in years of 365 days and days; less than that with hours, if it is negative.
+# A timedelta of up to 999,999,999 days, as days or as years of 365 days and days. A negative one of that many days has
+# no hours, since it would be too long.
 _PART: Final = r"(?:\d|1\d|2[0-3])H"
 _MINUTES: Final = r"[1-5]?\dM"
 _SECONDS: Final = r"[1-5]?\d(?:\.\d{1,6})?S"
@@ -54,13 +55,14 @@ NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
 
 
 def anchored(pattern: str) -> str:
-    """Return the pattern of the texts that match as a whole."""
+    """Return a pattern that matches whole texts only."""
     return f"^(?:{pattern})$"
 
 
 def within(formula: Formula, spellings: str) -> str:
-    """Return numbers for which a formula holds, in these spellings, with the exponents that numbers of JSON Schemas
-    have.
+    """Return the pattern of the numbers for which a formula holds.
+
+    Their spellings match `spellings`; exponents are limited as in `constraints.json_schema.numbers`.
 
     Raises:
         LimitExceeded: see `constraints.json_schema.numbers`.
@@ -74,12 +76,12 @@ def within(formula: Formula, spellings: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return the pattern of one text."""
+    """Return the pattern that matches one text."""
     return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
 
 
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"
-# Classes of Rust's regular expressions are those of Unicode; in a set, and by themselves.
+# Rust's character classes are Unicode's: how they are written within a set, and by themselves.
 _IN_SET = {"d": r"\p{Nd}", "D": r"\P{Nd}", "w": _WORD, "s": r"\p{White_Space}", "S": r"\P{White_Space}"}
 _ALONE = {**_IN_SET, "w": f"[{_WORD}]", "W": f"[^{_WORD}]"}
 _ALONE["b"] = f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))"
@@ -92,7 +94,7 @@ def ecma(pattern: str) -> str:
     """Return the pattern of ECMA-262 that means what a pattern in Rust's syntax means.
 
     Raises:
-        UnsupportedSchema: something that only Rust's syntax has.
+        UnsupportedSchema: the pattern uses a feature that only Rust's syntax has.
     """
     written: list[str] = []
     in_set = False

@@ -1,7 +1,8 @@
 """Schemas whose integers are written plainly: 1, and neither 1.0 nor 1e0.
 
 JSON Schema and its readers accept 1.0 as an integer, but in programs an integer is a sequence of digits. Draft 4 had
-the same notion of integers, so formulas have a statement for it; here it replaces the other statement.
+the same notion of integers, so formulas have a statement for it, `IsInteger(plain=True)`, which replaces all others
+here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from constraints.recursion import Task, run
 
 
 def plain_document(schema: Any, skip: frozenset[str] = frozenset()) -> SchemaDocument:
-    """Return a schema as it is read, its integers written plainly.
+    """Read a schema, with its integers written plainly.
 
     Args:
         schema: the schema.

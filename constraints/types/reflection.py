@@ -83,11 +83,11 @@ class Reflection:
 
         Args:
             annotation: the type.
-            pointer: where it stands, for errors: names of fields after slashes.
-            variables: what type variables stand for.
+            pointer: the place of the type, for errors: names of fields, each after a slash.
+            variables: the types that type variables stand for.
 
         Raises:
-            UnsupportedSchema: a type, or an annotation, that has no texts here.
+            UnsupportedSchema: the type, or an annotation in it, is not supported.
         """
         variables = variables or {}
         annotation = variables.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
@@ -152,14 +152,14 @@ class Reflection:
         """Return the parameters of a record's constructor, in the order of their definition.
 
         Raises:
-            UnsupportedSchema: a type that has no texts here; or see `parameters`.
+            UnsupportedSchema: the type of a field is not supported; or see `parameters`.
         """
         if record not in self._fields:
             self._fields[record] = tuple(self._read(record, pointer))
         return self._fields[record]
 
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
-        # Classes that are not names of a module, as those within a function, know themselves and their holders.
+        # A class within a function is not a name of its module: hints may name it, and the records read before it.
         names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
         variables = dict(record.arguments)
         for one in parameters(record.cls, names, pointer):
@@ -178,7 +178,7 @@ class Reflection:
         return tuple(record for record in leads if record in reachable(leads[record], leads.__getitem__))
 
     def leads(self, shape: Shape) -> dict[Record, set[Record]]:
-        """Return all records that can be reached from a shape through the fields of records."""
+        """Return all records that can be reached from a shape, each with the records in its own fields."""
         found: dict[Record, set[Record]] = {}
         pending = [*records(shape)]
         while pending:
@@ -200,7 +200,7 @@ def _has_hash(value: Any) -> bool:
 
 
 def is_hashable(shape: Shape) -> bool:
-    """Return whether values can be items of sets and keys of dicts."""
+    """Return whether the values of a shape can be items of sets and keys of dicts."""
     if isinstance(shape, Mapping) or (isinstance(shape, Items) and shape.kind in (list, set)):
         return False
     if isinstance(shape, Record):

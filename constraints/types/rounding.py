@@ -1,10 +1,10 @@
 """Bounds of floats as bounds of the decimal numbers that are written.
 
-A reader rounds the written number to the nearest float. So `x < 1` holds for the text 0.99999999999999999999, but not
-for the float 1.0 as which it is read; and the decimal number 0.1 is less than the float 0.1. So the written number is
-bounded by the shortest spelling of the first float within the bounds, which is included. This is correct because
-rounding keeps order: a greater number is read as this float or a greater one, and the `repr` of any other float within
-the bounds is greater.
+A reader rounds the written number to the nearest float. So `x < 1` holds for the number 0.99999999999999999999, but not
+for the float 1.0 that it is read as; and the decimal number 0.1 is less than the float 0.1. Therefore the lower bound
+of the written number is the shortest spelling of the least float within the bounds, and is inclusive. This is correct
+because rounding keeps order: a greater number is read as this float or a greater one, and the `repr` of any other float
+within the bounds is greater. The upper bound mirrors this.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from constraints.types.shapes import Bounds
 
 
 def rounding_into(bounds: Bounds) -> Bounds:
-    """Return bounds of the decimal numbers that are read as floats within these bounds; `repr` of each such float is
-    within.
+    """Return bounds for written decimal numbers: those within them are read as floats within the given bounds.
+
+    The `repr` of each float within the given bounds is within the returned ones.
 
     Raises:
-        UnsatisfiableSchema: no finite float is within them.
+        UnsatisfiableSchema: no finite float is within the bounds.
     """
     if bounds.low is not None:
         bounds = replace(bounds, low=_first(bounds.low, bounds.low_exclusive), low_exclusive=False)

@@ -28,14 +28,14 @@ from typing import Any, Literal, TypeAlias
 
 from automata.expressions import Expr
 
-# A regular expression in the syntax of Pydantic's engine, or one that `re` has compiled, with its flags, each of which
-# matches somewhere in a text; or an expression that allows all of it.
+# A regular expression, in the syntax of Pydantic's engine or compiled by `re` with its flags, that must match somewhere
+# in a text; or an expression that describes the whole text.
 Pattern: TypeAlias = str | re.Pattern[str] | Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What numbers may be: `low <= x <= high`, less or greater where that is exclusive, and a multiple of `step`."""
+    """The numbers allowed: `low <= x <= high`, with `<` for an exclusive bound, and multiples of `step`."""
 
     low: Fraction | None = None
     low_exclusive: bool = False
@@ -57,7 +57,7 @@ UNBOUNDED = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many items, members or characters there are; `high` None means no bound."""
+    """Bounds on the number of items, members or characters; None for `high` means no bound."""
 
     low: int = 0
     high: int | None = None
@@ -94,7 +94,7 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A float. Bounds are those of the value, after rounding."""
+    """A float. Bounds apply to the value, after rounding."""
 
     bounds: Bounds = UNBOUNDED
 
@@ -109,7 +109,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A str: its length in code points, and what each of some patterns says of it (`Pattern`)."""
+    """A str, with bounds on its length in code points, that every pattern allows (`Pattern`)."""
 
     size: Size = ANY_SIZE
     patterns: tuple[Pattern, ...] = ()
@@ -129,7 +129,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Values of a Literal: int, bool, str, None. With each its type, since 1 and True are equal."""
+    """Values of a Literal: int, bool, str, None. Each is paired with its type, because 1 and True are equal."""
 
     values: tuple[tuple[type, Any], ...]
 
@@ -144,7 +144,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Any one of some shapes; what is written as a value of two is the first that it is exactly."""
+    """Any one of some shapes. A text that fits several options is read as the first one that it matches exactly."""
 
     options: tuple[Shape, ...]
 
@@ -180,7 +180,7 @@ class Record:
 
     Attributes:
         cls: the class.
-        arguments: what its type variables stand for.
+        arguments: its type variables, each with the type that it stands for.
     """
 
     cls: type
@@ -208,7 +208,7 @@ Shape: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter of a record's constructor, by the name that it is given by."""
+    """A parameter of a record's constructor; `name` is the keyword that passes it."""
 
     name: str
     shape: Shape

@@ -6,7 +6,7 @@ the type's serializer writes for an instance, compact or not, is allowed and par
 are values that have no JSON or are read as other values:
 
     infinities and NaN, which Pydantic serializes as null          offsets with seconds, which are cut off
-    a value of a union that an earlier option writes equally       computed fields, which are never parsed
+    values of a union that an earlier option writes the same way   computed fields, which are never parsed
     integers of more than 4,300 digits, and values nested more than 200 deep, which Pydantic does not read: the
     automaton allows them, because it does not count digits or depth, and `parse` refuses them
 """

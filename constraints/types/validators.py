@@ -15,7 +15,8 @@ from typing import Any
 from automata.errors import UnsupportedSchema
 
 _MODULES = ("pydantic", "ipaddress")
-# What takes all that its schema allows; `EmailStr` has the format, and asks the package email-validator besides.
+# Validators that accept all that their schemas allow. The schema of `EmailStr` has the format; its validator also asks
+# the package email-validator.
 _EXACT = {
     "GenerateSchema._path_schema.<locals>.path_validator",
     "IPv4Address",
@@ -28,20 +29,20 @@ _EXACT = {
     "defaultdict_validator",
     "sequence_validator",
 }
-# Exact for a sequence, whose schema has the keyword.
+# Validators that are exact for a sequence, whose schema has the keyword for the length.
 _LENGTHS = {"min_length_validator", "max_length_validator"}
-# What is not read from JSON, or says how values are written.
+# Keys of a core schema that do not apply to input in JSON, or say how values are written.
 _ELSEWHERE = {"python_schema", "strict_schema", "serialization", "metadata"}
 
 
 def check_validators(schema: Any) -> None:
-    """Raise if a validator of Pydantic's own takes less than its JSON Schema says.
+    """Raise an error if one of Pydantic's own validators may accept less than its JSON Schema allows.
 
     Args:
         schema: the core schema of a type.
 
     Raises:
-        UnsupportedSchema: one does; the error names it and the field.
+        UnsupportedSchema: one may; the error names it and the field.
     """
     for function, inner, pointer in _functions(schema):
         name = getattr(function, "__qualname__", "")
@@ -52,7 +53,7 @@ def check_validators(schema: Any) -> None:
 
 
 def _functions(schema: Any) -> Iterator[tuple[Callable[..., Any], Any, str]]:
-    """Yield the functions that validate what is read from JSON, what each is given, and the field."""
+    """Yield each function that validates input from JSON, the core schema that it wraps, and the field."""
     waiting: list[tuple[Any, str]] = [(schema, "")]
     seen = set[int]()
     while waiting:
@@ -79,7 +80,7 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
 
 
 def _is_sequence(schema: Any) -> bool:
-    """Return whether a core schema is that of `Sequence`, with lengths or without."""
+    """Return whether a core schema is that of `Sequence`, with or without bounds on the length."""
     while str(schema.get("type")).startswith("function-"):
         schema = schema.get("schema", {})
     read: Any = schema.get("json_schema", {})

@@ -47,7 +47,7 @@ def same_length(low: str, high: str) -> Expr:
 
 
 def _at_least(low: str) -> Expr:
-    """Return the digit strings of the same length that are not less; from the last digit to the first."""
+    """Return the digit strings of the same length that are not less than `low`."""
     zeros = len(low) - len(low.rstrip("0"))
     found = _digits(zeros, zeros)
     for size, own in enumerate(reversed(low.rstrip("0")), zeros):
@@ -56,7 +56,7 @@ def _at_least(low: str) -> Expr:
 
 
 def _at_most(high: str) -> Expr:
-    """Return the digit strings of the same length that are not greater."""
+    """Return the digit strings of the same length that are not greater than `high`."""
     nines = len(high) - len(high.rstrip("9"))
     found = _digits(nines, nines)
     for size, own in enumerate(reversed(high.rstrip("9")), nines):
@@ -112,7 +112,7 @@ def behind_the_point(low: str | None, high: str | None, places: int | None) -> T
 
 
 def _between(low: str, high: str, places: int | None) -> Tail:
-    """Return the same for bounds that differ in the first digit, or have none."""
+    """Return the digits of fractions between bounds that differ in the first digit, or of which `low` has no digits."""
     if not low:
         return _not_above(high, places)
     if places == 0:
@@ -131,7 +131,7 @@ def _any(places: int | None) -> Tail:
 
 
 def _not_below(low: str, places: int | None) -> Tail:
-    """Return the digits of fractions that are not less; from the last digit to the first."""
+    """Return the digits of fractions that are not less than `low`."""
     digits = low[:places]
     rest = None if places is None else places - len(digits)
     tail = _any(rest) if digits == low else Tail(EMPTY, False)
@@ -142,7 +142,7 @@ def _not_below(low: str, places: int | None) -> Tail:
 
 
 def _not_above(high: str, places: int | None) -> Tail:
-    """Return the digits of fractions that are not greater."""
+    """Return the digits of fractions that are not greater than `high`."""
     digits = high[:places]
     rest = None if places is None else places - len(digits)
     tail = Tail(EMPTY if rest == 0 else repeat("0", 1, rest), True)

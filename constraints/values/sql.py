@@ -10,7 +10,7 @@ after `SELECT title, `, all tables that have a title are possible. The language 
 rules for `column` and `table`, as in common grammars for SQL, a model could ask a table for another table's columns.
 
 The dialect is the one that SQLite, PostgreSQL and others have in common. There is one space or line break between
-words; keywords are all upper case or all lower case. Conditions nest in parentheses to a given depth.
+words; each keyword is in upper case or in lower case. Conditions nest in parentheses to a given depth.
 
 Rejected: a grammar with a rule for nested conditions, which would also need one copy for each table, and would need a
 stack for conditions that are rarely nested three deep.
@@ -28,7 +28,7 @@ from constraints.values.digits import digit, naturals
 from constraints.values.value import Value
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Names that some dialect does not take without quotes: the words of SQLite, and reserved ones of SQL:2016.
+# Names that some dialect accepts only in quotes: the keywords of SQLite, and the reserved words of SQL:2016.
 _KEYWORD_LIST = """
     abort action add after all alter always analyze and any array as asc asymmetric attach authorization autoincrement
     before begin between binary both by cascade case cast check collate collation column commit concurrently conflict
@@ -95,7 +95,7 @@ def _single(table: str, columns: Sequence[str]) -> tuple[Expr, Expr]:
 
 
 def _joined(tables: Mapping[str, Sequence[str]], left: str, right: str) -> tuple[Expr, Expr]:
-    """Return two tables, and the columns of both; a name without its table is one that only one of them has."""
+    """Return two tables, and the columns of both; a column without its table is one that only one of them has."""
     both = {name.lower() for name in tables[left]} & {name.lower() for name in tables[right]}
     of_left, of_right = _qualified(left, tables[left]), _qualified(right, tables[right])
     alone = [_name(name) for table in (left, right) for name in tables[table] if name.lower() not in both]

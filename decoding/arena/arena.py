@@ -104,7 +104,7 @@ class Arena:
         self.device, self.generation = torch.device(device), 0
         self.max_depth, self.configurations = max_depth, configurations
         self._heap = Heap(max_bytes // 4, max_slots, self.device)
-        # An automaton that fits the arena is not refused for what it takes to make its block.
+        # An automaton that fits the arena is not refused for the memory or the time that making its block takes.
         self._limits = Limits(memory=max(4 * max_bytes, DEFAULT_LIMITS.memory), seconds=inf)
         # The last entry is never read, and stacks are compared eight symbols at a time.
         depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
@@ -196,7 +196,7 @@ class Arena:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
     def enter(self, block: Block) -> int:
-        """Copy a block that this arena made into it; results and errors are those of `add`."""
+        """Copy a block, made by `block`, into the arena; the result and the errors are those of `add`."""
         if block.is_empty:
             raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         slot = self._heap.free_slot()
@@ -329,7 +329,7 @@ class Arena:
 
     @property
     def _native(self) -> OnCpu | None:
-        """The steps of the native core; None if it does not make them."""
+        """The steps of the native core; None on other devices, and inside `torch.compile`."""
         return self._steps if self._on_cpu else None
 
     # Masks, in every form

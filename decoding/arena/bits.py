@@ -19,7 +19,7 @@ def packed(tokens: Tensor) -> Tensor:
 
 
 def tokens_of_byte(device: torch.device) -> Tensor:
-    """`[256]` int64, by byte the flags of eight tokens, each a byte of the number; for `unpacked`."""
+    """Return the table for `unpacked`, `[256]` int64: for each byte the flags of its eight tokens, as eight bytes."""
     bits = torch.arange(256, device=device)[:, None] >> torch.arange(8, device=device) & 1
     return bits.to(torch.uint8).view(torch.int64).flatten()
 
@@ -27,7 +27,7 @@ def tokens_of_byte(device: torch.device) -> Tensor:
 def unpacked(words: Tensor, width: int, by_byte: Tensor) -> Tensor:
     """Return the bits of words, `[B, W]` int32, as bool, `[B, width]`."""
     if torch.compiler.is_compiling():
-        # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
+        # The compiler fuses this arithmetic with whatever reads the mask; as separate steps it would be slow.
         bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=words.device) & 1
         return bits.flatten(1)[:, :width] != 0
     tokens = by_byte.index_select(0, words.contiguous().view(-1).view(torch.uint8).int())

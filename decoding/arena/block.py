@@ -18,20 +18,20 @@ from decoding.arena.mask_chunks import mask_chunks, num_chunks
 from decoding.arena.program import Shape
 from tokenfst.finite.classes import NEVER
 
-# More words than this have no places.
+# Places are int32, so a block has at most this many words.
 _MOST_WORDS = np.iinfo(np.int32).max
 
 
 class Block(NamedTuple):
-    """A machine as an arena takes it in.
+    """A machine in the form that is copied into an arena.
 
     Attributes:
-        words: `[n]` int32, what is copied into the arena.
+        words: `[n]` int32, the words that are copied.
         shape: the shapes that a step with it needs.
-        depth: the most symbols on its stack.
+        depth: the maximum number of symbols on its stack.
         least: the fewest tokens of a whole text, including the end token.
         is_ambiguous: whether a text may have several configurations.
-        is_empty: whether nothing may be written, since every text needs a higher stack.
+        is_empty: whether no text is allowed, because every text needs a higher stack.
     """
 
     words: IntArray
@@ -111,7 +111,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
 
 
 def weight_tables(machine: Machine, begin: int, end: int) -> dict[int, npt.NDArray[np.integer]]:
-    """Return the weights of the tokens from `begin` to `end`, which count from 0 there."""
+    """Return the tables of weights of the tokens from `begin` to `end`, which are numbered from 0 in them."""
     tokens, sizes = machine.weight_tokens, machine.row_weights[:, 1]
     inside = (begin <= tokens) & (tokens < end)
     before = np.concatenate([[0], np.cumsum(inside)])

@@ -67,7 +67,7 @@ def _classes(program: Program, at: Sequences, begin: int, end: int) -> Tensor:
 
 
 def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tensor]:
-    """Return context and cost of the stacks up to a height, `[B, n]` each, from `[B, P, n / P]`."""
+    """Return the context and the cost of the stacks below the heights `base`, `[B, P, n / P]`; `[B, n]` each."""
     if not program.depth:
         nothing = torch.zeros_like(base).flatten(1)
         return nothing, nothing
@@ -77,7 +77,7 @@ def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tenso
 
 
 def _of_count(program: Program, tables: Tables, node: Tensor, count: Tensor) -> Tensor:
-    """Return the fewest tokens by count, `[B, n]`: of the node's runs, the last that begins no later."""
+    """Return the fewest tokens by count, `[B, n]`: those of the node's last run that begins no later than the count."""
     has_runs = tables.number(layout.HAS_RUNS) > 0
     place = torch.where(has_runs, tables.place(layout.NODE_RUNS) + 2 * node, 0)
     begin, size = program.read(place), torch.where(has_runs, program.read(place + 1), 0)

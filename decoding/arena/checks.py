@@ -29,9 +29,9 @@ class Carried(NamedTuple):
 
     Attributes:
         configurations: P.
-        parts: the most rows of a configuration.
-        depth: D, the most symbols on a stack.
-        device: where they live.
+        parts: the maximum number of rows of a configuration.
+        depth: D, the maximum number of symbols on a stack.
+        device: the device of their tensors.
     """
 
     configurations: int
@@ -110,12 +110,12 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
 
 
 def _overlap(logits: Tensor) -> bool:
-    """Whether two of the logits, `[B, V]`, are the same number in memory."""
+    """Return whether two of the logits, `[B, V]`, are the same number in memory."""
     (rows, width), (apart, step) = logits.shape, logits.stride()
     common = gcd(apart, step)
     if common == 0:
         return rows * width > 1
-    # The first places that are as far from the beginning along a column as along a row.
+    # The nearest place in memory that is reached both along a column and along a row.
     return step // common < rows and apart // common < width
 
 

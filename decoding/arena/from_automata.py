@@ -35,7 +35,7 @@ from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 
 def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAutomaton | None:
-    """Return an automaton with its tables made, if the arena can hold it and they take no longer than some seconds."""
+    """Return an automaton with its tables; None if making them exceeds the limits, or the arena cannot hold it."""
     try:
         complete = automaton.complete(limits=Limits(seconds=max_seconds))
     except LimitExceeded:
@@ -45,7 +45,7 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
 
 
 def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
-    """Raise unless something is an automaton that was compiled for an arena's vocabulary.
+    """Check that an argument is an automaton that was compiled for an arena's vocabulary.
 
     Raises:
         TypeError: it is not an automaton over tokens.
@@ -67,7 +67,7 @@ def machine_of(automaton: TokenAutomaton, max_depth: int, work: Work | None = No
 
     Args:
         automaton: the automaton.
-        max_depth: the most symbols that a stack may hold.
+        max_depth: the maximum number of symbols on the stack.
         work: the compilation that this is part of.
 
     Raises:
@@ -108,7 +108,10 @@ def unconstrained(vocabulary: Vocabulary) -> Machine:
 
 
 def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
-    """State q is row, node and move q + 2; the state after the end is ENDED."""
+    """Return the machine of an automaton without a stack or a count.
+
+    State q is row, node and move q + 2; the state after the end is ENDED.
+    """
     source, number, target = (column.astype(np.int64) for column in automaton.transitions.edges())
     inside = source != automaton.end_state
     # The transition by the end token after the end comes first, since rows are in order.
@@ -117,7 +120,7 @@ def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
     count = automaton.num_states + 1
     rows = np.arange(count)
     least = automaton.min_tokens_by_state.astype(np.int64)
-    # A column for each number of tokens; the next one is of move 0, which leads nowhere.
+    # A column for each number of tokens. Move 0, which leads nowhere, has the column after them.
     first = int(least.min())
     values = np.arange(first, int(least.max()) + 1)
     column = np.concatenate([[len(values)], least[-1:] - first, least[:-1] - first])
@@ -138,7 +141,7 @@ def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
 
 
 def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine, work: Work | None = None) -> Machine:
-    """Return the machine of the support with the costs of its rows; states over bytes with equal costs share them.
+    """Return the machine of the support with the costs of its rows; rows with the same state over bytes share them.
 
     Raises:
         LimitExceeded: the costs take too much memory.
@@ -152,7 +155,10 @@ def of_weighted(automaton: WeightedTokenAutomaton, machine: Machine, work: Work 
 
 
 def of_counted(automaton: CountedTokenAutomaton) -> Machine:
-    """Place q is node q + 2, with a row for each interval of counts in which the same guards are open."""
+    """Return the machine of an automaton that counts.
+
+    Place q is node q + 2, with a row for each interval of counts in which the same guards are open.
+    """
     form = automaton.transitions
     cuts, rows, edges = [], [[DEAD], [ENDED]], [(ENDED, END, ENDED, 0, 0)]
     num_cuts, num_rows = [0, 0], 2
@@ -177,7 +183,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
     cuts_by_node = np.array(num_cuts)
     nodes = leaves(np.cumsum(sizes) - sizes, np.cumsum(cuts_by_node) - cuts_by_node, cuts_by_node)
     node_runs, runs = _runs(automaton, len(nodes))
-    # Counts alone say how many tokens follow.
+    # The number of tokens that follow is in the runs alone.
     rest, rest_of = with_last_two(np.zeros((1, 1), np.int64), np.zeros(len(moves), np.int64))
     return Machine(
         token_class=automaton.token_class,
@@ -199,7 +205,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
 
 
 def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
-    """Return the least number of tokens by count, from each place but that after the end."""
+    """Return `node_runs` and `runs`: the least number of tokens by count, from each place but that after the end."""
     form, steps = automaton.transitions, automaton.min_tokens_runs
     values = form.max_register + 1
     place, begin = steps.key // values, steps.key % values
@@ -211,8 +217,11 @@ def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Long
 
 
 def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | None = None) -> Machine:
-    """Node n of the context trees is node n + 2, but the state after the end is ENDED; rows are those of
-    `decoding.arena.pushdown_rows`."""
+    """Return the machine of an automaton with a stack.
+
+    Node n of the context trees is node n + 2, but the state after the end is ENDED; rows are those of
+    `decoding.arena.pushdown_rows`.
+    """
     tables, depths = automaton.tables, [max_depth, automaton.max_depth]
     made, distance = pushdown_rows(tables, work), automaton.distances
     num_moves, num_nodes = len(tables.move_pops), tables.num_nodes
@@ -231,7 +240,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
     child = np.pad(tables.child, [(0, 0), (0, 1)], constant_values=-1)
     inner = np.flatnonzero((child >= 0).any(1))
     nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
-    # The distances of the tables count an end token, also where the vocabulary has none.
+    # The distances of the tables count an end token, even if the vocabulary has none.
     end = int(not automaton.vocabulary.eos_ids)
     rest, rest_of = with_last_two(np.where(distance.rest < FAR, distance.rest - end, FAR), distance.rest_of)
     return Machine(

@@ -1,7 +1,7 @@
 """The memory of the arena: one tensor of words, and the place of each slot's block in it.
 
 Blocks are placed first fit. If there is enough room but no gap is large enough, blocks are moved together. Blocks are
-relocatable, so to move one takes a copy and a change of one number.
+relocatable, so moving one takes a copy and a change of one number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Heap:
     Attributes:
         words: `[H]` int32.
         places: `[S]` int64 on the device, where the block of each slot lies.
-        sizes: `[S]` int64 on the host, how many words each block has, 0 for slots that are not in use.
+        sizes: `[S]` int64 on the host, the number of words of each block, 0 for slots that are not in use.
     """
 
     def __init__(self, num_words: int, num_slots: int, device: torch.device) -> None:
@@ -34,7 +34,7 @@ class Heap:
 
     @property
     def taken(self) -> int:
-        """How many words blocks take."""
+        """The number of words that blocks take."""
         return int(self.sizes.sum())
 
     @property
@@ -59,7 +59,7 @@ class Heap:
         return slot
 
     def put(self, slot: int, block: IntArray) -> None:
-        """Copy a block in, `[n]`; others may be moved.
+        """Copy a block, `[n]`, into a slot; other blocks may be moved.
 
         Raises:
             LimitExceeded: there is not enough room.
@@ -90,21 +90,21 @@ class Heap:
         """
         if slot not in self._begins:
             raise KeyError(slot)
-        # In this order, so that what an interrupt comes between can be dropped again.
+        # In this order, so that a slot can be dropped again if an interrupt comes between.
         self.sizes[slot] = 0
         del self._begins[slot]
 
     def compact(self) -> None:
-        """Move all blocks to the beginning; after an interrupt they are still moved before it is passed on."""
+        """Move all blocks to the beginning; if an interrupt comes, finish the move before passing it on."""
         try:
             self._move_together()
         except KeyboardInterrupt:
-            # A block of which half has been moved lies nowhere, and sequences would read what is no automaton.
+            # A block that is only half moved is complete in neither place, and sequences would read wrong tables.
             self._move_together()
             raise
 
     def _move_together(self) -> None:
-        """Move all blocks to the beginning, and first what is left of a move that was interrupted."""
+        """Move all blocks to the beginning, after finishing a move that was interrupted."""
         if self._moving is not None:
             self._move(*self._moving)
         end = 0
@@ -127,10 +127,10 @@ class Heap:
         return end
 
     def _move(self, slot: int, begin: int, to: int, past: int) -> None:
-        """Move the words of a slot towards the beginning, from the one with the number `past` on.
+        """Move the words of a slot from `begin` down to `to`, except the first `past` words, which have been moved.
 
-        They are copied in pieces no longer than the way: nothing is overwritten before it is read, and the last piece
-        may be copied again.
+        They are copied in pieces no longer than the distance of the move, so nothing is overwritten before it is read,
+        and a piece that an interrupt cut short may be copied again.
         """
         size, step = int(self.sizes[slot]), begin - to
         for first in range(past, size, step):

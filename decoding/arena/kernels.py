@@ -61,7 +61,7 @@ def table(block, field: tl.constexpr):
 
 @triton.jit
 def words_of(block, rows, num_rows, chunk):
-    """Return the words of a chunk, the union of those of some rows, `[CHUNK_WORDS]` int32, and how many have any."""
+    """Return the union of some rows' words of a chunk, `[CHUNK_WORDS]` int32, and how many rows allow a token in it."""
     lane = tl.arange(0, CHUNK_WORDS)
     united, used = tl.zeros((CHUNK_WORDS,), tl.int32), tl.zeros((), tl.int32)
     for number in range(num_rows):
@@ -83,7 +83,7 @@ def within(block, allowed, tokens, inside, fits):
 
 @triton.jit
 def binds_any(binds, sequence, num_parts, PARTS: tl.constexpr):
-    """Return whether a budget forbids a class of a sequence that is allowed without it."""
+    """Return whether a row of a sequence allows a class that does not fit the budget."""
     part = tl.arange(0, PARTS)
     return tl.max(tl.load(binds + sequence * num_parts + part, mask=part < num_parts, other=0)) != 0
 
@@ -101,7 +101,7 @@ def mask_logits(
     first = chunk * CHUNK_TOKENS + 32 * tl.arange(0, CHUNK_WORDS)[:, None]
     own = logits + sequence * stride + first + bit
     nothing = tl.full((CHUNK_WORDS, 32), float("-inf"), logits.dtype.element_ty)
-    # Chunks and words of which no token is allowed are most of a mask, and are written several logits at a time.
+    # Most chunks and words of a mask allow no token; their logits are written several at a time.
     if (used == 0) & ((chunk + 1) * CHUNK_TOKENS <= width):
         tl.store(own, nothing)
     else:
@@ -138,7 +138,7 @@ def mask_words(
 
 @triton.jit
 def by_count(block, node, count, inside, num_steps):
-    """Return the fewest tokens by count: the value of the last of a node's runs that begins no later."""
+    """Return the fewest tokens by count: the value of the last of a node's runs that begins no later than the count."""
     runs = table(block, NODE_RUNS) + 2 * node
     first = table(block, RUNS) + 2 * tl.load(runs, mask=inside, other=0)
     low, high = tl.zeros_like(node), tl.load(runs + 1, mask=inside, other=0)
@@ -156,7 +156,7 @@ def fit_classes(
     fits, binds, words, places, slots, all_rows, counts, heights, stacks, limits, limit, configurations, parts,
     stack_size, num_classes, num_steps, HAS_LIMITS: tl.constexpr, CLASSES_AT_ONCE: tl.constexpr,
 ):  # fmt: skip
-    """Write which classes fit the budgets, `[B, num_classes]` int8, and by part whether one that is allowed does not.
+    """Write which classes fit the budgets, `[B, num_classes]` int8, and by part whether a row allows one that does not.
 
     The budgets are `limits`, `[B]`, or the same number for all.
     """
@@ -205,7 +205,7 @@ def fit_classes(
 
 @triton.jit
 def row_of(block, node, gauge):
-    """Return the row of a node by itself, that of the interval that the gauge lies in."""
+    """Return the row that a node itself selects: that of the interval in which the gauge lies."""
     record = table(block, NODES) + 4 * node
     cuts = table(block, CUTS) + tl.load(record + CUTS_AT)
     low, high = tl.zeros_like(gauge), tl.load(record + NUM_CUTS).to(tl.int64)

@@ -17,14 +17,14 @@ by gathers.
     MOVES       `[M, 6]`                what a move does (`POPS` ... `ADDS`)
     PUSHES      `[..]`                  symbols pushed, from the bottom up
     NODES       `[N, 4]`                how a node finds its row, and the next node (`WALK_AT` ... `NUM_CUTS`)
-    WALK        `[I, S + 1]`            from an inner node, by symbol, or S below the lowest one, to a node
+    WALK        `[I, S + 1]`            the node that an inner node leads to, by symbol; S below the lowest symbol
     NODE_ROWS   `[..]`                  the rows of nodes, interval by interval
-    CUTS        `[..]`                  where the intervals of nodes end
+    CUTS        `[..]`                  the values of the gauge at which the row of a node changes
     REST_OF     `[M]`                   the column of each move in REST
     REST        `[H, R]`                the fewest tokens after a move, beyond what is counted for the stack
     NEXT, COST  `[H, S]`                the context with one symbol more on the stack, and what it costs
     NODE_RUNS   `[N, 2]`                where the runs of a node begin, and how many there are
-    RUNS        `[.., 2]`               from which count on, and the fewest tokens from there
+    RUNS        `[.., 2]`               the count from which a run applies, and the fewest tokens there
     ROW_WEIGHTS `[E, 2]`                where the weights of each row begin, in entries, and how many there are
     WEIGHTS     `[.., 2]`               a token that does not cost 0, and its cost as the bits of a float32
 
@@ -44,18 +44,18 @@ FIELDS = 33
 # The place of the empty chunk, after the head.
 EMPTY_CHUNK = FIELDS
 
-# Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, the node that follows; and the
-# count afterwards, which is KEEPS times what it was and ADDS.
+# Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, and the node that follows. The
+# count afterwards is KEEPS times the count before, plus ADDS.
 POPS, PUSHED, PUSH_AT, TARGET, KEEPS, ADDS = range(6)
-# Columns of NODES: where what an inner node leads to begins in WALK, -1 for one that reads nothing; where its rows
-# begin in NODE_ROWS, where its cuts begin in CUTS, and how many there are.
+# Columns of NODES: where the targets of an inner node begin in WALK, -1 for a node that reads nothing; where the node's
+# rows begin in NODE_ROWS, where its cuts begin in CUTS, and how many cuts it has.
 WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(4)
-# What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
+# What the gauge of nodes is: nothing, the count, or the number of symbols for which there is room above the stack.
 NOTHING, COUNT, FREE = range(3)
 
 # In ROW_FORCED: a row that allows several tokens, and one that allows none.
 SEVERAL_ALLOWED, NOTHING_ALLOWED = -1, -2
 # Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
 DEAD, ENDED = 0, 1
-# More than any number of tokens; three of them still fit.
+# More than any number of tokens; the sum of three still fits into an int32.
 FAR = 1 << 29

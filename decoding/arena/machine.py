@@ -42,7 +42,7 @@ def _no_ints() -> Longs:
 
 
 class Rows(NamedTuple):
-    """The classes that rows allow, and what they do, by families; E rows, F families, X edges.
+    """The classes that rows allow, and their outcomes, stored by family; E rows, F families, X edges.
 
     Attributes:
         offsets: `[F + 1]` int32, where the edges of each family begin.
@@ -56,13 +56,17 @@ class Rows(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """E."""
+        """E, the number of rows."""
         return int(self.first[-1])
 
 
 def single_rows(offsets: npt.ArrayLike, number: npt.ArrayLike, outcome: npt.ArrayLike) -> Rows:
-    """Return rows that are families by themselves, from where the edges of each begin, `[E + 1]`, and the class and
-    the outcome of each edge, `[X]`."""
+    """Return rows, each a family by itself.
+
+    Args:
+        offsets: `[E + 1]`, where the edges of each row begin.
+        number, outcome: `[X]`, the class and the outcome of each edge.
+    """
     begins, numbers = np.array(offsets, np.int32), np.array(number, np.int32)
     edges = np.zeros((len(numbers), 3), np.int32)
     edges[:, 0], edges[:, 1] = numbers, outcome
@@ -74,30 +78,30 @@ class Machine:
     """The tables; E rows, N nodes, O outcomes, M moves, S symbols, H contexts, R kinds of distances.
 
     Attributes:
-        token_class, num_classes: `[V]` and K.
-        rows: the classes that each row allows, and what they do.
-        outcomes: `[O, T]`, the moves of each outcome; the last two outcomes are none, and what the end token does
-            after the end.
-        moves: `[M, 6]`, likewise (`layout.POPS` ... `layout.ADDS`).
+        token_class, num_classes: `[V]`, the class of each token, and K, the number of classes.
+        rows: the classes that each row allows, and their outcomes.
+        outcomes: `[O, T]`, the moves of each outcome. The second to last outcome leads nowhere; the last is that of the
+            end token after the end.
+        moves: `[M, 6]` (`layout.POPS` ... `layout.ADDS`); the last two are those of the last two outcomes.
         pushes: `[..]`, symbols from the bottom up.
         nodes: `[N, 4]` (`layout.WALK_AT` ... `layout.NUM_CUTS`).
-        walk: `[I, S + 1]`.
-        node_rows, cuts: `[..]`.
-        gauge: what cuts are about (`layout.NOTHING`, `COUNT`, `FREE`).
-        depth: the most symbols on the stack; 0 for none.
+        walk: `[I, S + 1]`, the node that each inner node leads to, by symbol.
+        node_rows, cuts: `[..]`, the rows of nodes, interval by interval, and the cuts between the intervals.
+        gauge: the number that selects a node's row (`layout.NOTHING`, `COUNT`, `FREE`).
+        depth: the maximum number of symbols on the stack; 0 for no stack.
         first: the node before the first token.
         rest: `[H, R]`, the fewest tokens after a move on a stack of some context, beyond those counted for the stack.
         rest_of: `[M]`, the column of each move.
-        next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
+        next, cost: `[H, S]`, the context of a stack with one symbol more, and the tokens counted for that symbol.
         node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
         least: the fewest tokens of a whole text, including the end token.
         row_weights, weight_tokens, weight_costs: `[E, 2]`, `[W]`, `[W]` float32: where the weights of each row begin
             and how many there are; the tokens that do not cost 0, and their costs. Empty without weights.
         is_ambiguous: whether a text may have several configurations.
-        reads: how many symbols are read at most.
-        longest: how many are pushed at most.
-        parts: how many rows a sequence stands at, at most.
-        at_once: how many moves a class makes from them, at most.
+        reads: the maximum number of symbols that nodes read from the top of the stack.
+        longest: the maximum number of symbols that a move pushes.
+        parts: the maximum number of rows of a configuration.
+        at_once: the maximum number of moves that a class makes from these rows.
     """
 
     token_class: npt.NDArray[np.integer]
@@ -131,7 +135,7 @@ class Machine:
 
     @property
     def first_row(self) -> int:
-        """The row of the first node, with an empty stack and nothing counted; nodes below it read a symbol."""
+        """The row of the first node, with an empty stack and a count of 0; nodes that follow it would read a symbol."""
         _, rows_at, cuts_at, num_cuts = self.nodes[self.first].tolist()
         gauge = 0 if self.gauge == COUNT else self.depth
         return int(self.node_rows[rows_at + int((self.cuts[cuts_at : cuts_at + num_cuts] <= gauge).sum())])
@@ -145,7 +149,7 @@ def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
 
 
 def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -> Longs:
-    """Return moves that leave the stack alone, followed by the last two, `[M, 6]`."""
+    """Return moves that leave the stack unchanged, followed by the last two of every machine, `[M, 6]`."""
     moves = np.zeros((len(targets) + 2, 6), np.int64)
     moves[:-2, TARGET], moves[:-2, KEEPS], moves[:-2, ADDS] = targets, keeps, adds
     moves[-1, TARGET] = ENDED
@@ -153,7 +157,7 @@ def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -
 
 
 def with_last_two(rest: Integers, rest_of: Integers) -> tuple[Integers, Integers]:
-    """Return `rest` and `rest_of` with the last two moves, which have columns of their own."""
+    """Return `rest` and `rest_of` extended by the last two moves, each with a column of its own."""
     columns = rest.shape[1]
     padded: Integers = np.pad(np.minimum(rest, FAR), [(0, 0), (0, 2)], constant_values=FAR)
     padded[:, -1] = 0

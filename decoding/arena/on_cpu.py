@@ -3,7 +3,7 @@
 The native core does for each sequence what `decoding.arena.program` does for a batch, and checks all of its inputs.
 
     check           checks slots, rows, counts and heights of sequences
-    mask_logits     sets logits to minus infinity, chunk by chunk, without making a mask
+    mask_logits     sets logits to minus infinity, chunk by chunk, without making a mask, and subtracts costs
     mask_words      the same chunks as packed masks
     advance         a look-up in each row, the stack, the nodes, their rows
 
@@ -26,10 +26,10 @@ from decoding.arena.heap import Heap
 from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.sequences import Sequences
 
-# Minus infinity as the bits of a logit; and a type of as many bits for one that numpy does not have.
+# The bits of minus infinity as a logit; and an integer type of the same size for a type that numpy does not have.
 _INFINITY = {torch.float32: -0x800000, torch.float16: -0x400, torch.bfloat16: -0x80, torch.float64: -0x10000000000000}
 _BITS = {torch.bfloat16: torch.int16}
-# The logits that are worth a thread of their own.
+# A thread of its own is worthwhile for this many logits.
 _LOGITS_PER_THREAD = 1 << 19
 
 _Longs: TypeAlias = npt.NDArray[np.int64]
@@ -39,12 +39,11 @@ T = TypeVar("T")
 class OnCpu:
     """The steps in the memory of an arena, which they share with it.
 
-    Each raises an error for arguments that do not fit, and then has written nothing; `decoding.arena.checks` says what
-    does not fit.
+    Each checks its arguments as `decoding.arena.checks` and `check` do, and raises an error before it writes anything.
     """
 
     def __init__(self, heap: Heap, configurations: int, stack_size: int, begin: int, end: int) -> None:
-        """Share the memory of a heap; the other arguments are those of its `Arena`, and the entries of a stack."""
+        """Share the memory of a heap. A stack has `stack_size` entries; other arguments are those of the `Arena`."""
         arrays = heap.words.numpy(), heap.places.numpy(), heap.sizes
         self._memory = _native.ArenaMemory(*arrays, configurations, stack_size, begin, end)
 
@@ -53,7 +52,10 @@ class OnCpu:
         self._memory.check(*_arrays(at))
 
     def mask_logits(self, logits: Tensor, at: Sequences, remaining: Tensor | int | None) -> Tensor:
-        """Write minus infinity over forbidden tokens; see `Arena.apply_`. A tensor of budgets is of int64."""
+        """Write minus infinity over forbidden tokens, and subtract the costs of the others; see `Arena.apply_`.
+
+        A tensor of budgets is of int64.
+        """
         bits = logits.detach() if logits.requires_grad else logits
         if logits.dtype in _BITS:
             bits = bits.view(_BITS[logits.dtype])
@@ -85,7 +87,7 @@ class OnCpu:
 def unless_refused(step: Callable[..., T], *arguments: object) -> T | None:
     """Return what a step returns, or None if it refuses its arguments.
 
-    So right arguments are checked once, by the core; for wrong ones the caller's own checks say what is wrong.
+    So valid arguments are checked only once, by the core; for invalid ones, the caller's own checks say what is wrong.
     """
     try:
         return step(*arguments)
@@ -94,7 +96,7 @@ def unless_refused(step: Callable[..., T], *arguments: object) -> T | None:
 
 
 def lies_in_rows(logits: Tensor) -> bool:
-    """Whether logits can be masked in place: each row contiguous, and no two rows overlapping."""
+    """Return whether logits can be masked in place: each row contiguous, and no two rows overlapping."""
     (rows, width), (apart, step) = logits.shape, logits.stride()
     return (step == 1 or width <= 1) and (apart >= width or rows <= 1)
 

@@ -22,16 +22,16 @@ from decoding.arena.program import Program
 from decoding.arena.sequences import Sequences
 from decoding.on_triton import on_device, power_of_two, triton_works
 
-# The classes that one program of a kernel looks at.
+# The number of classes that one program of a kernel handles.
 _CLASSES_AT_ONCE = 128
 
 
 class _Fitting(NamedTuple):
-    """What fits budgets.
+    """The classes that fit the budgets of sequences.
 
     Attributes:
-        fits: `[B, K]` int8, by class.
-        binds: `[B, ..]` int32, whether some class that is allowed does not fit.
+        fits: `[B, K]` int8, whether each class fits.
+        binds: `[B, ..]` int32, for each part of the classes, whether a row allows a class that does not fit.
     """
 
     fits: Tensor
@@ -82,7 +82,7 @@ class OnGpu:
         return Sequences(at.slot, row, counter, height, stack, at.overflowed)
 
     def _masks(self, at: Sequences, limit: Tensor | int | None) -> tuple[tuple[object, ...], dict[str, Any]]:
-        """Return what the kernels for masks take beside what they write."""
+        """Return the arguments and the options that the kernels for masks take besides their output."""
         program, classes, rows = self._program, self._program.shape.classes, at.row.flatten(1).contiguous()
         fits, binds = self._fitting(at, limit) if limit is not None else (rows, rows)
         tables = program.words, program.places, at.slot.contiguous(), rows, fits, binds

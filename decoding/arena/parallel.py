@@ -18,7 +18,7 @@ from torch import Tensor
 from automata.errors import LimitExceeded
 from decoding.arena.layout import DEAD
 
-# The most memory of a comparison of all candidates with each other, in bytes.
+# The maximum memory of a comparison of all candidates with each other, in bytes.
 _MOST_BYTES: Final = 1 << 32
 
 
@@ -27,8 +27,8 @@ class Candidates(NamedTuple):
 
     Attributes:
         node: `[B, C]`, the node of the move, or `DEAD` where nothing is allowed.
-        height: `[B, C]`.
-        base: `[B, C]`, how many symbols of the old stack are left.
+        height: `[B, C]`, the height of the new stack.
+        base: `[B, C]`, the number of symbols that are left of the old stack.
         near: `[B, C, N]`, the topmost symbols; no more than N are ever pushed.
     """
 
@@ -43,14 +43,14 @@ def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor
 
     Args:
         stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
-        candidates: what may be kept; those at the dead node may not.
+        candidates: the candidates; those at the dead node are never kept.
 
     Raises:
         LimitExceeded: there are too many candidates to be compared with each other.
 
     Returns:
-        `[B, P]` int64 and bool: candidates, those that are alive and differ first, and whether each is such a one;
-        `[B]` bool, whether there were more of them than P.
+        `[B, P]` int64, the numbers of candidates, those that are alive and distinct first; `[B, P]` bool, whether each
+        is alive and distinct; `[B]` bool, whether more than P are.
     """
     _check_size(*candidates.near.shape)
     alive = candidates.node != DEAD
@@ -83,8 +83,8 @@ def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
 
 
 def common(stack: Tensor) -> Tensor:
-    """Return how many of their lowest entries any two stacks of a sequence have in common, `[B, P, P]`."""
-    # Eight places are one word, in which each place that differs has its lowest bit set, the first one the lowest.
+    """Return the number of lowest symbols that any two stacks of a sequence have in common, `[B, P, P]`."""
+    # Eight places are read as one word, a byte each, the first place lowest. A place that differs sets its lowest bit.
     words = (stack[:, :, None] != stack[:, None]).view(torch.int64)
     first = (words != 0).to(torch.uint8).argmax(3)
     word = words.gather(3, first[:, :, :, None]).squeeze(3)

@@ -37,18 +37,18 @@ from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
 
 
 class Shape(NamedTuple):
-    """The sizes that the shapes of a step depend on, beside the batch: maxima over the automata of an arena.
+    """The sizes on which the shapes of a step depend, besides that of the batch: maxima over the automata of an arena.
 
     Attributes:
-        times: T, the moves of an outcome.
-        reads: the symbols that a node reads.
-        longest: N, the symbols that a move pushes.
-        cuts: the cuts of a node.
-        classes: K.
-        runs: the runs of a node.
-        parts: L, the rows of a configuration.
-        at_once: R, the moves that a class makes from them.
-        weights: the weights of a row.
+        times: T, the number of moves of an outcome.
+        reads: the number of symbols that nodes read from the top of the stack.
+        longest: N, the number of symbols that a move pushes.
+        cuts: the number of cuts of a node.
+        classes: K, the number of token classes.
+        runs: the number of runs of a node.
+        parts: L, the number of rows of a configuration.
+        at_once: R, the number of moves that a class makes from these rows.
+        weights: the number of weights of a row.
     """
 
     times: int = 1
@@ -84,7 +84,7 @@ class Program:
         words: `[H]` int32, the arena's memory.
         places: `[slots]` int64, where the block of each slot lies.
         shape: the shapes of a step.
-        depth: D, the most symbols on a stack.
+        depth: D, the maximum number of symbols on a stack.
     """
 
     def __init__(self, words: Tensor, places: Tensor, depth: int) -> None:
@@ -118,11 +118,11 @@ class Program:
         return Sequences(slot, row, none, none.clone(), stack, none[:, 0].bool())
 
     def settle(self, tables: Tables, node: Tensor, count: Tensor, height: Tensor, symbols: Tensor) -> Tensor:
-        """Return the rows of nodes and of the nodes that follow by the stack, `[B, C, L]`, dead rows last.
+        """Return the rows of nodes and of the nodes that the stack leads to from them, `[B, C, L]`, dead rows last.
 
         Args:
-            tables: of the sequences.
-            node, count, height: `[B, C]`.
+            tables: the heads of the sequences' blocks.
+            node, count, height: `[B, C]`, the node, the count and the height of the stack after each move.
             symbols: `[B, C, reads]`, the topmost symbols, the top first.
         """
         gauge = torch.where(tables.number(layout.GAUGE) == layout.COUNT, count, tables.number(layout.DEPTH) - height)
@@ -139,7 +139,7 @@ class Program:
         return found.gather(2, order[:, :, : self.shape.parts])
 
     def _row(self, tables: Tables, node: Tensor, gauge: Tensor) -> Tensor:
-        """Return the row of each node by itself, `[B, C]`."""
+        """Return the row that each node itself selects by the gauge, `[B, C]`."""
         at = tables.place(layout.NODES) + 4 * node
         rows = self.read(at + ROWS_AT)
         if self.shape.cuts:
@@ -151,16 +151,16 @@ class Program:
         return self.read(tables.place(layout.NODE_ROWS) + rows)
 
     def rows(self, at: Sequences) -> Tensor:
-        """Return the rows of sequences, which may have begun when no automaton had as many of them, `[B, P, L]`."""
+        """Return the rows of sequences, `[B, P, L]`; sequences from before L grew are padded with dead rows."""
         return torch.nn.functional.pad(at.row, (0, self.shape.parts - at.row.shape[2]), value=DEAD)
 
     def moves(self, tables: Tables, row: Tensor, number: Tensor) -> Tensor:
-        """Return the moves that classes make from configurations, as numbers, `[B, n, R]`.
+        """Return the numbers of the moves that classes make from configurations, `[B, n, R]`.
 
         Args:
-            tables: of the sequences.
-            row: `[B, n, L]`.
-            number: `[B, n]`.
+            tables: the heads of the sequences' blocks.
+            row: `[B, n, L]`, the rows of each configuration.
+            number: `[B, n]`, the class.
         """
         combs = (tables.place(layout.ROW_COMB)[:, :, None] + 2 * row)[..., None] + self._two
         base, first = self.read(combs).unbind(-1)
@@ -169,7 +169,7 @@ class Program:
         outcome = torch.where((first <= named) & (named <= row), self.read(entry + 1), nothing)
         if self.shape.times > 1:
             return self._at_once(tables, self._moves_of(tables, outcome).flatten(2))
-        # Then outcomes are moves.
+        # No outcome has several moves, so outcome i is move i.
         return self._at_once(tables, outcome)
 
     def _moves_of(self, tables: Tables, outcome: Tensor) -> Tensor:
@@ -177,13 +177,13 @@ class Program:
         times = tables.number(layout.TIMES)[:, :, None, None]
         place = torch.arange(self.shape.times, device=self.device)
         first = tables.place(layout.OUTCOMES)[:, :, None, None] + outcome[..., None] * times
-        # The last move but one leads nowhere.
+        # The second to last move leads nowhere.
         return torch.where(
             place < times, self.read(first + place % times), tables.number(layout.NUM_MOVES)[:, :, None, None] - 2
         )
 
     def _at_once(self, tables: Tables, move: Tensor) -> Tensor:
-        """Of some moves those that lead anywhere, `[B, n, R]`."""
+        """Return those of some moves that lead somewhere, `[B, n, R]`, padded with the move that leads nowhere."""
         if move.shape[2] == self.shape.at_once:
             return move
         nowhere = tables.number(layout.NUM_MOVES)[:, :, None] - 2
@@ -213,7 +213,7 @@ class Program:
         pushes = self._pushes(tables, push_at, pushed)
         symbols = self._top(tables, at, base, height, pushes, self.shape.reads)
         row = self.settle(tables, node, count, height, symbols)
-        # What has ended stays, whatever comes.
+        # After its end, a sequence keeps its rows, whatever token comes.
         rows = rows.repeat_interleave(times, 1)
         has_ended = rows[:, :, 0] == ENDED
         row = torch.where(has_ended[:, :, None], rows, row)
@@ -231,21 +231,21 @@ class Program:
         return Sequences(at.slot, row, count, height, self._pushed(tables, stack, base, pushed, pushes), overflowed)
 
     def _pushes(self, tables: Tables, push_at: Tensor, pushed: Tensor) -> Tensor:
-        """Return the symbols that moves push, from the bottom up, `[B, C, N]`; what lies past them means nothing."""
+        """Return the symbols that moves push, from the bottom up, `[B, C, N]`; values past them have no meaning."""
         place = torch.arange(self.shape.longest, device=self.device)
         wanted = (tables.place(layout.PUSHES) + push_at)[:, :, None] + place
         return self.read(torch.where(place < pushed[:, :, None], wanted, 0))
 
     def _top(self, tables: Tables, at: Sequences, base: Tensor, height: Tensor, pushes: Tensor, reads: int) -> Tensor:
-        """Return the topmost symbols of candidates, `[B, C, reads]`, the top first; below the lowest S.
+        """Return the topmost symbols of candidates, `[B, C, reads]`, the top first; below the lowest symbol it is S.
 
         Args:
-            tables: of the sequences.
-            at: where they stood.
-            base: `[B, C]`, how many symbols are left of the old stacks.
-            height: `[B, C]`.
-            pushes: `[B, C, N]`.
-            reads: how many.
+            tables: the heads of the sequences' blocks.
+            at: the states before the moves.
+            base: `[B, C]`, the number of symbols that are left of the old stack.
+            height: `[B, C]`, the height of the new stack.
+            pushes: `[B, C, N]`, the symbols that are pushed.
+            reads: the number of symbols to return.
         """
         place = height[:, :, None] - 1 - torch.arange(reads, device=self.device)
         bottom = tables.number(layout.NUM_SYMBOLS)[:, :, None]
@@ -261,7 +261,7 @@ class Program:
         return symbols
 
     def _pushed(self, tables: Tables, stack: Tensor, base: Tensor, pushed: Tensor, pushes: Tensor) -> Tensor:
-        """Return the stacks with what is pushed, and what that means for distances."""
+        """Return the stacks with the pushed symbols on top, each with its context and cost (`Sequences.stack`)."""
         if not self.depth or not self.shape.longest:
             return stack
         below = stack.gather(2, (base - 1).clamp(0, self.depth)[:, :, None, None].expand(-1, -1, 1, 3)).squeeze(2)
@@ -276,7 +276,7 @@ class Program:
             cost = torch.where(inside, (cost + added).clamp(max=FAR), cost)
             context = torch.where(inside, self.read(torch.where(inside, tables.place(layout.NEXT) + entry, 0)), context)
             entries.append(torch.stack([symbol, context, cost], 2))
-            # What is not pushed is written where nothing is ever read.
+            # Symbols that are not pushed are written to the last entry, which is never read.
             places.append(torch.where(inside, base + number, self.depth))
         place = torch.stack(places, 2).clamp(0, self.depth)[..., None].expand(-1, -1, -1, 3)
         return stack.scatter(2, place, torch.stack(entries, 2).int())
@@ -292,12 +292,12 @@ class Program:
         return united
 
     def _words(self, tables: Tables, mask: Tensor, num_chunks: int) -> Tensor:
-        """Return the words of one mask for each sequence, `[B]`, `[B, num_chunks * CHUNK_WORDS]`."""
+        """Return the words of one mask for each sequence, `[B, num_chunks * CHUNK_WORDS]`; `mask` is its place."""
         chunk = self.read(mask[:, None] + torch.arange(num_chunks, device=self.device)) + tables.base
         return self.words[chunk[:, :, None] + self._chunk].flatten(1)
 
     def subtract_weights_(self, logits: Tensor, at: Sequences) -> Tensor:
-        """Subtract what tokens cost from logits, `[B, V]`, in place."""
+        """Subtract the costs of tokens from logits, `[B, V]`, in place."""
         if not self.shape.weights:
             return logits
         tables = self.tables(at.slot)
@@ -306,13 +306,13 @@ class Program:
         begin, size = self.read(entry), self.read(entry + 1)
         number = torch.arange(self.shape.weights, device=self.device)
         inside = has_weights & (size > 0)
-        # Beyond the last weight, the last again: what is written twice is the same. Without any, token 0 stays.
+        # Past the last weight it is repeated, which writes the same logit again. Without weights, token 0 is unchanged.
         place = tables.place(layout.WEIGHTS) + 2 * (begin + torch.minimum(number, size - 1))
         place = torch.where(inside, place, 0)
         tokens = torch.where(inside, self.read(place), 0)
         bits = self.words.index_select(0, (place + 1).flatten()).view(place.shape)
         costs = torch.where(inside, bits.view(torch.float32), 0)
-        # In float32 at least, and rounded once.
+        # The difference is computed in float32 at least, and rounded once.
         return logits.scatter_(1, tokens, (logits.gather(1, tokens) - costs).to(logits.dtype))
 
     def forced(self, at: Sequences) -> Tensor:
@@ -325,10 +325,10 @@ class Program:
 
 
 class Tables:
-    """The heads of the blocks of sequences: where each table lies, `[B, 1]`.
+    """The heads of the blocks of sequences: the places of tables, and other numbers.
 
     Attributes:
-        base: `[B, 1]`, where blocks lie.
+        base: `[B, 1]`, where each block begins.
     """
 
     def __init__(self, base: Tensor, head: Tensor) -> None:

@@ -21,13 +21,13 @@ class PushdownRows(NamedTuple):
 
     Attributes:
         rows_at, cuts_at, num_cuts: `[N]` int32: where the rows and the cuts of a node begin, and how many cuts it has.
-        node_rows: `[..]` int32, rows; a node has one more than cuts.
-        cuts: `[..]` int32, ascending for each node: from how many free symbols on it has another row.
+        node_rows: `[..]` int32, the rows of each node, one more than it has cuts.
+        cuts: `[..]` int32, ascending for each node: the numbers of free symbols at which its row changes.
         rows: the rows. Row `ENDED` allows the end token, with outcome O + 1.
         outcomes: `[O, T]` int32, the moves of each outcome, padded with M; where no outcome has two, outcome i is move
             i.
-        parts: how many rows a path has, at most.
-        at_once: how many moves a class makes from one path, at most.
+        parts: the maximum number of rows of a path.
+        at_once: the maximum number of moves that a class makes from one path.
     """
 
     rows_at: IntArray

@@ -20,7 +20,7 @@ class Sequences(NamedTuple):
         counter: `[B, P]` int64, the count of an automaton that counts.
         height: `[B, P]` int64, the number of symbols on the stack.
         stack: `[B, P, D + 1, 3]` int32, from the lowest symbol up: the symbol, and the context and cost of the stack up
-            to it, which tell how many tokens are still needed. Entries above the height mean nothing.
+            to it, which tell how many tokens are still needed. Entries above the height have no meaning.
         overflowed: `[B]` bool, whether more than P configurations were needed; then nothing is allowed.
     """
 
@@ -36,10 +36,10 @@ class Sequences(NamedTuple):
         return Sequences(*(part.index_select(0, rows) for part in self))
 
     def copy_(self, other: Sequences) -> Sequences:
-        """Take the states of as many other sequences in place, so that a captured program finds its tensors.
+        """Copy the states of other sequences, as many as these, in place, so that a captured program keeps its tensors.
 
         Returns:
-            Itself.
+            These sequences.
         """
         for part, taken in zip(self, other, strict=True):
             part.copy_(taken)

@@ -72,7 +72,7 @@ def bench(
 
 
 def _written(automaton: TokenAutomaton, length: int, rng: random.Random) -> list[int]:
-    """Return a random text within a number of tokens, or the shortest where that is longer."""
+    """Return a random text of at most `length` tokens, or of as many as the shortest text if that is longer."""
     state, rest, text = automaton.start, max(length, automaton.min_tokens(automaton.start)), list[int]()
     while rest:
         allowed = automaton.mask(state, rest).nonzero()[0].tolist()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from decoding.command.source import Source
     from tokenfst.explanation import Explanation
 
-# The most characters of a line that are shown before the place.
+# The maximum number of characters of a line that are shown before the mistake.
 BEFORE = 60
 
 
@@ -27,10 +27,10 @@ BEFORE = 60
 @click.option("--final-newline", is_flag=True, help="Leave out the line feed at the end of the file.")
 @as_json
 def check(options: ConstraintOptions, file: str, text: str | None, final_newline: bool, as_json: bool) -> int:
-    """Say whether a text is one of a constraint.
+    """Check whether a constraint allows a text.
 
-    The text is a file or standard input. The exit status is 0 if it is one, 1 if not. Then the first byte is shown that
-    no text of the constraint has there, with what may stand in its place.
+    The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. In that case, show the
+    first byte at which no allowed text can continue, and what may stand there instead.
     """
     from decoding.command.source import opened
 
@@ -51,7 +51,7 @@ def _content(file: str) -> bytes:
 
 
 def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
-    """Return what is wrong with a text, None if it is one of the constraint."""
+    """Return the explanation of the first mistake in a text, None if the constraint allows the text."""
     from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -64,7 +64,7 @@ def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
 
 
 def _position(found: Explanation, content: bytes) -> dict[str, int]:
-    """Return the line and the column of the place, from 1 on; columns are characters."""
+    """Return the line and the column of the mistake, counted from 1; columns are characters."""
     before = content[: len(content) if found.offset is None else found.offset]
     line_begins = before.rfind(b"\n") + 1
     return {
@@ -74,7 +74,7 @@ def _position(found: Explanation, content: bytes) -> dict[str, int]:
 
 
 def _shown(found: Explanation, content: bytes) -> str:
-    """Return the line with a caret at the place, and what is wrong."""
+    """Return the line with a caret at the mistake, and a description of the mistake."""
     place = _position(found, content)
     lines = content.decode("utf-8", "replace").split("\n")
     line, column = lines[place["line"] - 1], place["column"] - 1

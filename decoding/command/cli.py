@@ -2,17 +2,17 @@
 
     tokenfst generate     let a model write what a constraint allows
     tokenfst sample       write random texts of a constraint
-    tokenfst check        say whether a text is one of a constraint, and where not
+    tokenfst check        check whether a constraint allows a text, and show the first byte that it refuses
     tokenfst explain      say what may come next in a text, and why a token may not
     tokenfst draw         draw the automata over bytes and over tokens
     tokenfst compile      compile a constraint over a vocabulary: sizes, and a time for each stage
     tokenfst bench        time the masks and steps of a constraint over a vocabulary
-    tokenfst vocab        show what is in a file with a vocabulary
+    tokenfst vocab        show the contents of a vocabulary file
     tokenfst completion   print a script that lets a shell complete commands and options
 
 A constraint is `--regex R`, `--json-schema FILE`, `--grammar FILE-or-NAME` or `--type MODULE:CLASS`
-(`decoding.command.source`). The exit status is 0; 1 where `check` refuses a text; and 2 after a mistake, of
-which one message tells: in a pattern or a grammar with a caret at the place, in a schema with its JSON pointer.
+(`decoding.command.source`). The exit status is 0; 1 where `check` refuses a text; and 2 after a mistake. One
+message describes the mistake: in a pattern or a grammar with a caret at the place, in a schema with its JSON pointer.
 """
 
 from __future__ import annotations

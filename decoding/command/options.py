@@ -22,7 +22,7 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The subcommands write to these as files.
+# In place of the name of a file or of a text: standard input.
 STANDARD_INPUT: Final = "-"
 
 
@@ -141,12 +141,12 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def eos_ids(vocab: Path, given: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the end tokens that are given; none for a file of ranks, which names none; otherwise None."""
+    """Return the given end tokens; without any, () for a file of ranks, which names none, or None for other files."""
     return given or (() if vocab.suffix == ".tiktoken" else None)
 
 
 def read_temperature(ctx: click.Context, param: click.Parameter, value: str) -> float:
-    """Read a number from 0 on."""
+    """Read a finite number that is at least 0."""
     try:
         number = float(value)
     except ValueError:

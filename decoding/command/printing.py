@@ -22,11 +22,11 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
 
     table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column(header[0] if header else "", no_wrap=True)
-    # What does not fit into a terminal goes on in the next line.
+    # Cells that are too wide for a terminal are wrapped.
     for at in range(1, max(map(len, rows), default=len(header))):
         table.add_column(header[at] if header else "", justify="right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    # Cells are data, with nothing to be marked up. Lines are not cut where nobody looks at a terminal.
+    # Cells are data, and have no markup. Lines that do not go to a terminal are not wrapped at its width.
     width = None if sys.stdout.isatty() else 1_000
     Console(markup=False, highlight=False, width=width).print(table)

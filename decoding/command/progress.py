@@ -13,8 +13,10 @@ PATIENCE = 1.0  # seconds
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Tell on standard error what is going on if the body takes more than a second, and then how long it took; a
-    terminal shows a bar that moves meanwhile."""
+    """Report the operation on standard error if the body takes more than a second, and its time at the end.
+
+    On a terminal, a moving bar is shown in the meantime.
+    """
     began = time.perf_counter()
     shown, open_bar = threading.Event(), ExitStack()
 

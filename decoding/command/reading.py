@@ -17,13 +17,13 @@ _KEY = "decoding.command.standard_input"
 
 
 def standard_input(reader: str) -> bytes:
-    """Return what standard input holds.
+    """Return the content of standard input.
 
     Args:
-        reader: what it is read for, as a message says it.
+        reader: the name of the argument for which it is read, as shown in messages.
 
     Raises:
-        Mistake: it was read for something else before, or it is closed.
+        Mistake: it was read for another argument before, or it is closed.
     """
     read_before = click.get_current_context().meta.setdefault(_KEY, reader)
     if read_before != reader:
@@ -37,11 +37,11 @@ def decoded(content: bytes, name: str) -> str:
     """Return a text without the byte order mark that some editors put before it; line ends become line feeds.
 
     Args:
-        content: in UTF-8.
-        name: where it is from, as a message says it.
+        content: the text in UTF-8.
+        name: the name of its source, as shown in messages.
 
     Raises:
-        Mistake: it is not UTF-8.
+        Mistake: the content is not UTF-8.
     """
     try:
         return io.TextIOWrapper(io.BytesIO(content), "utf-8-sig").read()

@@ -19,9 +19,9 @@ from decoding.command.progress import progress
 if TYPE_CHECKING:
     from automata.pushdown.automaton import PushdownAutomaton
 
-# The longest text, in bytes, where no length is asked for.
+# The longest text, in bytes, if no length is requested; the shortest text of the constraint if that is longer.
 LONGEST = 80
-# A text that is written step by step is begun again this often, where it misses the length asked for.
+# How many texts are written by random steps, at most, for each that is requested; those of another length are dropped.
 TRIES = 1_000
 
 
@@ -69,8 +69,8 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
     """Return texts that are written by random steps.
 
     Raises:
-        Mistake: none of `TRIES` has a length that was asked for.
-        LimitExceeded: it takes longer than a compilation may.
+        Mistake: the shortest text is too long, or too few of `TRIES * number` texts have a requested length.
+        LimitExceeded: this takes longer than a compilation may.
     """
     from automata.limits import current_work
     from tokenfst.compile import compile as compile_tokens

@@ -59,10 +59,10 @@ R = TypeVar("R")
 
 
 class Source(ABC, Generic[R]):
-    """A constraint as a command line names it.
+    """A constraint that a command line names.
 
     Attributes:
-        stages: what reading it is called, and what making the automaton is.
+        stages: the names of two stages, reading the constraint and making the automaton over bytes.
     """
 
     stages: ClassVar[tuple[str, str]]
@@ -84,14 +84,14 @@ class Source(ABC, Generic[R]):
 
     @abstractmethod
     def compiled(self, read: R) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton over bytes of what was read; raises what compiling raises."""
+        """Return the automaton over bytes of what `read` returned; errors are those of compiling."""
 
     def constraint(self, read: R) -> Expr | ByteAutomaton | PushdownAutomaton:
         """Return what is compiled over a vocabulary: the automaton over bytes, except for patterns."""
         return self.compiled(read)
 
     def explained(self, read: R) -> str | R:
-        """Return what is explained: what was read, or for patterns the text, in which parts have a place."""
+        """Return what is explained: what `read` returned or, for patterns, the text, in which parts have a place."""
         return read
 
     def shown(self, error: TokenfstError) -> str:
@@ -136,7 +136,7 @@ class GrammarSource(Source[Grammar]):
 
     Attributes:
         name: the file, or the name of one that comes with the package.
-        text: what the file says; None for one that comes with the package.
+        text: the content of the file; None for a grammar that comes with the package.
         syntax, start, ambiguity: as for `constraints.grammar`.
     """
 
@@ -171,7 +171,7 @@ class SchemaSource(Source[JsonSchema]):
 
     Attributes:
         name: the file.
-        schema: what it says; numbers with a point are decimals, so that none is rounded.
+        schema: its content; numbers with a point are decimals, so that none is rounded.
         whitespace, property_order, spellings, unsupported: as for `constraints.json_schema`.
     """
 
@@ -206,7 +206,7 @@ class SchemaSource(Source[JsonSchema]):
 
 @dataclass(frozen=True, slots=True)
 class TypeSource(Source[Typed[Any]]):
-    """A Python type, of which JSON is written.
+    """A Python type, whose values are written as JSON.
 
     Attributes:
         name: the module and the class, with a colon between them.
@@ -235,12 +235,11 @@ class TypeSource(Source[Typed[Any]]):
 
 @contextmanager
 def opened(options: ConstraintOptions) -> Iterator[Source[Any]]:
-    """Yield the constraint that options name; errors of the package that the body raises are shown as the constraint
-    shows them.
+    """Yield the constraint that options name. Errors of the package in the body become a `Mistake`, with the message
+    that the constraint shows for them.
 
     Raises:
-        Mistake: the options do not belong together, there is no such grammar, a file is not what it should be; or an
-            error in the body.
+        Mistake: not exactly one constraint is named; or `source_of` or the body raises an error of the package.
         OSError: the file cannot be read.
     """
     try:
@@ -257,7 +256,7 @@ def source_of(options: ConstraintOptions) -> Source[Any]:
     """Return the constraint that options name.
 
     Raises:
-        TokenfstError: there is no such grammar, a file is not what it should be, or options are there that belong to
+        TokenfstError: there is no such file or type, a file is not UTF-8 or a schema not JSON, or an option belongs to
             another kind of constraint.
         Mistake: not exactly one constraint is named.
         OSError: the file cannot be read.

@@ -75,7 +75,7 @@ class Compiling(Future[TokenAutomaton]):
 
 
 class _Job:
-    """One compilation, and who waits for it; all under the compiler's lock."""
+    """One compilation, and the requests that wait for it; guarded by the compiler's lock."""
 
     def __init__(self, compiler: BackgroundCompiler, key: Hashable) -> None:
         self.compiler, self.key = compiler, key
@@ -215,7 +215,7 @@ class BackgroundCompiler:
                 constraint, vocabulary, limits=self._turns[turn], cancellation=job.cancellation, **options
             )
             size = automaton.nbytes
-        except BaseException as raised:  # whatever it is, those who wait are to know
+        except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised
         timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
         with self._lock:
@@ -255,12 +255,12 @@ class BackgroundCompiler:
                 request.set_running_or_notify_cancel()
             if job.waiting or self._under_way.get(job.key) is not job:
                 return
-            # Whoever asks from now on has it compiled again.
+            # A later request compiles it again.
             del self._under_way[job.key]
         job.cancellation.cancel()
 
 
 def _turns(limits: Limits) -> list[Limits]:
-    """Return the limits of each turn: the last are the given ones."""
+    """Return the limits of each turn; those of the last turn are the given ones."""
     seconds = [_FIRST_TURN * 10**turn for turn in range(5)]
     return [replace(limits, seconds=each) for each in seconds if each < limits.seconds / 2] + [limits]

@@ -25,8 +25,8 @@ from automata.pushdown.grammar import Grammar
 from tokenfst.lazy import SupportsLazy
 from tokenfst.unique_items.language import SupportsUniqueItems
 
-# What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
-# kind and parts for anything else.
+# What stands for a value in a key; forms of different contents are written differently. A plain value is its own form,
+# a tuple or a list has a tuple of forms, and anything else has a list of a kind and parts.
 _Form: TypeAlias = Any
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
 
@@ -55,14 +55,14 @@ def content_of(constraint: object) -> Hashable:
 
 
 class _Opaque(Exception):
-    """A part whose content cannot be seen."""
+    """Raised for a part that has no form, because its content cannot be read."""
 
 
 class _Forms:
-    """Forms of the parts of one constraint; parts that occur twice are looked at once."""
+    """The forms of the parts of one constraint; a part that occurs twice is read once."""
 
     def __init__(self) -> None:
-        # By identity; the constraint holds the parts as long as this object is at work.
+        # By identity; the constraint keeps the parts alive as long as this object is used.
         self.known: dict[int, _Form] = {}
         self.made: list[object] = []
 
@@ -95,14 +95,14 @@ class _Forms:
             parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
             return ["ByteAutomaton", _digest(self.of(parts))]
-        # Dataclasses of other packages may be more than their fields say.
+        # Dataclasses of other packages may have content beyond their fields.
         if is_dataclass(value) and type(value).__module__.startswith("automata."):
             parts = [getattr(value, field.name) for field in fields(value)]
             return [type(value).__name__, _digest(self.of(parts))]
         raise _Opaque
 
     def add(self, root: Expr) -> None:
-        """Make the form of an expression known; innermost parts first, so that no nesting is too deep."""
+        """Find the form of an expression, innermost parts first; without recursion, no nesting is too deep."""
         stack = [root]
         while stack:
             node = stack[-1]
@@ -111,7 +111,7 @@ class _Forms:
                 stack += missing
                 continue
             form: _Form = tuple([self.of(getattr(node, name)) for name in node.__match_args__])
-            # Parts that are shared would be written out again and again.
+            # A digest, because parts that are shared would otherwise be written out again and again.
             self.known[id(stack.pop())] = [type(node).__name__, _digest(form) if node.operands() else form]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from operator import index
 from typing import Final, SupportsIndex
 
-# As good as no limit, and still a number that the native core takes.
+# Has the effect of no limit, and is still a number that the native core takes.
 _MOST: Final = 1 << 62
 
 
 def token_count(name: str, value: SupportsIndex) -> int:
-    """Return a number of tokens as an integer; one of more than 62 bits means no limit, and so does the result.
+    """Return a number of tokens as an integer; a number above 2^62 means no limit, and becomes 2^62.
 
     Args:
         name: the name of the argument, for the message.

@@ -68,9 +68,9 @@ class Healed(TokenAutomaton):
             EmptyLanguage: no tokens spell the prefix and a text.
             VocabularyError: a token that begins within the prefix continues with bytes that no tokens spell, so that
                 the state after it is unknown; this never happens if every byte is a token by itself.
-            ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
-                depend on those before them; or the detokenizer is a transducer, whose state the prefix decides; or
-                weights are of tokens and not of bytes.
+            ValueError: the automaton is for the start of a text, or for canonical tokenization, in which tokens
+                depend on those before them; or the detokenizer is a transducer, whose state depends on the prefix; or
+                the costs of tokens do not follow from their bytes.
         """
         if inner.at_text_start or isinstance(inner, CanonicalTokenAutomaton):
             kind = "canonical tokenization" if isinstance(inner, CanonicalTokenAutomaton) else "the start of a text"
@@ -83,9 +83,9 @@ class Healed(TokenAutomaton):
         self.vocabulary, self.at_text_start = inner.vocabulary, False
         self.start: Any = Unspelled(0) if prefix else inner.start
         self._tokens = tokens_by_bytes(self.vocabulary)
-        # By bytes, the state that they lead to from the inner start, None for nowhere.
+        # By bytes, the state that they lead to from the inner start; None if they lead nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
-        # Masks of the states on the way; to look into one is faster than to be refused.
+        # Masks of the states along these bytes: a look into one is faster than an error from `advance`.
         self._masks: dict[Any, memoryview] = {}
         self._spells_all = self.vocabulary.has_every_byte
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
@@ -179,9 +179,9 @@ class Healed(TokenAutomaton):
     # Tokens within the prefix
 
     def _targets(self, written: int) -> dict[int, Any]:
-        """Return the tokens from which an end can be reached after `written` bytes of the prefix, and their targets."""
+        """Return the tokens that may follow `written` bytes of the prefix and lead to an end, and their targets."""
         if written not in self._steps:
-            # States of the automaton all lead to an end.
+            # From every state of the inner automaton, an end can be reached.
             live = [self.min_tokens(Unspelled(at)) < _NEVER for at in range(len(self.prefix))]
             targets = self._spelling(written)
             self._steps[written] = {
@@ -229,7 +229,7 @@ class Healed(TokenAutomaton):
         return self.inner.advance(state, token) if mask[token] else None
 
     def _is_spelled(self, text: bytes) -> bool:
-        """Whether some tokens write exactly this."""
+        """Return whether some tokens write exactly this text."""
         if self._spells_all or text in self._tokens.first:
             return True
         spelled = [True]
@@ -239,7 +239,7 @@ class Healed(TokenAutomaton):
 
     @cached_property
     def _least(self) -> list[int]:
-        """By how much of the prefix has been written, the least number of tokens to the end."""
+        """The least number of tokens to the end, by the number of bytes of the prefix that have been written."""
         least = [_NEVER] * len(self.prefix)
         for written in range(len(self.prefix) - 1, -1, -1):
             reached = {to for _, to in self._spelling(written)}

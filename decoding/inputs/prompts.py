@@ -56,7 +56,7 @@ def _tokens(tokenizer: Any, prompt: Any, number: int) -> list[int]:
 
 
 def _hint(prompt: Any) -> str:
-    """Return what was probably meant by a value that is no prompt, for an error message."""
+    """Return a hint at the prompt that a wrong value was probably meant to be, for an error message; "" for none."""
     message = prompt[0] if isinstance(prompt, list) and prompt else prompt
     if isinstance(message, Mapping) and "content" in message:
         return (

@@ -80,7 +80,7 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
 
 
 def _reading(text: list[int], proposed: list[int]) -> Reading:
-    """Return a chain of tokens after a text; what comes after the last of them is not asked."""
+    """Return the request for the logits in place of each proposed token; the tokens are a chain after the text."""
     chain = range(-1, len(proposed) - 2)
     return Reading(row=0, text=text, tokens=proposed[:-1], parents=list(chain), places=[*chain, len(proposed) - 2])
 
@@ -90,7 +90,7 @@ class _Spelling:
 
     def __init__(self, known: TokensByBytes, text: bytes) -> None:
         self.known, self.text = known, text
-        # From the end: how long the tokens are after which the rest can be spelled.
+        # By place, filled from the end: the lengths of the tokens after which the rest can be spelled.
         self.ends: list[list[int]] = [[] for _ in text]
         can_be_spelled = [False] * len(text) + [True]
         for at in range(len(text) - 1, -1, -1):
@@ -100,12 +100,12 @@ class _Spelling:
             raise EmptyLanguage(f"no tokens of the vocabulary spell {text!r}")
 
     def lengths(self, at: int) -> list[int]:
-        """Return how long the tokens are that the rest of the text begins with."""
+        """Return the lengths of the tokens with which the rest of the text begins, in ascending order."""
         longest = min(self.known.longest, len(self.text) - at)
         return [length for length in range(1, longest + 1) if self.known.ids(self.text[at : at + length])]
 
     def choices(self, at: int) -> list[int]:
-        """Return the tokens that may come next."""
+        """Return the tokens that may come next, those after which the rest can be spelled."""
         return [token for length in self.ends[at] for token in self.known.ids(self.text[at : at + length])]
 
     def longest(self, at: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer, prepared once, and errors for arguments that are neither."""
+"""The vocabulary of a tokenizer, prepared once; and errors for arguments that are something else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program. Each vocabulary is kept with
-# what was true of the tokenizer when it was prepared.
+# the facts about the tokenizer (`_facts`) at the time when it was prepared.
 _vocabularies: WeakKeyDictionary[Any, tuple[object, Vocabulary]] = WeakKeyDictionary()
 
 
@@ -37,7 +37,7 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
 
 
 def _facts(tokenizer: Any) -> tuple[int | None, int | None, tuple[int, ...]]:
-    """Return what a program may change of a tokenizer: how many tokens it has, its end token and its special tokens."""
+    """Return what a program may change in a tokenizer: how many tokens it has, its end token and its special tokens."""
     size = len(tokenizer) if hasattr(tokenizer, "__len__") else None
     return size, getattr(tokenizer, "eos_token_id", None), tuple(getattr(tokenizer, "all_special_ids", ()))
 

@@ -37,9 +37,9 @@ from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 from tokenfst.token_automaton import TokenAutomaton
 
-# The lengths that are kept beside that of the prompt: more than any draft is long.
+# How many lengths are kept besides that of the prompt: more than the tokens of any draft.
 KEPT: Final = 64
-# The calls between two looks at what was noted on a device.
+# The number of calls after which the errors that were recorded on a device are read.
 CHECKED_EVERY: Final = 32
 # Seconds for building the tables of an automaton; beyond that it stays on the host.
 MAX_COMPLETING: Final = 0.25
@@ -206,8 +206,8 @@ class BatchTracker:
     def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
         """Set the scores of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
-        A row that has gone astray (a beam of probability zero) allows only the end token; so does one in which all that
-        is allowed was forbidden before.
+        A row that has gone astray (a beam of probability zero) allows only the end token; so does one in which every
+        allowed token was forbidden before.
 
         Args:
             scores: `[B, V]`, logits or log-probabilities.
@@ -251,7 +251,7 @@ class BatchTracker:
         words = packed_masks(self._by_row, host, self.width, remaining).to(self.device)
         scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))
 
-    # What may be wrong with rows
+    # Errors in rows
 
     def check(self) -> None:
         """Read the errors that were recorded on the device since the last check, and raise if there are any.
@@ -275,7 +275,7 @@ class BatchTracker:
     def _examined(self, states: BatchStates, remaining: int | None) -> Tensor | None:
         """Return which rows have gone astray or cannot be completed, `[B]` bool; None if none are.
 
-        On an accelerator, in the usual case, nothing is read, and what may be wrong is noted.
+        On an accelerator, in the usual case, the host reads nothing, and errors are recorded for `check`.
         """
         if not self._defers:
             return self._astray_now(states, remaining)
@@ -305,7 +305,7 @@ class BatchTracker:
         return astray
 
     def _astray_now(self, states: BatchStates, remaining: int | None) -> Tensor | None:
-        """Return what `_examined` returns, after a look at every row; raises as `check`."""
+        """Return what `_examined` returns, after the host has checked every row; errors are those of `check`."""
         astray = self._astray(states)
         if self._arena is not None and states.device is not None:
             rows = states.device.overflowed.nonzero().flatten().tolist()
@@ -324,10 +324,10 @@ class BatchTracker:
         return astray
 
     def _stuck(self, arena: Arena, states: BatchStates, at: Sequences, astray: Tensor, remaining: int | None) -> Tensor:
-        """Return which rows hold a token that there was no room for, `[B]` bool, as beams of probability zero may.
+        """Return which rows cannot be completed in time, `[B]` bool; a beam of probability zero may be such a row.
 
         Raises:
-            IncompleteOutput: a row has room, but only with a stack higher than `max_depth`.
+            IncompleteOutput: a row can be completed in time, but only with a stack higher than `max_depth`.
         """
         has_way = arena.mask(at).any(1) if remaining is None else arena.remaining(at) <= remaining
         stuck = self._held & ~astray & ~has_way
@@ -337,9 +337,9 @@ class BatchTracker:
         return stuck
 
     def _needs_more(self, states: BatchStates, row: int, remaining: int) -> bool:
-        """Whether a row cannot be completed within the tokens that are left, whatever the height of its stack.
+        """Return whether a row cannot be completed within the tokens that are left, whatever the height of its stack.
 
-        The row is read again on the host: the device knows how many tokens it takes within `max_depth`.
+        The row is read again on the host: the device only knows how many tokens it takes within `max_depth`.
         """
         automaton = self._by_row[row]
         assert automaton is not None
@@ -350,12 +350,12 @@ class BatchTracker:
 
 
 def _is_host(device: torch.device) -> bool:
-    """Whether reading a tensor takes no wait."""
+    """Return whether tensors on a device can be read without waiting."""
     return device.type == "cpu"
 
 
 def _end_ids(automata: Sequence[TokenAutomaton | None], width: int) -> list[int]:
-    """Return the end tokens of the automata's vocabulary, after checking that it is one and not too wide."""
+    """Return the end tokens of the automata's vocabulary; check that they share one, and that `width` fits it."""
     given = [automaton for automaton in automata if automaton is not None]
     if not given:
         return []
@@ -381,5 +381,5 @@ def _arena(
 
 
 def _is_idle(state: HostState) -> bool:
-    """Return whether a row is not kept on the host, or nothing more is written in it."""
+    """Return whether a row is not kept on the host, or is astray or ended."""
     return state is None or state is ASTRAY or state is ENDED

@@ -12,7 +12,7 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 def less_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
-    """Return logits less what tokens cost (`TokenAutomaton.costs`); the same tensor where no automaton has weights.
+    """Return logits less the costs of tokens (`TokenAutomaton.costs`); the same tensor if no token has a cost.
 
     Where something is subtracted the result is float32 at least: half precision would round small costs away.
 

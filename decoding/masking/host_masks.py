@@ -18,7 +18,7 @@ from tokenfst.batches import fill_bitmasks
 from tokenfst.packed_words import set_only
 from tokenfst.token_automaton import TokenAutomaton
 
-# A token that makes a text longer than this many tokens beyond the shortest is charged for this many.
+# The largest excess that is counted: a token that makes a text even longer is charged for this many.
 _MOST_EXCESS: Final = 64
 
 
@@ -77,7 +77,7 @@ def packed_masks(
 def host_excess(automaton: TokenAutomaton | None, state: Any, width: int) -> Tensor:
     """Return by how many tokens each token makes the text longer than the shortest, `[V]` int64; at most 64.
 
-    The masks within budgets tell: a token that needs one more than the least is one too many.
+    The excess of a token is the number of budgets, from that of the shortest text on, whose mask forbids it.
     """
     assert automaton is not None
     allowed, least = automaton.mask(state), automaton.min_tokens(state)

@@ -26,7 +26,7 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 class _WholeRowsOnly:
-    """An attribute that continuous batching reads; it raises, where a value would lead to no more than a warning."""
+    """An attribute that continuous batching reads: reading it raises, whereas a value would only lead to a warning."""
 
     def __get__(self, processor: object, owner: type) -> None:
         if processor is not None:

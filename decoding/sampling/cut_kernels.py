@@ -30,11 +30,11 @@ import triton.language as tl
 
 from decoding.sampling.kernels import distances_of, scores_of, sum_of_chunks, top_of
 
-# The intervals of keys of a launch, and the bits of a key that are open within them, from the first launch to the last.
+# How many intervals of keys a launch distinguishes, and how many bits of a key an interval leaves open, by launch.
 INTERVALS = 16
 OPEN_BITS = (28, 24, 20, 16, 12, 8, 4, 0)
 # A state of the search has the lower end of the interval; how many ties are kept, -1 while it is not known; the number
-# of tokens with lesser keys, and their weight.
+# of tokens with smaller keys, and their weight.
 NUM_FIELDS = 4
 FIELDS = tl.constexpr(NUM_FIELDS)
 # The key of tokens that are not allowed, which is the largest; and a number beyond all keys.
@@ -70,7 +70,7 @@ def write_distances(
 
 @triton.jit
 def in_intervals(values, row, num_chunks, CHUNKS: tl.constexpr, INTERVALS: tl.constexpr):
-    """Return what the chunks of a row have in each interval, together."""
+    """Return the sum over the chunks of a row of their values in each interval, `[INTERVALS]`."""
     chunk, interval = tl.arange(0, CHUNKS)[:, None], tl.arange(0, INTERVALS)[None, :]
     place = (row * num_chunks + chunk) * INTERVALS + interval
     return tl.sum(tl.load(values + place, mask=chunk < num_chunks, other=0), 0)
@@ -78,7 +78,7 @@ def in_intervals(values, row, num_chunks, CHUNKS: tl.constexpr, INTERVALS: tl.co
 
 @triton.jit
 def kept_weight(sums, ties, thresholds, kept_ties, row, num_chunks, CHUNKS: tl.constexpr):
-    """Return the weight that a cut keeps of a row, by what `weigh` has found."""
+    """Return the weight that a cut keeps of a row, from the results of `weigh`."""
     num_ties, threshold = tl.load(kept_ties + row), tl.load(thresholds + row)
     found = sum_of_chunks(sums, row, num_chunks, CHUNKS)
     if num_ties > 0:
@@ -91,7 +91,7 @@ def needed_by(
     needs, need_stride, sums, ties, thresholds, kept_ties, row, num_chunks, width,
     BY_WEIGHT: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """Return the number of tokens that top-k keeps of a row; or the weight that top-p keeps of what a cut has left."""
+    """Return the number of tokens that top-k keeps of a row; or the weight that top-p keeps of an earlier cut."""
     given = tl.load(needs + row * need_stride)
     if BY_WEIGHT:
         needed = given * kept_weight(sums, ties, thresholds, kept_ties, row, num_chunks, CHUNKS)
@@ -105,7 +105,7 @@ def narrowed(
     states, counts, weights, open_bits, needed, row, num_chunks,
     BY_WEIGHT: tl.constexpr, CHUNKS: tl.constexpr, INTERVALS: tl.constexpr,
 ):  # fmt: skip
-    """Return the state after a launch that left some bits open."""
+    """Return the state of the search after a launch that left `open_bits` bits open."""
     low, num_ties = tl.load(states + row * FIELDS), tl.load(states + row * FIELDS + 1)
     count = tl.load(states + row * FIELDS + 2)
     weight = tl.load(states + row * FIELDS + 3).to(tl.float32, bitcast=True)
@@ -117,7 +117,7 @@ def narrowed(
             reached = weight + tl.cumsum(own_weights, 0) >= needed
         else:
             reached = count + tl.cumsum(own_counts, 0) >= needed
-        # Sums that are rounded otherwise may miss what is needed: then it is the last one.
+        # Because of rounding, the sums may not reach what is needed: then the last interval is taken.
         own = tl.minimum(tl.min(tl.where(reached, interval, INTERVALS - 1), 0), BEYOND >> open_bits)
         inside = tl.sum(tl.where(interval == own, own_counts, 0), 0)
         count += tl.sum(tl.where(interval < own, own_counts, 0), 0)
@@ -145,9 +145,9 @@ def narrow(
     needs, need_stride, sums, ties, thresholds, kept_ties, distances, width,
     FIRST: tl.constexpr, BY_WEIGHT: tl.constexpr, INTERVALS: tl.constexpr, TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """Write the state after the launch before, and what chunks have in each interval, `[B, C, INTERVALS]`.
+    """Write the state after the previous launch, and the counts and weights of chunks by interval, `[B, C, INTERVALS]`.
 
-    Counts are int32, weights, which only top-p needs, float32."""
+    Counts are int32. Weights are float32, and only top-p needs them."""
     row, chunk, num_chunks = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     if FIRST:
         low, num_ties = tl.full((), 0, tl.int32), tl.full((), -1, tl.int32)
@@ -168,7 +168,7 @@ def narrow(
         token = chunk * TOKENS + tl.arange(0, TOKENS)
         found = tl.load(distances + row * width + token, mask=token < width, other=float("nan"))
         key = key_of(found)
-        # What is not a number, here and in rows that allow nothing, is in none.
+        # NaN, as in padding and in rows that allow nothing, is in no interval.
         own = (key - low) >> open_bits
         own = tl.where((found == found) & (key >= low) & (own < INTERVALS), own, INTERVALS)
         interval = tl.arange(0, INTERVALS)
@@ -213,7 +213,7 @@ def finish(
 
 @triton.jit(do_not_specialize=["width"])
 def weigh(sums, ties, thresholds, distances, width, TOKENS: tl.constexpr):
-    """Write the weight of each chunk's tokens before a cut, `[B, C]` float32, and how many are at it, int32."""
+    """Write the weight of each chunk's tokens before a cut, `[B, C]` float32, and the number of tokens at it, int32."""
     row, chunk, threshold = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.load(thresholds + tl.program_id(0))
     token = chunk * TOKENS + tl.arange(0, TOKENS)
     found = tl.load(distances + row * width + token, mask=token < width, other=float("nan"))
@@ -227,7 +227,7 @@ def write_kept(
     chances, sums, ties, thresholds, kept_ties, tops, best, end_token, temperatures, temperature_stride, width,
     TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """Write the probabilities in place of the distances; `end_token` is that of rows that allow nothing, or -1."""
+    """Write the probabilities in place of the distances; `end_token` is as for `write_chances`."""
     row, chunk, num_chunks = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     top, first = top_of(tops, row, num_chunks, CHUNKS)
     token = chunk * TOKENS + tl.arange(0, TOKENS)

@@ -40,7 +40,7 @@ def cut_of(distances: Tensor, samplings: Samplings, tokens: int) -> Cut:
     Args:
         distances: `[B, V]` float32, as `cut_kernels.write_distances` leaves them.
         samplings: the settings.
-        tokens: the tokens of a chunk.
+        tokens: the number of tokens of a chunk.
     """
     kept_ties = torch.zeros(len(distances), dtype=torch.int32, device=distances.device)
     cut = Cut(torch.full_like(kept_ties, cut_kernels.BEYOND_KEYS), kept_ties)
@@ -56,7 +56,7 @@ def cut_of(distances: Tensor, samplings: Samplings, tokens: int) -> Cut:
 
 
 def weighed(distances: Tensor, cut: Cut, tokens: int) -> Sums:
-    """Return what a cut keeps of each chunk of that many tokens."""
+    """Return what a cut keeps of each chunk of `tokens` tokens."""
     batch, width = distances.shape
     grid = batch, -(-width // tokens)
     sums = Sums(distances.new_empty(grid), distances.new_empty(grid, dtype=torch.int32))
@@ -65,7 +65,7 @@ def weighed(distances: Tensor, cut: Cut, tokens: int) -> Sums:
 
 
 def _searched(distances: Tensor, needs: Tensor, before: Cut, tokens: int) -> Cut:
-    """Return the cut of top-k, or that of top-p where `needs`, a column of the settings, are probabilities."""
+    """Return the cut of top-k or, if the column `needs` of the settings holds probabilities, that of top-p."""
     batch, width = distances.shape
     num_chunks = -(-width // tokens)
     by_weight = needs.is_floating_point()

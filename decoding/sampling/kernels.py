@@ -36,7 +36,7 @@ def scores_of(logits, stride, mask, mask_stride, row, token, width, MASKED: tl.c
     inside = token < width
     found = tl.load(logits + row * stride + token, mask=inside, other=float("-inf")).to(tl.float32)
     if MASKED:
-        # What the model alone rules out counts if there is nothing else.
+        # Tokens that the model rules out and the mask allows count if there are no others.
         found = tl.where(found == found, tl.maximum(found, -LARGEST), -LARGEST)
         inside = tl.load(mask + row * mask_stride + token, mask=inside, other=0) != 0
         found = tl.where(inside, found, float("-inf"))
@@ -61,7 +61,7 @@ def distances_of(scores, top, temperature):
 
 @triton.jit
 def sum_of_chunks(numbers, row, num_chunks, CHUNKS: tl.constexpr):
-    """Return what the chunks of a row have together."""
+    """Return the sum of the numbers of a row's chunks."""
     chunk = tl.arange(0, CHUNKS)
     return tl.sum(tl.load(numbers + row * num_chunks + chunk, mask=chunk < num_chunks, other=0), 0)
 
@@ -98,7 +98,7 @@ def write_chances(
     chances, tops, best, sums, end_token, temperatures, temperature_stride, logits, stride, mask, mask_stride, width,
     MASKED: tl.constexpr, TOKENS: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
-    """Write the probabilities, `[B, width]` float32; `end_token` is that of rows that allow nothing, or -1."""
+    """Write the probabilities, `[B, width]` float32; rows that allow nothing get `end_token`, or none if it is -1."""
     row, chunk = tl.program_id(0).to(tl.int64), tl.program_id(1)
     num_chunks = tl.num_programs(1)
     top, first = top_of(tops, row, num_chunks, CHUNKS)
@@ -124,13 +124,13 @@ def folded(word, bits: tl.constexpr):
 
 @triton.jit
 def mixed(word):
-    """SplitMix64's finalizer."""
+    """Apply SplitMix64's finalizer."""
     return folded(folded(folded(word, 30) * FIRST, 27) * SECOND, 31)
 
 
 @triton.jit
 def times_gamma(number):
-    """Return a word for a number that the program may know when it is compiled."""
+    """Return `(number + 1) * GAMMA` as a word; the number may be a constant of the compiled kernel."""
     return (tl.full((), number, tl.int64) + 1).to(tl.uint64, bitcast=True) * GAMMA
 
 
@@ -149,7 +149,7 @@ def race(
 ):  # fmt: skip
     """Write the speed of the fastest token of each chunk and the token, `[B, C]` float32 and int32.
 
-    The steps are those of rows, or `step` for all. An argument of the name `stream` is the compiler's own."""
+    The steps are those of rows, or `step` for all. Triton reserves the name `stream` for an argument of its own."""
     row, chunk = tl.program_id(0).to(tl.int64), tl.program_id(1)
     token = chunk * TOKENS + tl.arange(0, TOKENS)
     chance = tl.load(chances + row * stride + token, mask=token < width, other=0.0)

@@ -8,7 +8,8 @@ A number is a function of seed, stream, step and token, and a draw changes no st
 alone or in any batch, on any device, and a step that is taken back draws the same again. The race needs a number for
 each token, whereas a search in the cumulative sums needs one for each sequence. In return, its outcome does not depend
 on how a device rounds sums, and it couples draws: if a mask allows the token that wins among all tokens, this token
-also wins among the allowed ones. So a constraint changes no token that was valid and drawn without it.
+also wins among the allowed ones. So if the token drawn without a constraint is valid, the constraint does not change
+it.
 
 This does not cover the model: its logits may differ in the last bits, depending on the batch around a sequence.
 
@@ -32,7 +33,7 @@ from decoding.on_triton import triton_works
 from decoding.sampling import split_mix
 from decoding.sampling.on_gpu import winners
 
-# What `choose` says where nothing is allowed.
+# What `choose` returns for a row that allows nothing.
 NOTHING: Final = -1
 
 # SplitMix64's constants, as signed numbers.
@@ -79,7 +80,7 @@ class Noise:
         return _uniform(_words(self._keys(step, stream), width)).neg_().log1p_().neg_()
 
     def _keys(self, step: Tensor | int, stream: int) -> Tensor:
-        # Each part is mixed before the next is added, so that no two of them add up to the same.
+        # Each part is mixed before the next is added, so that different parts do not add up to the same key.
         stream_keys = _mixed(self.seeds + _GAMMA) + _signed(_GAMMA * (stream + 1))
         shift = (step + 1) * _GAMMA
         return _mixed(_mixed(stream_keys) + (_signed(shift) if isinstance(shift, int) else shift))
@@ -122,14 +123,14 @@ def _signed(number: int) -> int:
 
 
 def _words(keys: Tensor, width: int) -> Tensor:
-    """SplitMix64's output for each key, two numbers of 32 bits from each word, `[B, width]` int32."""
+    """Return SplitMix64's output for each key, two numbers of 32 bits from each word, `[B, width]` int32."""
     # ~i is -(i + 1). As a plain multiple of arange, torch.compile would take it for an index and round it on the CPU.
     below = torch.arange((width + 1) // 2, device=keys.device).bitwise_not()
     return _mixed(keys[:, None] - below * _GAMMA).view(torch.int32)[:, :width]
 
 
 def _mixed(word: Tensor) -> Tensor:
-    """SplitMix64's finalizer (variant 13 of Stafford's), one to one on 64 bits."""
+    """Apply SplitMix64's finalizer (Stafford's variant 13), which is one to one on 64 bits."""
     word = _folded(word, 30).mul_(_FIRST)
     word = _folded(word, 27).mul_(_SECOND)
     return _folded(word, 31)
@@ -141,5 +142,5 @@ def _folded(word: Tensor, bits: int) -> Tensor:
 
 
 def _uniform(words: Tensor) -> Tensor:
-    """31 bits of each word as a number above 0 and below 1, float32."""
+    """Return 31 bits of each word as a number above 0 and below 1, float32."""
     return (words & 0x7FFFFFFF).float().add_(0.5).mul_(2.0**-31).clamp_(max=1 - 2.0**-24)

@@ -15,7 +15,7 @@ from torch import Tensor
 from decoding.on_triton import on_device, power_of_two, row_stride
 from decoding.sampling.parameters import Samplings
 
-# The tokens of a chunk.
+# The number of tokens of a chunk.
 _TOKENS = 2048
 
 
@@ -25,8 +25,8 @@ def chances(logits: Tensor, mask: Tensor | None, samplings: Samplings, end_token
     Args:
         logits: `[B, V]`, after penalties.
         mask: `[B, V]` bool.
-        samplings: the settings, of which none is `typical_p`.
-        end_token: what a row is given that allows nothing.
+        samplings: the settings, without `typical_p`.
+        end_token: the token of a row that allows nothing; None for no token.
     """
     from decoding.sampling import kernels
 

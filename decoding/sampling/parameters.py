@@ -21,8 +21,8 @@ from decoding.inputs.counts import token_count
 
 # Stands for no top-k: no vocabulary is larger.
 _ALL: Final = 1 << 40
-# Far from the largest number of float32, which stands for what the model rules out, and as its inverse far from the
-# smallest one: beyond, sums and quotients of scores would no longer be numbers.
+# The largest setting. It is far below the largest number of float32, which stands for tokens that the model rules out,
+# and its inverse is far above the smallest one: beyond it, sums and quotients of scores would no longer be numbers.
 _HUGE: Final = 1e30
 
 

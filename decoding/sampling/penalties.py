@@ -84,6 +84,6 @@ def _counts(tokens: Tensor, logits: Tensor) -> Tensor:
     """Return how often each token occurs in each row, `[B, V]` float32."""
     batch, width = logits.shape
     counts = torch.zeros(batch, width + 1, device=logits.device)
-    # What is nothing is counted in a column that is cut off.
+    # Padding is counted in an additional column, which is cut off.
     places = torch.where(tokens < 0, width, tokens)
     return counts.scatter_add_(1, places, torch.ones_like(places, dtype=counts.dtype))[:, :width]

@@ -52,12 +52,12 @@ def _number_kept(scores: Tensor, samplings: Samplings) -> tuple[Tensor, Tensor] 
 
 
 def _nucleus(ranked: Tensor, number: Tensor, top_p: Tensor) -> Tensor:
-    """Return how many of the first `number` have the probability `top_p` among them, `[B, 1]` int64."""
+    """Return how many of the first `number` tokens have the share `top_p` of their probability, `[B, 1]` int64."""
     inside = torch.arange(ranked.shape[1], device=ranked.device) < number
     weights = ranked.exp() * inside
     before = weights.cumsum(1) - weights
     least = (inside & (before < top_p * weights.sum(1, keepdim=True))).sum(1, keepdim=True).clamp(min=1)
-    # The sum of all, with its rounding, does not reach all of the last ones.
+    # At 1 all are kept: because of rounding, the sum of all may be reached before the last ones.
     return torch.where(top_p < 1, least, number)
 
 

@@ -111,7 +111,7 @@ class _Limits:
 
 @dataclass
 class _Beam:
-    """A text so far; `row` is where its logits are, and where its parent's were until it has some."""
+    """A text so far; `row` is the row of its logits or, until these are computed, of its parent's."""
 
     tokens: tuple[int, ...]
     state: Any
@@ -145,7 +145,7 @@ class _Search:
         return [beam for group in self.groups for beam in group.live]
 
     def found(self) -> list[Hypothesis]:
-        """Return what all groups finished with, best first."""
+        """Return the finished texts of all groups, best first."""
         return sorted((one for group in self.groups for one in group.finished), key=lambda one: -one.score)
 
     def _end(self, group: _Group, number: int, continuations: list[Continuations], ended: set[tuple[int, ...]]) -> None:
@@ -158,7 +158,7 @@ class _Search:
             group.finished.append(Hypothesis(self.automaton.text(beam.tokens).decode(), tokens, total, score, number))
         group.finished.sort(key=lambda one: -one.score)
         del group.finished[self.limits.width :]
-        # Only what is kept: a text that was not good enough for this group may be for the next.
+        # Only the texts that are kept: one that was not good enough for this group may be good enough for the next.
         ended.update(one.tokens for one in group.finished)
 
     def _extended(self, group: _Group, continuations: list[Continuations], chosen: Counter[int]) -> list[_Beam]:
@@ -176,7 +176,7 @@ class _Search:
         ]
 
     def _may_win(self, group: _Group, total: float, length: int) -> bool:
-        """Whether a text that begins like this can be among the best: at least the end comes after `length` tokens."""
+        """Return whether a text whose first `length` tokens have the log-probability `total` can be among the best."""
         if self.may_rise or len(group.finished) < self.limits.width:
             return True
         ends = length + 1, self.limits.max_new_tokens
@@ -184,7 +184,7 @@ class _Search:
 
 
 def _has_rewards(automaton: TokenAutomaton) -> bool:
-    """Whether the score of a text may rise with a token."""
+    """Return whether a token may raise the score of a text."""
     while isinstance(automaton, Healed):
         automaton = automaton.inner
     return isinstance(automaton, WeightedTokenAutomaton) and automaton.has_rewards

@@ -86,7 +86,7 @@ def best_of_n(
 
 @dataclass
 class _Sample:
-    """A text so far; `row` is where its logits are."""
+    """A text so far; `row` is the row of its logits."""
 
     automaton: TokenAutomaton
     state: Any
@@ -112,7 +112,7 @@ class _Sample:
 
 
 class _Sampler:
-    """Samples texts until all have ended; as many for each prompt."""
+    """Samples texts until all have ended, the same number for each prompt."""
 
     def __init__(
         self,

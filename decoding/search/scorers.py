@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 
 from decoding.inputs.prompts import padded
 
-# The logits `[R, V]` of what comes after each of R sequences of tokens.
+# From R sequences of tokens to the logits of the next token of each, `[R, V]`.
 Logits: TypeAlias = Callable[[list[list[int]]], Tensor]
 
 

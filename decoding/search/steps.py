@@ -40,8 +40,8 @@ class Step(NamedTuple):
     """All rows at one step.
 
     Attributes:
-        scores: `[R, V]` float32, the model's log-probabilities less costs; what is not a number is impossible.
-        allowed: `[R, V]` bool.
+        scores: `[R, V]` float32, the model's log-probabilities less costs; minus infinity for logits that are NaN.
+        allowed: `[R, V]` bool, the allowed tokens.
         ends: `[R, V]` bool, the end tokens among them.
     """
 
@@ -55,8 +55,8 @@ class Step(NamedTuple):
 
         Args:
             logits: `[R, V]`.
-            positions: where each row stands.
-            remaining: how many tokens may still be written, including the end token.
+            positions: the position of each row.
+            remaining: the number of tokens that may still be written, including the end token.
 
         Raises:
             ValueError: the logits are narrower than the vocabulary.

@@ -37,7 +37,7 @@ class CachedText:
     def follow(self, text: Sequence[int], tokens: Sequence[int], parents: Sequence[int], places: Sequence[int]) -> None:
         """Change to another text or tree: keep the part that it shares with the last one, and drop the rest.
 
-        The requested `places` are dropped too, because their logits have not been kept.
+        If a requested place is cached, it is dropped too, with all nodes, because its logits have not been kept.
         """
         text, tokens, parents = list(text), list(tokens), list(parents)
         known = len(self.tokens)
@@ -123,7 +123,7 @@ class NewTokens:
         return [self._index[place] - len(self) for place in places]
 
     def is_chain(self) -> bool:
-        """Whether all cached tokens are in order, slot by slot, and the new tokens continue them."""
+        """Return whether all cached tokens are in order, slot by slot, and the new tokens continue them."""
         row, read = self._row, [*self._row.nodes]
         nodes = read + self._nodes
         in_order = row.num_slots() == len(row.used()) and (not read or row.nodes[read[-1]] == row.num_slots() - 1)

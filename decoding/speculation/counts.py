@@ -20,7 +20,7 @@ Counts are stored by the key of a state in the automaton's tables (`TokenAutomat
 constraint and one vocabulary, which a file identifies by a fingerprint of the tables.
 
 There are at most `MAX_COUNTS` counts, so a model may learn for as long as a server runs. Beyond that, all counts are
-halved, and those that become zero are forgotten: what is frequent stays, and what has become rare goes first.
+halved, and those that become zero are forgotten: frequent tokens stay, and those that have become rare go first.
 
 Rejected: a threshold for each token, as in the paper (ten tokens of probability 0.9 each are more likely to be refused
 than not).
@@ -42,10 +42,11 @@ from tokenfst.token_automaton import TokenAutomaton
 
 FORMAT: Final = "tokenfst counts"
 VERSION: Final = 1
-# The most counts that are kept; each takes some 200 bytes.
+# The maximum number of counts that are kept; each takes some 200 bytes.
 MAX_COUNTS: Final = 1 << 20
 
-# What counts are kept by: numbers that mean the same whenever the automaton is made; and the token before.
+# The key of a state: numbers that mean the same whenever the automaton is made. Then the counts of the tokens that came
+# next; and what stands for the previous token at the start of a text.
 Key: TypeAlias = tuple[int, ...]
 Counts: TypeAlias = dict[int, int]
 _START: Final = -1
@@ -81,7 +82,7 @@ class CountModel:
         self.threshold = threshold
         self.learning = learning
         self._counts: dict[Key, Counts] = {}
-        # By the token before as well, `_START` for none.
+        # By the previous token as well, `_START` for none.
         self._after: dict[tuple[Key, int], Counts] = {}
         self._num_after = 0
 

@@ -52,7 +52,7 @@ class DraftModel:
             raise ValueError(f"widths are one at least, and each is 1 or more, not {tuple(widths)}")
         self.reader = reader
         self.widths = tuple(widths)
-        # Of each tree, the level of each node of the draft's own.
+        # For each tree, the level of each node that this proposer added.
         self._levels: WeakKeyDictionary[Tree[Any], dict[int, int]] = WeakKeyDictionary()
 
     @property
@@ -61,7 +61,7 @@ class DraftModel:
         return self.reader.forwards
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Add one level of tokens after each leaf that has fewer than all levels above it."""
+        """Add a level of tokens after each leaf that has fewer levels of this proposer above it than `widths` has."""
         asked = [(tree, self._unfinished(tree)) for tree in trees]
         asked = [(tree, leaves) for tree, leaves in asked if leaves]
         if not asked:
@@ -96,7 +96,7 @@ class DraftModel:
         return [list(zip(tokens, shares, strict=True)) for tokens, shares in pairs]
 
     def _level(self, tree: Tree[Any], place: int) -> int:
-        """Return how many nodes on the way to a place are the draft's."""
+        """Return how many levels of this proposer's nodes are on the path to a place."""
         levels = self._levels.get(tree, {})
         while place != ROOT and place not in levels:
             place = tree.parents[place]
@@ -104,7 +104,7 @@ class DraftModel:
 
 
 def _distribution(places: Sequence[tuple[Tree[Any], int]], logits: Tensor) -> Tensor:
-    """Return what is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
+    """Return the distributions to draw from, `[P, V]`; at temperature 0 the model's own, to be ranked."""
     mask = bool_masks(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
     samplings = [tree.text.sampling for tree, _ in places]
     columns = Samplings.of([sampling if sampling.temperature else Sampling() for sampling in samplings], logits.device)

@@ -17,7 +17,7 @@ from decoding.speculation.jump_forward import ENCODER_CONTEXT, Encode, forced_te
 from decoding.speculation.tree import Tree
 from tokenfst.token_automaton import TokenAutomaton
 
-# Texts kept for states that have been met.
+# The maximum number of states of an automaton whose forced texts are kept.
 _MAX_CACHED = 4096
 
 

@@ -30,7 +30,7 @@ from tokenfst.vocabulary import Vocabulary
 # From a text to the token ids that the model's encoder gives it, without special tokens.
 Encode: TypeAlias = Callable[[str], Sequence[int]]
 
-# How many tokens before a forced text the encoder is shown, for what it does depends on them.
+# How many tokens before a forced text are given to the encoder, whose result depends on them.
 ENCODER_CONTEXT = 8
 
 
@@ -107,7 +107,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
         except UnicodeDecodeError:
             continue
         for cut in range(len(tokens)):
-            # An encoder that marks words takes what it is given for the start of a text.
+            # An encoder that marks words treats every argument as the start of a text.
             begins = vocabulary.detokenize(tokens[:cut], at_text_start=True) == head
             if (
                 begins
@@ -119,13 +119,15 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
 
 
 def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int], remaining: int | None = None) -> list[int]:
-    """Return the tokens of a forced text that no other allowed token could extend across; the last piece is left open.
+    """Return the tokens of a forced text up to the first place where an allowed token could extend beyond the text.
+
+    The last piece of the text, from that place on, is left open.
 
     Args:
         automaton: the automaton of the text.
         state: the state before the tokens.
-        tokens: the forced text in tokens. They end before a token that the automaton forbids, or after which the text
-            can no longer be completed in time.
+        tokens: the forced text in tokens. The result also ends before a token that the automaton forbids, or after
+            which the text can no longer be completed in time.
         remaining: the number of tokens that may still be written, including the end token; None means no limit.
     """
     vocabulary = automaton.vocabulary
@@ -154,8 +156,8 @@ class _FirstBytes:
     """The tokens of a vocabulary by their first byte; one for each vocabulary.
 
     Attributes:
-        token_of_byte: the token that is one byte, by byte.
-        length: `[V]`, how many bytes each token has.
+        token_of_byte: by byte, the token that is this byte alone.
+        length: `[V]`, the number of bytes of each token.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

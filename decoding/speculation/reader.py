@@ -34,9 +34,9 @@ from decoding.speculation.tree import Tree
 
 Mask = npt.NDArray[np.bool_]
 
-# Unused slots that are worth no copy.
+# So few unused slots are not worth a copy.
 _MIN_HOLES = 64
-# Forward passes after which a text that was not asked about may be dropped; it would be read again.
+# Forward passes after which a text that was not asked about may be dropped; if it is needed later, it is read again.
 _IDLE = 8
 _ALONE = "write one text at a time, and chains"
 
@@ -73,7 +73,7 @@ class Reader(Protocol):
     forwards: int
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
-        """Return the logits of what comes after places, `[P, V]` for each reading.
+        """Return the logits of the token after each requested place, `[P, V]` for each reading.
 
         Args:
             readings: requests for different rows, at least one.
@@ -98,19 +98,19 @@ class CachedModel:
         self.model = model
         self.forwards = 0
         self._batch = batch
-        # From the beginning of a reading until its end: still true after one that an exception ended.
+        # From the beginning of a reading until its end; still true after an exception in between.
         self._is_reading = False
         self._start_over()
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
-        """Return the logits of what comes after places, `[P, V]` for each reading.
+        """Return the logits of the token after each requested place, `[P, V]` for each reading.
 
         Raises:
             ValueError: there are several texts or branches, and the model's attention cannot be masked slot by slot.
         """
         if self._is_reading:
-            # An exception left the layers of the cache with different lengths, or slots that nothing is known of.
+            # An exception may have left layers of the cache with different lengths, or slots with unknown contents.
             self._start_over()
         self._is_reading = True
         self._admit({reading.row for reading in readings})
@@ -128,13 +128,13 @@ class CachedModel:
         return [logits[lanes[reading.row], news[reading.row].from_end(reading.places)] for reading in readings]
 
     def _start_over(self) -> None:
-        # What the cache holds, in the order of its own batch, and how often in a row nothing was asked about it.
+        # The texts in the cache, in the order of its batch; and the number of readings since each was last asked about.
         self._rows = {row: CachedText() for row in range(self._batch)}
         self._idle = dict.fromkeys(self._rows, 0)
         self._cache = DynamicCache()
 
     def _admit(self, asked: set[int]) -> None:
-        """Drop the texts that nothing has been asked about for long, once they are half of the cache."""
+        """Drop the texts that have not been asked about for long, once they are half of the cache."""
         if not asked <= self._rows.keys():
             self._start_over()
         self._idle = {row: 0 if row in asked else self._idle[row] + 1 for row in self._rows}
@@ -146,7 +146,7 @@ class CachedModel:
             self._rows = {row: self._rows[row] for row in kept}
 
     def _lanes(self, rows: Iterable[int] | None = None) -> dict[int, int]:
-        """Return where some rows stand in the cache's batch, or all."""
+        """Return the places of some rows in the cache's batch, or of all rows."""
         lanes = {row: lane for lane, row in enumerate(self._rows)}
         return lanes if rows is None else {row: lanes[row] for row in rows}
 
@@ -176,14 +176,14 @@ class CachedModel:
         return logits
 
     def _is_plain(self, news: dict[int, NewTokens]) -> bool:
-        """Whether what is new is nothing but the continuation of one text, slot by slot."""
+        """Return whether the cache has one text, which the new tokens continue slot by slot."""
         return len(self._rows) == 1 and all(new.is_chain() for new in news.values())
 
     def _mask(self, news: dict[int, NewTokens], slots: int, width: int) -> Mask:
         """Return which slots each token sees, `[B, N, slots + N]`."""
         self._require_plain_attention()
         mask = np.zeros((len(self._rows), width, slots + width), np.bool_)
-        # Padding sees itself, for what sees nothing has no attention.
+        # Padding sees itself, because attention to nothing is not defined.
         mask[:, np.arange(width), slots + np.arange(width)] = True
         for row, lane in self._lanes(news).items():
             news[row].show(mask[lane, width - len(news[row]) :])
@@ -210,7 +210,7 @@ class CachedModel:
         return self._gather(longest) if used > 2 * longest + _MIN_HOLES else used
 
     def _gather(self, longest: int) -> int:
-        """Move what is used to the front of the cache."""
+        """Move the used slots to the front of the cache; return how many slots are left."""
         index = np.zeros((len(self._rows), longest), np.int64)
         for lane, row in enumerate(self._rows.values()):
             index[lane, : len(row.used())] = row.used()

@@ -59,7 +59,7 @@ def decode_speculatively(
         model: a causal language model of `transformers`, or a `Reader` for as many texts as there are prompts.
         prompts: the token ids of each prompt, at least one.
         automata: the automata of the texts, one for all or one for each.
-        proposers: the proposers, in this order; without any, writing is plain.
+        proposers: the proposers, in this order; without any, each round writes one token.
         sampling: how texts are sampled, one for all or one for each. With one seed for all, all texts have the same
             draws.
         max_new_tokens: the limit for each text, including the end token. Texts are complete within this limit.
@@ -93,7 +93,7 @@ def decode_speculatively(
 
 
 class _Writing:
-    """One text on its way."""
+    """One text that is being written."""
 
     def __init__(
         self, row: int, prompt: Sequence[int], automaton: TokenAutomaton, sampling: Sampling, seed: int, limit: int

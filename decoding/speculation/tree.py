@@ -166,7 +166,7 @@ class Tree(Generic[S]):
         return [place for place in range(ROOT, len(self)) if not self._children[place + 1] and self.is_open(place)]
 
     def asked(self) -> list[int]:
-        """Return the open places where the model is asked, in ascending order: those without a certain node after."""
+        """Return the open places where the model is asked, in ascending order: those that no certain node follows."""
         return [place for place in range(ROOT, len(self)) if self.is_open(place) and not self.is_settled(place)]
 
     def is_settled(self, place: int) -> bool:
@@ -207,7 +207,7 @@ class Tree(Generic[S]):
     # Masks
 
     def mask(self, place: int) -> IntArray:
-        """Return what may come after an open place, `[W]` packed words, not to be changed."""
+        """Return the mask of an open place, the tokens that may follow it, `[W]` packed words; do not change it."""
         words = self._masks[place + 1]
         if words is None:
             words = self._masks[place + 1] = np.empty(len(self.automaton.vocabulary.all_words), np.int32)
@@ -216,7 +216,7 @@ class Tree(Generic[S]):
         return words
 
     def allows(self, place: int, token: int) -> bool:
-        """Whether the mask of an open place holds a token."""
+        """Return whether the mask of an open place allows a token."""
         return 0 <= token < len(self.automaton.vocabulary) and bool(self.mask(place)[token >> 5] >> (token & 31) & 1)
 
 
@@ -230,18 +230,19 @@ def tree_masks(
     """Return the masks of every place of a tree of tokens.
 
     Args:
-        automaton: what the text is to match.
+        automaton: the automaton of the text.
         state: its state after the text.
         tokens: N tokens, parents before their children.
-        parents: for each the index of the token that it comes after; -1 is the text itself.
-        remaining: how many tokens may still be written after the text, including the end token; None means no limit.
+        parents: for each token, the index of the token that it follows; -1 is the text itself.
+        remaining: the number of tokens that may still be written after the text, including the end token; None means
+            no limit.
 
     Returns:
-        `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first what may come after the text, then what may
-        come after each token. Nothing may come after an end token, nor after a token that its parent's mask forbids.
+        `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first the mask after the text, then the mask after
+        each token. Nothing is allowed after an end token, or after a token that its parent's mask forbids.
 
     Raises:
-        ValueError: a parent that does not come before its child.
+        ValueError: a parent does not come before its child.
     """
     tree = Tree(automaton, state, remaining=remaining)
     masks = np.zeros((len(tokens) + 1, len(automaton.vocabulary.all_words)), np.int32)

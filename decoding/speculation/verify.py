@@ -139,9 +139,10 @@ class Verification:
         return int(choose(self._distribution([row], masked=True), *self._noise([row])))
 
     def _coins_of(self) -> dict[tuple[int, int], list[float]]:
-        """Return, for each place with drawn nodes, the target's probability of the first and a uniform number each.
+        """Return, for each place with drawn nodes, the target's probability of the first node, then uniform numbers.
 
-        Found for all places at once, because most decisions are about the first node.
+        There is a uniform number for each node. Both are computed for all places at once, because most decisions are
+        about the first node.
         """
         drawn = [pair for pair in self._places if self._drawn_nodes(*pair)]
         if not drawn:
@@ -150,7 +151,7 @@ class Verification:
         target = self._distribution(rows, masked=True) if self._opportunistic else self._probabilities[rows]
         first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
         likely = target.gather(1, torch.tensor(first, device=target.device))
-        # An exponential number e is as large as -log of a uniform one.
+        # An exponential number is distributed like -log of a uniform one.
         noise, steps = self._noise(rows)
         coins = noise.exponential(max(map(len, nodes)), steps, ACCEPT_STREAM).neg().exp()
         return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
@@ -161,7 +162,7 @@ class Verification:
         return nodes if nodes and tree.probabilities[nodes[0]] is not None else []
 
     def _accepted(self, number: int, place: int) -> tuple[int | None, int]:
-        """Speculative sampling over nodes that were drawn one after the other, without repetition."""
+        """Return what `_step` returns, by speculative sampling over nodes that were drawn without replacement."""
         tree, row = self._trees[number], self._row_of[number, place]
         likely, *coins = self._coins[number, place]
         first, *others = tree.children(place)
@@ -179,7 +180,7 @@ class Verification:
         return None, int(choose(left[None], *self._noise([row])))
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
-        """Return what the tokens of some rows are drawn from, `[R, V]`."""
+        """Return the distributions from which the tokens of some rows are drawn, `[R, V]`."""
         logits = self._logits if len(rows) == len(self._places) else self._logits[list(rows)]
         pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
         mask = None
@@ -216,13 +217,13 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
 
 
 def _residual(left: Tensor, drawn: Tensor) -> Tensor:
-    """Return what is left to be drawn after a draw from `drawn` was refused, `[V]`."""
+    """Return the distribution to draw from after a token drawn from `drawn` was refused, `[V]`."""
     residual = (left - drawn).clamp_(min=0)
     return residual / residual.sum()
 
 
 def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
-    """Return a copy with the width of another; what models have past the vocabulary is zero."""
+    """Return a copy of `drawn` with the width of `like`; past the vocabulary, probabilities are zero."""
     assert drawn is not None
     width = min(len(drawn), len(like))
     fitted = torch.zeros_like(like)
@@ -231,7 +232,7 @@ def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
 
 
 def _is_allowed(tree: Tree[Any], place: int, token: int) -> bool:
-    """Whether the automaton takes a token, and can still be done with it in time."""
+    """Return whether the automaton allows a token, and the text can still be completed in time after it."""
     if not 0 <= token < len(tree.automaton.vocabulary):
         return False
     try:

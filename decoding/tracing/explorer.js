@@ -1,6 +1,6 @@
 "use strict";
 
-// From data and a position to what is to be seen. A position is {text, step}: the step at which token `step` of text
+// From the data of a trace and a position in it to what the page shows. A position is {text, step}: the step at which token `step` of text
 // `text` is chosen.
 const Explorer = (() => {
   // The most candidates of a list; the rest is one line.
@@ -108,7 +108,7 @@ const Explorer = (() => {
     };
   }
 
-  /** Return what is to be seen of a text, whatever the step. */
+  /** Return what the page shows of a text at every step. */
   function overview(data, number) {
     const text = data.texts[number];
     const count = (kind) => text.steps.filter((step) => step[kind]).length;

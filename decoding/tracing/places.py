@@ -40,7 +40,7 @@ class PlaceReader(Protocol):
     """Follows one text."""
 
     def place(self, known: Place) -> Place:
-        """Return the place, as far as this reader knows it."""
+        """Return the known place, with what this reader adds to it."""
 
     def put(self, token: int, written: bytes) -> None:
         """Read a token, and the text that it adds."""
@@ -138,5 +138,5 @@ def readers_of(automaton: TokenAutomaton | None, limits: Limits) -> tuple[PlaceR
             constraint = compile_grammar(constraint, work=work)
     if isinstance(constraint, PushdownAutomaton) and not constraint.labels:
         found.append(StackReader(constraint))
-    # What a detokenizer writes is not what the tokens of a text write one by one.
+    # With a detokenizer, a text is not what its tokens write one by one.
     return (*found, *([] if automaton.vocabulary.detokenizer is not None else [NotesReader(automaton, limits)]))

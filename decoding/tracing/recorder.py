@@ -20,7 +20,7 @@ TOP: Final = 10
 
 
 class RecordedStep(NamedTuple):
-    """One step of B rows, with N = 2 * TOP + 1 candidates, the chosen token last; a token may occur several times.
+    """One step of B rows, with N <= 2 * TOP + 1 candidates, the chosen token last; a token may occur several times.
 
     Attributes:
         tokens: `[B, N]` int64.
@@ -40,7 +40,7 @@ class RecordedStep(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A step whose tokens are not chosen yet: `[B, V]` each, but `top`, `[B, 2 * TOP]`."""
+    """A step whose tokens are not chosen yet: `[B, V]` each, except `top`, `[B, N - 1]`."""
 
     before: Tensor
     after: Tensor

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from decoding.tracing.pictures import percent
 from decoding.tracing.traced_text import TracedText, TraceStep
 
-# The most steps that a summary lists below a text.
+# The maximum number of steps that a summary lists below a text.
 MAX_LISTED = 8
 _HEAD = ("token", "before", "after", "allowed", "removed", "wanted")
 _STYLE = """<style>

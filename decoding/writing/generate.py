@@ -29,7 +29,7 @@ from tokenfst.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from decoding.tracing import Recorder, Trace
 
-# Settings of `transformers` that leave the model's distribution as it is; it has others of its own, such as top_k=50.
+# Settings of `transformers` that leave the model's distribution as it is; its defaults may be others, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
 # Options of `model.generate` that are set here.
 _OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
@@ -200,7 +200,7 @@ def _by_transformers(
 
 
 def _recorder(processor: ConstraintLogitsProcessor, num_beams: int) -> Recorder:
-    """Return a processor that keeps what it sees."""
+    """Return a processor that masks scores and records the steps."""
     from decoding.tracing import Recorder
 
     if num_beams != 1:
@@ -218,7 +218,7 @@ def _trace(
     at_text_start: bool,
     limits: Limits,
 ) -> Trace:
-    """Return the trace of texts; a list of prompts has one for as many texts each."""
+    """Return the trace of texts; each prompt has the same number of texts, which are adjacent."""
     from decoding.tracing import Trace, Written, readers_of, traced_texts
 
     written = [
@@ -237,8 +237,13 @@ def _trace(
 
 
 def _check_settings(temperature: float, options: dict[str, Any]) -> None:
-    """Raise ValueError if an option is set here, or a setting of `Sampling` is out of its range; the neutral ones of
-    `transformers` are not."""
+    """Check options.
+
+    Raises:
+        ValueError: `generate` sets an option itself; or a setting of `Sampling` is out of its range, unless it has the
+            value that is neutral for `transformers`.
+        TypeError: as for `Sampling`.
+    """
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
@@ -247,7 +252,7 @@ def _check_settings(temperature: float, options: dict[str, Any]) -> None:
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
-    """Return how `transformers` is to choose tokens."""
+    """Return the settings with which `transformers` chooses tokens."""
     for name in _ONLY_OURS:
         if name in options:
             raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")

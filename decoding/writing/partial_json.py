@@ -67,13 +67,13 @@ class PartialJson:
 
     def __init__(self) -> None:
         self._read: list[str] = []
-        # The end of the text, where an escape is not whole.
+        # The end of the text read so far, if it is an incomplete escape.
         self._rest = ""
         self._outside: list[Any] = []
         self._open = [_Open(self._outside)]
         self._next = _VALUE
-        # Of a string or word at hand: what was read of it, whether its value has been put where it belongs, whether the
-        # string is a name, and the first half of a surrogate pair.
+        # Of the string or word that is being read: its text so far, whether its value is in its container yet, whether
+        # it is a name, and the first half of a surrogate pair.
         self._text, self._is_there, self._is_name, self._half = "", False, False, ""
 
     @property
@@ -174,7 +174,7 @@ class PartialJson:
     # Strings
 
     def _read_string(self, text: str, at: int) -> int:
-        """Read on in a string, up to its end or that of the text."""
+        """Read plain characters of a string, and the escape or the end after them; return where to continue."""
         found = _PLAIN.match(text, at)
         assert found is not None
         if found.end() > at:
@@ -249,7 +249,7 @@ class PartialJson:
     # Values
 
     def _show(self) -> None:
-        """Put what is there of a string or word where its value belongs."""
+        """Put the value of an incomplete string or word into its container."""
         if self._next == _STRING and not self._is_name:
             self._put(self._text)
         elif self._next == _WORD and self._text in _LITERALS:

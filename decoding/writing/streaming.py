@@ -133,7 +133,7 @@ class Stream(Generic[T_co]):
         self.tokens: list[int] = []
         self._next, self._begin, self._constraint = tokens, pieces, constraint
         self._pieces: Pieces | None = None
-        # From the request for a piece until it is whole.
+        # From the request for a piece until it is complete; still true after an exception in between.
         self._is_writing = False
 
     def __iter__(self) -> Stream[T_co]:

@@ -25,9 +25,9 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")
 
-# What llguidance's masks have for an allowed token as a byte.
+# The byte for an allowed token in llguidance's masks of bytes.
 _ALLOWED_BIAS = 200
-# No constraint forces as much; a bound that `forced_text` asks for.
+# The bound that `forced_text` requires; no constraint forces as much text.
 _MOST_FORCED = 1 << 20
 
 
@@ -219,7 +219,7 @@ class LLMatcher:
         return self._asked(lambda one: forced_text(one.automaton, one.state, _MOST_FORCED), b"")
 
     def compute_ff_tokens(self) -> list[int]:
-        """Return these bytes in the encoder's tokens; the last piece is left open if a token could extend beyond it."""
+        """Return the forced bytes as the encoder's tokens, without the last piece if a token could extend beyond it."""
         text = self.compute_ff_bytes()
         if not text:
             return []
@@ -252,7 +252,7 @@ class LLMatcher:
         words[: len(ends)], words[len(ends) :] = ends, 0
 
     def _asked(self, question: Callable[[Matcher], T], otherwise: T) -> T:
-        """Return the answer of the matcher, and after an error something else."""
+        """Return the answer of the matcher, `otherwise` after an error."""
         if self._error or self.matcher is None:
             return otherwise
         try:

@@ -23,7 +23,7 @@ from tokenfst.compile import Constraint
 T = TypeVar("T")
 
 _OPTIONS: Final = "x-guidance"
-# What the options are that are read; null stands for one that is not given.
+# The types of the options that are read; null stands for an option that is not given.
 _KINDS: Final[Mapping[str, type]] = {
     "whitespace_pattern": str,
     "whitespace_flexible": bool,
@@ -33,7 +33,7 @@ _KINDS: Final[Mapping[str, type]] = {
 }
 _NAMES: Final[Mapping[type, str]] = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
 _BLANKS: Final = r"[ \n\r\t]*"
-# Options that change which texts are allowed in ways that this project does not have.
+# Options that change which texts are allowed, and that this project does not offer.
 _FOREIGN: Final = {
     "coerce_one_of": "`oneOf` is exact",
     "json_allowed_escapes": 'constraints.json_schema has spellings="plain" and "all"',
@@ -119,10 +119,10 @@ def _options(schema: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _expected(value: Any, kind: type[T], where: str) -> T:
-    """Return a value that is of the kind that it should be.
+    """Check that a value has the expected type, and return it.
 
     Raises:
-        GrammarError: it is not; the message says where it stands.
+        GrammarError: it has another type; the message gives its place.
     """
     if not isinstance(value, kind):
         raise GrammarError(f"{where} is {_NAMES[kind]}, not {reprlib.repr(value)}")

@@ -32,7 +32,7 @@ class TokenizerWrapper:
         self._encode: Callable[[Any], list[int]] = gtokenizer
         try:
             gtokenizer(b"test")
-        except Exception:  # whatever the caller's encoder does with bytes
+        except Exception:  # whatever the caller's encoder raises for bytes
             self._encode = lambda text: list(gtokenizer(text.decode()))
 
     def __call__(self, text: str) -> list[int]:
@@ -77,7 +77,7 @@ class LLTokenizer:
             slices: have no effect: this project computes on demand what they prepare.
 
         Raises:
-            NotOffered: the tokenizer is a name of a tokenizer elsewhere, or a text without `eos_token`.
+            NotOffered: the tokenizer is neither a text nor an existing file, or it is a text without `eos_token`.
             UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
         """
         self.encode: Callable[[str], list[int]]

@@ -1,4 +1,4 @@
-"""What a prompt may be in Outlines' words, beside a text: a chat of texts."""
+"""The kinds of prompts besides a text, with Outlines' names: a chat of texts."""
 
 from typing import NoReturn
 

@@ -330,7 +330,7 @@ def _listed(item: Term) -> Term:
 
 
 def _inside(ptype: Any, *, is_key: bool = False) -> Term:
-    """Return the term of a part of a list, where texts have quotes; a key has them whatever it is."""
+    """Return the term of an item of a list, tuple or dict, where texts have quotes; keys always have quotes."""
     if typing.get_origin(ptype) in (typing.Literal, typing.Union, _types.UnionType):
         return either(*(_inside(part, is_key=is_key) for part in typing.get_args(ptype)))
     if isinstance(ptype, EnumMeta):

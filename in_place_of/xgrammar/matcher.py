@@ -18,7 +18,7 @@ from in_place_of.xgrammar.bitmask import check_rows, words_of
 from in_place_of.xgrammar.compiler import CompiledGrammar
 from serving.matcher import Matcher, fill_masks
 
-# No constraint forces as much; a bound that `forced_text` asks for.
+# The bound that `forced_text` requires; no constraint forces as much text.
 _MOST_FORCED = 1 << 20
 
 
@@ -118,7 +118,7 @@ class GrammarMatcher:
         check_rows([index], len(rows))
         words = rows[index]
         if not self.matcher.fill(words):
-            # Everything is allowed then; what went wrong is raised here instead.
+            # `fill` has allowed all tokens; raise the error instead.
             self.matcher.automaton.fill_bitmask(self.matcher.state, words)
         every = self.matcher.automaton.vocabulary.all_words
         return not np.array_equal(words[: len(every)] & every, every)
@@ -161,7 +161,7 @@ class GrammarMatcher:
 
 
 class BatchGrammarMatcher:
-    """The same for several matchers in one call."""
+    """The methods of `GrammarMatcher` for several matchers in one call."""
 
     batch_fill_temperature = Absent("give each call of the model its temperature")
 

@@ -188,7 +188,7 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
   return layout;
 }
 
-// Return an element of a list as what it should be.
+// Return an element of a list as a T, or TypeError.
 template <class T>
 T as(nb::handle value) {
   T found;
@@ -295,7 +295,8 @@ class LayoutWriter {
     require(0 <= first && 0 <= state && state < num_states() - first, "a state is out of range");
     return first + state;
   }
-  // Keep the reading of a language: a bytes object is a text, a number a fragment, a tuple a counter.
+  // Keep the reading of a language, and return its number: a bytes object is a text, a number a fragment, a tuple a
+  // counter.
   int32_t described(nb::handle language, nb::handle pieces) {
     std::vector<LayoutBuilder::Piece> found;
     for (nb::handle piece : pieces) {

@@ -1,10 +1,10 @@
-// Combinations: in which ways the texts of an automaton may belong to several languages at once.
+// Combinations: to which of several languages a text of an automaton may belong at once.
 //
 // Reads all automata side by side, by the reachable tuples of their states. Nothing is minimized and no automaton is
-// made: what is asked for is which tuples are met at the end of a text.
+// made: only the tuples at the ends of texts matter.
 //
-// Rejected: splitting the texts by one language after the other, with a minimal automaton for each combination. All of
-// them have a copy of what the languages have in common, and 2^k patterns of names took minutes.
+// Rejected: splitting the texts by one language after the other, with a minimal automaton for each combination. Each of
+// these has a copy of what the languages have in common, and 2^k patterns of names took minutes.
 #pragma once
 
 #include <span>

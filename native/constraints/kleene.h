@@ -1,9 +1,9 @@
-// KleeneFormula: the truth of a formula, some of whose statements may not be known to be true or false.
+// KleeneFormula: the truth of a formula, where some statements may be known neither to be true nor to be false.
 //
 // In Kleene's strong logic a conjunction is false as soon as one of its parts is, and not known if one is not known and
-// none is false. A formula about numbers is asked for its truth after each digit of a text, of which there are as many
-// as the formula has bounds: for a thousand bounds, thousands of times. So it is a list of steps, each of which may use
-// the values of those before it.
+// none is false. A formula about numbers is evaluated after each digit of a text, at as many places as the formula has
+// bounds: for a thousand bounds, thousands of times. So it is a list of steps, each of which may use the values of
+// those before it.
 //
 //     Truth            false, true, or not known
 //     Known            what is known of a number: its places at the cuts, whether it is an integer, and so on
@@ -28,7 +28,7 @@ class KleeneFormula {
  public:
   // Each returns the number of a new step.
   int32_t constant(bool value) { return add({Kind::kConstant, value, 0}); }
-  // The place at a cut is one of some.
+  // The place at a cut is one of `places`, a set as bits.
   int32_t place(int32_t cut, int32_t places) { return add({Kind::kPlace, cut, places}); }
   int32_t integer() { return add({Kind::kInteger, 0, 0}); }
   int32_t plain() { return add({Kind::kPlain, 0, 0}); }

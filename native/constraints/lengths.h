@@ -1,4 +1,4 @@
-// Finds where strings of a language are between two of their characters.
+// Finds the states of a language of strings that stand between two characters.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace constraints {
 
-// Return, by state `[Q]`, whether an automaton over spellings is between two characters there: each state is at one
-// place of a spelling, since no two places have equal continuations. Throw invalid_argument if a state cannot be
-// placed; other faults of `language` are not looked for.
+// Return, by state `[Q]`, whether an automaton over spellings is between two characters there. Each state stands at one
+// place of a spelling, since no two places have equal continuations. Throw invalid_argument if a state has no such
+// place; other faults of `language` are not looked for.
 std::vector<uint8_t> between_characters(const automata::ByteTables& language, const automata::ByteTables& every,
                                         support::Budget& budget);
 

@@ -146,7 +146,8 @@ void bind_memory(nb::module_& m) {
       .def("check", &check_sequences, "Raise ValueError unless all sequences stand at valid places.")
       .def("advance", &advance_all, "Write where sequences stand after one more token.")
       .def("write_masks", &write_all_masks, "Write packed masks, whole chunks of them.")
-      .def("mask_logits", &mask_all<int16_t>, "Write minus infinity over the logits of forbidden tokens.")
+      .def("mask_logits", &mask_all<int16_t>,
+           "Write minus infinity over the logits of forbidden tokens, and subtract the costs of the others.")
       .def("mask_logits", &mask_all<int32_t>)
       .def("mask_logits", &mask_all<int64_t>)
       .def("mask_logits_within", &mask_all_within<int16_t>, "Do the same within budgets of tokens.")

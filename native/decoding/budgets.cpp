@@ -12,7 +12,7 @@ struct ConstConfiguration {
   std::span<const StackEntry> stack;
 };
 
-// What the count adds: the value of the node's last run that begins at or before the count.
+// Return the tokens that the count adds: those of the node's last run that begins at or before the count.
 int64_t of_count(const Block& block, int32_t node, int64_t count) {
   const auto own = block.record<NodeRuns>(Table::kNodeRuns, node);
   int64_t low = 0, high = own.size;

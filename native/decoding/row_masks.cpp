@@ -18,13 +18,13 @@ using support::Vector;
 
 constexpr int32_t kNever = 0;  // the class of tokens that no row allows
 
-// Up to this many flips a mask is not compared with those before it, of which there are this many.
+// A mask with at most `kFewFlips` flips is not compared with earlier ones, and others with the last `kMostBefore`.
 constexpr int64_t kFewFlips = 64;
 constexpr int32_t kMostBefore = 16;
 
-// The tokens of each class but `kNever` that masks are over, and the only token of each class. Most vocabularies have
-// one class of plain text with nearly all tokens. A list of them would be long, so the class of most tokens is a row of
-// bits, and all other tokens are found by comparing with it.
+// The tokens of each class but `kNever`, as far as masks are over them, and the only token of each class. Most
+// vocabularies have one class of plain text with nearly all tokens. A list of them would be long, so the class of most
+// tokens is a row of bits, and all other tokens are found by comparing with it.
 class ClassTokens {
  public:
   ClassTokens(int32_t num_classes, std::span<const int32_t> token_class, int64_t begin, int64_t end, Budget& budget)

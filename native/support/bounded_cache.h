@@ -3,7 +3,7 @@
 //     BoundedCache    for one thread at a time
 //     SharedCache     the same behind a mutex, for several threads
 //
-// Values are shared, so a value may be evicted while somebody still reads it. A caller computes what it does not find;
+// Values are shared, so a value may be evicted while it is still read. A caller computes a value that it does not find;
 // of two values for one key the first stays.
 #pragma once
 

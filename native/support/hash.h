@@ -40,7 +40,7 @@ inline uint64_t mixed_bytes(uint64_t hash, const void* data, size_t size) {
     hash = mixed(hash, word);
   }
   if (size - at == sizeof(uint32_t)) {
-    // As after most spans of numbers. A copy of a size that is known is one load.
+    // Most spans of numbers end like this. A copy of constant size is one load.
     uint32_t word;
     std::memcpy(&word, bytes + at, sizeof(word));
     hash = mixed(hash, word);

@@ -68,7 +68,7 @@ bool TokenCosts::returns(int32_t state, int32_t home, const std::array<uint8_t, 
 bool TokenCosts::is_free_below(int32_t state, const TrieNode& node, bool whole) const {
   if (loops_of_[state] < 0) return false;
   const FreeLoops& loops = loops_[loops_of_[state]];
-  // Inside of a character, the states are others: so what is below begins with a character.
+  // Inside a character the state is another one. So what is below this node begins with a whole character.
   if (node.high_below && !(whole && loops.characters)) return false;
   for (int32_t word = 0; word < 4; ++word) {
     if (node.ascii_below[word] & ~loops.ascii[word]) return false;

@@ -1,9 +1,9 @@
 // TokenCosts: what each token costs in a state of a weighted automaton over bytes.
 //
 // A token costs what the arcs along its bytes cost. Since these are pushed to the front, most tokens of free text cost
-// nothing, and only the others are returned. A walk over the vocabulary's tries finds them. A state that loops on bytes
-// or characters at no cost, as free text does, gives all tokens over these what has been paid before, without a look at
-// them.
+// nothing, and only the others are returned. A walk over the vocabulary's tries finds them. If a state loops on bytes
+// or characters at no cost, as free text does, all tokens over these cost what has been paid before, and are not looked
+// at one by one.
 #pragma once
 
 #include <array>

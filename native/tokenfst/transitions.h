@@ -4,10 +4,10 @@
 //     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges instead of Q x K
 //     GuardedTransitions   edges with guards over locations and a register, for large bounds
 //
-// A state with a register is one number to everyone else, register x Q + location, where a location is a state without
-// its register value. The last of the Q locations is the one after the end, and only occurs with the greatest value R,
-// so that the end is the greatest state, as it is in every automaton. From one location the guards of a class do not
-// overlap.
+// Outside of this file a state with a register is one number, register x Q + location, where a location is a state
+// without its register value. The last of the Q locations is the one after the end, and only occurs with the greatest
+// value R, so that the end is the greatest state, as it is in every automaton. From one location the guards of a class
+// do not overlap.
 #pragma once
 
 #include <cstdint>

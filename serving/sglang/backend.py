@@ -53,12 +53,12 @@ _ANY_JSON: Final = "$$ANY$$"
 _NO_DEADLINE: Final = 1e6
 # The memory of an entry of the cache, beside its text and its automaton.
 _ENTRY_BYTES: Final = 1 << 10
-# Calls that may wait for a compilation at a time; each takes a thread, but no processor.
+# The number of calls that may wait for compilations at a time; each takes a thread, but no processor time.
 _WAITING: Final = 256
 
 
 class _OutOfTime(InvalidGrammarObject):
-    """What a clock has refused, which says nothing about the next time: not kept."""
+    """A refusal because the time was up; not cached, because the next attempt may succeed."""
 
 
 class Backend(BaseGrammarBackend):
@@ -120,7 +120,7 @@ class Backend(BaseGrammarBackend):
         self.cache.clear()
         self.compiler.clear()
 
-    # Masks that no grammar is needed for
+    # Masks without a grammar
 
     def initialize_vocab_mask_buffer(self, name: str, vocab_size: int, max_rows: int, device: Any) -> torch.Tensor:
         """Return masks that allow everything, `[max_rows, W]` int32; they are kept under a name."""
@@ -138,7 +138,7 @@ class Backend(BaseGrammarBackend):
 
     @property
     def is_support_token_filter(self) -> bool:
-        """Return whether `set_token_filter` has an effect."""
+        """Whether `set_token_filter` has an effect: always True."""
         return True
 
     @staticmethod
@@ -157,7 +157,7 @@ class Backend(BaseGrammarBackend):
     # Frames of messages
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
-        """Let tokens stand for themselves in frames, and not for text."""
+        """Reserve tokens for frames, in which they stand only for themselves and write no text."""
         known = self.vocabulary
         silent = set(token_ids)
         self._framing = Vocabulary(
@@ -202,7 +202,7 @@ def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Ite
         return backend
     strict = get_serving().enable_strict_thinking
     reasoner = ReasonerGrammarBackend(backend, parser, tokenizer, enable_strict_thinking=strict)
-    # It has threads and a dict of its own, which would know neither deadlines nor bounds.
+    # Its own threads and dict have no deadlines and no bounds.
     reasoner.executor, reasoner.cache = backend.executor, backend.cache
     return reasoner
 
@@ -214,10 +214,10 @@ def _vocabulary(tokenizer: Any, eos_token_ids: Iterable[int] | None) -> Vocabula
 
 
 def _blanks(serving: Any) -> Blanks:
-    """Return where blanks may stand in JSON.
+    """Return the white space that SGLang's arguments allow in JSON.
 
     Raises:
-        ValueError: two arguments exclude each other, or a pattern is of what is not white space.
+        ValueError: two arguments exclude each other, or a pattern matches other text than white space.
     """
     ways: dict[str, Callable[[Any], Blanks]] = {
         "constrained_json_whitespace_pattern": blanks_like,
@@ -234,7 +234,7 @@ def _blanks(serving: Any) -> Blanks:
 
 
 def _size(key: tuple[str, str], value: Any) -> int | None:
-    """Return the memory of an entry of the cache, None for what is not kept."""
+    """Return the memory of an entry of the cache, None if it should not be cached."""
     if isinstance(value, _OutOfTime):
         return None
     grammar = getattr(value, "grammar", value)

@@ -140,7 +140,7 @@ class Grammar(BaseGrammarObject):
 
 
 def _accepted(matcher: Matcher, tokens: Sequence[int]) -> bool:
-    """Continue a text with tokens; return whether it may continue so.
+    """Continue a text with tokens; return False, and change nothing, if they are not allowed.
 
     Raises:
         ValueError: the automaton exceeds its limits.

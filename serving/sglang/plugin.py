@@ -16,7 +16,7 @@ NAME: Final = "tokenfst"
 _BASE: Final = "sglang.srt.constrained.base_grammar_backend"
 _REASONER: Final = "sglang.srt.constrained.reasoner_grammar_backend"
 _CHOICES: Final = "sglang.srt.arg_groups.choices"
-# What SGLang calls and what it is called with, by module and by name, with the parameters that ours expect.
+# What the backend implements and calls of SGLang, by module and by name, with the parameters that it expects.
 _PARAMETERS: Final = {
     _BASE: {
         "register_grammar_backend": "name init_func",
@@ -72,14 +72,14 @@ def register() -> None:
 
 
 def _create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any) -> Any:
-    """Make the backend of a scheduler; its modules are imported only where it was chosen."""
+    """Make the backend of a scheduler; its modules are imported only if it was chosen."""
     from serving.sglang.backend import create
 
     return create(server_args, tokenizer, vocab_size, eos_token_ids)
 
 
 def _unexpected() -> str:
-    """Return what differs from the SGLang that this was written for; "" for nothing."""
+    """Return a difference from the SGLang that this was written for; "" if there is none."""
     for module, expected in _PARAMETERS.items():
         for path, parameters in expected.items():
             problem = _difference(importlib.import_module(module), path, parameters.split())
@@ -92,7 +92,7 @@ def _unexpected() -> str:
 
 
 def _difference(module: Any, path: str, expected: list[str]) -> str:
-    """Return how a function or class differs from what is expected; "" for not at all."""
+    """Return how a function or class differs from what is expected; "" if it does not."""
     found = module
     for part in path.split("."):
         found = getattr(found, part, None)

@@ -44,7 +44,7 @@ _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
     StructuredOutputOptions.GRAMMAR: "grammar",
     StructuredOutputOptions.STRUCTURAL_TAG: "structural_tag",
 }
-# What requests can ask for besides. vLLM hands none of it to its backends.
+# Further options of requests; vLLM passes none of them to its backends.
 _OPTIONS: Final = ("whitespace_pattern", "disable_any_whitespace", "disable_additional_properties")
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class Backend(StructuredOutputBackend):
         self.compiler = BackgroundCompiler(
             max_bytes=settings.cache_bytes, threads=settings.threads, limits=settings.limits
         )
-        # What the compiler keeps, or a request uses, by its text: it need not be read again.
+        # Automata that the compiler caches or a request uses, by text, so that the text need not be read again.
         self._known: WeakValueDictionary[tuple[StructuredOutputOptions, str], TokenAutomaton] = WeakValueDictionary()
 
     def compile_grammar(

@@ -63,7 +63,7 @@ def _plain(value: Any, row: int | None) -> Any:
 
 
 def _filled(masks: Bitmask, row: int | None) -> torch.Tensor:
-    """Return masks as a plain tensor that shares their memory; what was noted is filled if it concerns row."""
+    """Return masks as a plain tensor that shares their memory; fill the noted rows if `row` is None or noted."""
     plain = masks.as_subclass(torch.Tensor)
     with masks.lock:
         if masks.notes and (row is None or row in masks.notes):

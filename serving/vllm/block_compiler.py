@@ -21,7 +21,7 @@ from decoding.compiling import BackgroundCompiler
 from serving.lru_cache import LruCache
 from serving.specifications import Kind, constraint_of
 
-# Requests that are made at a time; their threads mostly wait.
+# The number of blocks that are made at a time; their threads mostly wait.
 _THREADS: Final = 64
 
 
@@ -43,7 +43,7 @@ class BlockCompiler:
         """
         self.limits = limits
         self._arena, self._lock = arena, Lock()
-        # Blocks are kept, and automata need not be.
+        # Blocks are cached, so automata need not be.
         self._compiler = BackgroundCompiler(max_bytes=0, threads=threads, limits=limits)
         self._threads = ThreadPoolExecutor(_THREADS, "tokenfst blocks")
         self._blocks = LruCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
@@ -70,7 +70,7 @@ class BlockCompiler:
                 return self._blocks[kind, text]
         block = self._made(kind, text, until)
         with self._lock:
-            # The one of another request for the same, if that was quicker.
+            # Another request for the same constraint may have been quicker.
             if (kind, text) in self._blocks:
                 return self._blocks[kind, text]
             self._blocks[kind, text] = block
@@ -89,7 +89,7 @@ class BlockCompiler:
             return self._arena.block(automaton.complete(limits=limits))
 
     def _left(self, until: float) -> Limits:
-        """Return the limits of what is left to do."""
+        """Return the limits with the time that is left."""
         seconds = until - time.monotonic()
         if seconds <= 0:
             raise self._late()

@@ -63,9 +63,9 @@ from serving.vllm.engine import check_constraint, engine_vocabulary
 from serving.vllm.residence import Residence
 from serving.vllm.slot_states import Entering, Rows, SlotStates
 
-# Of `SamplingParams.extra_args`, and of `vllm_xargs` in requests.
+# The key in `SamplingParams.extra_args`, and in `vllm_xargs` of requests.
 ARGUMENT: Final = "tokenfst"
-# Of a request; their comparison is part of each step.
+# The greatest number of stop tokens of a request; each step compares tokens with all of them.
 _MOST_STOPS: Final = 128
 # Seconds that a step waits for a constraint beyond what its compilation may take.
 _GRACE: Final = 0.5
@@ -78,7 +78,7 @@ class _Waiting(NamedTuple):
     """A request that enters with the next step.
 
     Attributes:
-        block: what its constraint becomes; None for a request without one.
+        block: a future of the block of its constraint; None for a request without a constraint.
         stops: tokens that end its text.
         shown: the beginning of its constraint.
     """
@@ -95,7 +95,7 @@ class DeviceProcessor(LogitsProcessor):
         arena: the automata on the device.
         states: the states of requests.
         compiler: compiles constraints.
-        agreed: of the tasks that this rank could do, which ones all ranks that draw the same tokens could do, `[n]`.
+        agreed: given which of n tasks this rank could do, returns which ones all ranks that draw the same tokens could.
     """
 
     def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
@@ -126,7 +126,7 @@ class DeviceProcessor(LogitsProcessor):
         self._waiting, self._new = dict[int, _Waiting](), dict[int, tuple[int, ...]]()
         self._blocks: list[Block | None] = [None] * size
         self._is_constrained = np.zeros(size, bool)
-        # What the device has noted, some steps later: a copy that nobody waits for.
+        # A copy of the flags on the device; nothing waits for it, so it may be some steps late.
         self._unfinished = torch.zeros(size, dtype=torch.bool, pin_memory=req_states.device.type == "cuda")
         self._reported = np.zeros(size, bool)
 
@@ -205,14 +205,14 @@ class DeviceProcessor(LogitsProcessor):
         return logits
 
     def _compiled(self, waiting: Mapping[int, _Waiting]) -> dict[int, Block]:
-        """Return the blocks of requests by slot; what failed on any rank is logged, and missing."""
+        """Return the blocks of requests by slot; those that failed on any rank are logged and left out."""
         until = time.monotonic() + self.compiler.limits.seconds + _GRACE
         found: dict[int, Block | Exception] = {}
         for slot, each in waiting.items():
             if each.block is not None:
                 try:
                     found[slot] = each.block.result(max(0.0, until - time.monotonic()))
-                except Exception as error:  # whatever it is, the engine would end by it
+                except Exception as error:  # whatever it is, it would end the engine
                     found[slot] = error
         agreed = self.agreed([isinstance(each, Block) for each in found.values()]) if found else []
         blocks: dict[int, Block] = {}
@@ -225,8 +225,8 @@ class DeviceProcessor(LogitsProcessor):
         return blocks
 
     def _bring(self, batch: Sequence[int]) -> None:
-        """Have the automata of a batch in the arena; where one finds no room, the texts of its requests are closed."""
-        # Those of requests that are under way first: what is closed, then, has hardly begun.
+        """Bring the automata of a batch into the arena; if one finds no room, close the texts of its requests."""
+        # Running requests come first, so that the texts that are closed have hardly begun.
         order = sorted(batch, key=lambda slot: slot in self._new)
         blocks = {id(block): block for slot in order if (block := self._blocks[slot]) is not None}
         missing = [block for block in blocks.values() if self._residence.slot(block) is None]
@@ -242,7 +242,7 @@ class DeviceProcessor(LogitsProcessor):
                 self.states.move(users, automaton)
 
     def _close(self, slots: Sequence[int]) -> None:
-        """Allow some requests nothing but the end."""
+        """Allow some requests only the end from now on."""
         self.states.end(slots)
         for slot in slots:
             self._blocks[slot], self._reported[slot] = None, True
@@ -262,7 +262,7 @@ class DeviceProcessor(LogitsProcessor):
             self.states.enter(entering, self._engine.all_token_ids.gpu)
 
     def _report(self) -> None:
-        """Log which texts have ended unfinished, as far as the device has told."""
+        """Log which texts have ended unfinished, as far as the device has reported them."""
         found = np.flatnonzero(self._unfinished.numpy() & self._is_constrained & ~self._reported).tolist()
         for slot in [slot for slot in found if slot not in self._new]:
             self._reported[slot] = True
@@ -270,7 +270,7 @@ class DeviceProcessor(LogitsProcessor):
 
 
 def _asked(params: SamplingParams) -> tuple[Kind, str] | None:
-    """Return what a request asks for, as `constraint_of` takes it; None if it asks for nothing.
+    """Return the kind and the text of a request's constraint, as for `constraint_of`; None if it has none.
 
     Raises:
         ValueError: it cannot be understood.
@@ -299,7 +299,7 @@ def _asked(params: SamplingParams) -> tuple[Kind, str] | None:
 
 
 def _check_engine(config: Any) -> None:
-    """Raise ValueError if an engine has a setting with which constraints could not be kept."""
+    """Raise ValueError if an engine has a setting with which constraints cannot be guaranteed."""
     speculative = config.speculative_config
     reasons = {
         "it starts without a tokenizer": config.model_config.skip_tokenizer_init,
@@ -318,7 +318,7 @@ def _check_engine(config: Any) -> None:
 
 
 def _agreement(parallel_config: Any) -> Callable[[list[bool]], list[bool]]:
-    """Return what tells what all ranks that draw the same tokens could do, of what this one could."""
+    """Return the function `agreed` of a `DeviceProcessor` in an engine with these settings."""
     if parallel_config.tensor_parallel_size == 1:
         return list
 

@@ -18,9 +18,9 @@ from tokenfst.loaders import from_transformers
 from tokenfst.unique_items.language import SupportsUniqueItems
 from tokenfst.vocabulary import Vocabulary
 
-# Seconds that the front end may read a constraint.
+# The time in which the front end reads a constraint, in seconds.
 _READING_SECONDS: Final = 0.1
-# Characters of the longest constraint whose reason is kept.
+# The greatest length of a constraint whose check is cached, in characters.
 _LONGEST_KEPT: Final = 1 << 16
 
 
@@ -40,11 +40,11 @@ def check_constraint(kind: Kind, text: str, *, on_device: bool = False) -> None:
 
 
 class _OutOfTime(Exception):
-    """The deadline has passed, which says nothing about the next time, so it is not kept."""
+    """The deadline has passed; not cached, because the next attempt may succeed."""
 
 
 def _reason(kind: Kind, text: str, on_device: bool) -> str:
-    """Return why a constraint cannot be honoured; "" for nothing.
+    """Return why a constraint cannot be honoured; "" if it can.
 
     Raises:
         _OutOfTime: reading it takes longer than the front end allows.
@@ -63,7 +63,7 @@ def _reason(kind: Kind, text: str, on_device: bool) -> str:
     return ""
 
 
-# Servers are asked for the same again and again.
+# Servers get the same constraints again and again.
 _kept_reason = lru_cache(1024)(_reason)
 
 

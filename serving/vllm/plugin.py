@@ -36,9 +36,9 @@ _CLASS: Final = "OutlinesBackend"
 _VALIDATE: Final = "validate_structured_output_request_outlines"
 _MANAGERS: Final = "vllm.v1.structured_output"
 _MANAGER: Final = "StructuredOutputManager"
-# Requests whose constraints are compiled at a time; further ones wait for these.
+# The number of requests whose constraints are compiled at a time; further ones wait for these.
 _WAITING: Final = 256
-# What vLLM calls, with the parameters that ours expect.
+# The methods that vLLM calls, with the parameters that `Backend` expects.
 _METHODS: Final = {
     "compile_grammar": ["self", "request_type", "grammar_spec", "stop_token_ids"],
     "allocate_token_bitmask": ["self", "max_num_seqs"],
@@ -73,15 +73,15 @@ def register() -> None:
 
 
 def _let_many_wait(manager: Any) -> None:
-    """Have vLLM's manager make threads enough for all that wait for compilations."""
+    """Have vLLM's manager make enough threads for all requests that wait for compilations."""
     original = manager.__init__
-    if hasattr(original, "__wrapped__"):  # by this, in an earlier call
+    if hasattr(original, "__wrapped__"):  # wrapped by an earlier call
         return
 
     @functools.wraps(original)
     def made(self: Any, *arguments: Any, **options: Any) -> None:
         original(self, *arguments, **options)
-        if hasattr(self, "executor"):  # which it has unless the engine has no tokenizer
+        if hasattr(self, "executor"):  # missing if the engine has no tokenizer
             self.executor.shutdown()
             self.executor = ThreadPoolExecutor(_WAITING, "tokenfst waiting")
 
@@ -89,7 +89,7 @@ def _let_many_wait(manager: Any) -> None:
 
 
 def _unexpected(module: object) -> str:
-    """Return what differs from the vLLM that this was written for; "" for nothing."""
+    """Return a difference from the vLLM that this was written for; "" if there is none."""
     for name in (_CLASS, _VALIDATE):
         if not callable(getattr(module, name, None)):
             return f"{_MODULE} has no {name}"
@@ -104,7 +104,7 @@ def _unexpected(module: object) -> str:
 
 
 def _unexpected_manager(module: object) -> str:
-    """Return what differs in vLLM's manager of structured outputs; "" for nothing."""
+    """Return a difference in vLLM's manager of structured outputs; "" if there is none."""
     source = inspect.getsource(getattr(module, _MANAGER)) if hasattr(module, _MANAGER) else ""
     expected = "self.executor.submit(self._create_grammar, request)"
     return "" if expected in source else f"{_MANAGERS}.{_MANAGER} does not compile by {expected!r}"

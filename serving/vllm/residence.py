@@ -25,7 +25,7 @@ class Residence:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-        # By identity, least recently used first. The block is kept, so that its identity stays its own.
+        # By `id`, least recently used first. The block is kept, so that no other object gets the same `id`.
         self._slots: OrderedDict[int, tuple[int, Block]] = OrderedDict()
 
     def slot(self, block: Block) -> int | None:
@@ -69,6 +69,6 @@ class Residence:
                 return slot
 
     def _may_fit(self, block: Block) -> bool:
-        """Whether the arena could hold an automaton if it held no other."""
+        """Return whether the arena could hold an automaton if it held no other."""
         is_carried = not block.is_ambiguous or self.arena.configurations > 1
         return is_carried and 4 * len(block.words) <= self.arena.max_bytes - self.arena.slot_sizes[FREE_SLOT]

@@ -9,9 +9,9 @@ on the device, and never says which drafts it accepted. So a slot keeps the stat
 
     position of the first row    kept states        its state
     before `base`                stay               none is needed: a prompt is being read in pieces
-    `base`                       are made again     the first one: the step is repeated, or a prompt has been read
-    `base + k`                   are made again     one token after the k-th one: k - 1 drafts were accepted
-    farther                      are made again     unknown, so only the end is allowed from here on
+    `base`                       are replaced       the first one: the step is repeated, or a prompt has been read
+    `base + k`                   are replaced       one token after the k-th one: k - 1 drafts were accepted
+    farther                      are replaced       unknown, so only the end is allowed from here on
 
 Nothing is read on the host: the host knows only the numbers of requests and rows of a step.
 
@@ -31,8 +31,8 @@ from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.layout import DEAD, ENDED
 from decoding.inputs.constraints import check_has_end
 
-# What a slot's request is, in columns: the arena's slot of its automaton, the position of the first state that is kept,
-# how many are, and whether the request is constrained.
+# The columns of a slot's request: the arena's slot of its automaton, the position of the first kept state, the number
+# of kept states, and whether the request is constrained.
 _AUTOMATON, _BASE, _COUNT, _IS_CONSTRAINED = range(4)
 # Far below any logit, and still finite when it is divided by a temperature.
 _LEAST: Final = -1e30
@@ -181,7 +181,7 @@ class SlotStates:
         number_of_rows = self._zeros(size).index_add_(0, request, torch.ones_like(request))
         states = [self._first(rows, first)]
         for number in range(1, most):
-            # Past the last row of a request the token is another's, and the state is not kept.
+            # Past the last row of a request, the token belongs to another one, and the state is not counted as kept.
             token = rows.token.index_select(0, (first + number).clamp(max=len(order) - 1))
             states.append(self._advanced(states[-1], token, rows.slots))
         steps = Sequences(*(torch.stack(parts, 1).flatten(0, 1) for parts in zip(*states, strict=True)))
@@ -201,7 +201,7 @@ class SlotStates:
         return at._replace(row=torch.where(is_lost[:, None, None], DEAD, at.row))
 
     def _advanced(self, at: Sequences, token: Tensor, slots: Tensor) -> Sequences:
-        """Return the states after one more token, `[n]`; one that does not exist leads to where nothing is allowed."""
+        """Return the states after one more token, `[n]`; after a token that does not exist, nothing is allowed."""
         is_stop = (token[:, None] == self._stops.index_select(0, slots)).any(1)
         is_token = (token >= 0) & (token < self.arena.width)
         token = torch.where(is_stop, self._ends[0], torch.where(is_token, token, 0).long())
@@ -209,11 +209,11 @@ class SlotStates:
         return after._replace(row=torch.where(is_token[:, None, None], after.row, DEAD))
 
     def _keep_step(self, steps: Sequences, slots: Tensor, position: Tensor, count: Tensor) -> None:
-        """Keep the states of a step, as many for each request, in the places of the old ones.
+        """Replace the kept states by those of a step, of which each request has the same number.
 
         Args:
             steps: `[N * most]`, those of each request side by side.
-            slots, position, count: `[N]`, of requests: the slot, the position of the first row, how many rows.
+            slots, position, count: `[N]` each, by request: its slot, the position of its first row, its number of rows.
         """
         before = self._requests.index_select(0, slots)
         # While a prompt is read in pieces, the state before the text stays.
@@ -243,7 +243,7 @@ class SlotStates:
 
 
 def _numbers(entering: Entering) -> list[int]:
-    """Return what a device is told of a request: slot, prompt, whether it has ended, and its columns."""
+    """Return the numbers of a request for the device: slot, prompt, whether it has ended, and its columns."""
     automaton = FREE_SLOT if entering.automaton is None else entering.automaton
     columns = [automaton, entering.length - 1, 1, entering.automaton is not None]
     return [entering.slot, entering.prompt, entering.has_ended, *columns]
@@ -265,13 +265,13 @@ def _either(which: Tensor, one: Sequences, other: Sequences) -> Sequences:
 
 
 def _ended(row: Tensor) -> Tensor:
-    """Return the rows of as many states after the end."""
+    """Return the rows of the same number of states, all after the end."""
     ended = torch.full_like(row, DEAD)
     ended[:, 0, 0] = ENDED
     return ended
 
 
 def _widened(row: Tensor, width: int) -> Tensor:
-    """Return the rows of states with room for as many as `width`; `row` itself if it has it."""
+    """Return the rows of states, padded to `width` per configuration; `row` itself if it is wide enough."""
     missing = width - row.shape[2]
     return torch.nn.functional.pad(row, (0, missing), value=DEAD) if missing > 0 else row

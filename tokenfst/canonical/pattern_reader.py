@@ -106,14 +106,14 @@ def read_pattern(pattern: str | None) -> PatternProgram:
 class _Reader:
     """A recursive-descent parser; its methods for syntax return a part, and whether it matches the empty text.
 
-    `fold` says whether case is ignored. Engines do that alike for characters, and differently for categories and for
-    letters that one character stands for, such as ss for ß; patterns with these are refused.
+    `fold` says whether case is ignored. Engines agree on this for single characters, but not for categories, nor for
+    several letters that match one character, such as ss for ß; patterns with these are refused.
 
     Attributes:
         pattern: the pattern.
         position: where the parser is in it.
         program: the instructions so far.
-        folded: the characters just read one after the other whose case is ignored, in lower case.
+        folded: the adjacent characters just read whose case is ignored, case-folded.
     """
 
     def __init__(self, pattern: str) -> None:

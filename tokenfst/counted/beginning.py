@@ -22,7 +22,7 @@ _Configuration: TypeAlias = tuple[int, int] | None
 
 
 def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> CountedByteAutomaton:
-    """Return the automaton of L', whose start is its last state."""
+    """Return the automaton of L' (`tokenfst.text_beginning`); its start is its last state."""
     size, num_classes, begin = automaton.num_states, automaton.num_classes, automaton.num_states
     after_prefix = _read(automaton, (automaton.start, 0), rule.prefix)
     reached = [_read(automaton, after_prefix, bytes([byte])) for byte in range(256)]
@@ -49,7 +49,7 @@ def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> 
 
 
 def _read(automaton: CountedByteAutomaton, reached: _Configuration, text: bytes) -> _Configuration:
-    """Return the configuration after a text."""
+    """Return the configuration after a text; None if the automaton rejects it."""
     for byte in text:
         reached = automaton.step(*reached, byte) if reached else None
     return reached
@@ -80,7 +80,7 @@ def with_counted_exceptions(
 
 
 def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Configuration], list[int]]) -> CountedClasses:
-    """Make a new class of each list of ranks, with the edges of their old class except at the beginning."""
+    """Make a new class of each list of ranks. It has the edges of the old class, except those that leave `begin`."""
     edges, num_classes = [classes.edges], classes.num_classes
     new_class: dict[int, int] = {}
     for (old, reached), ranks in moved.items():

@@ -13,8 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from automata.counted import CountedByteAutomaton
-from automata.errors import UnknownTerminal
+from automata.errors import UnknownTerminal, WeightedLanguage
+from automata.expressions import Expr
 from automata.limits import Work
+from automata.weighted import compile_weighted
 from tokenfst.compile import Constraint, compile, language_of  # noqa: A004
 from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
@@ -54,8 +56,7 @@ class ByteView:
         self.start = self._automaton.start
 
     def _labelled(self, vocabulary: Vocabulary, terminals: Terminals, work: Work) -> Any:
-        language = language_of(self._constraint, work, may_count=False)
-        names = () if isinstance(language, CountedByteAutomaton) else language.labels
+        names = _names_in(self._constraint, work)
         self.labels = {name: frozenset(token_set(name, vocabulary, terminals).tolist()) for name in names}
         tokens = sorted(frozenset[int]().union(*self.labels.values()))
         self._symbol = {token: len(ALL_BYTES) + place for place, token in enumerate(tokens)}
@@ -93,7 +94,7 @@ class ByteView:
         return bool(self._automaton.is_final(state))
 
     def expected_labels(self, state: Any) -> tuple[str, ...]:
-        """Return the names of the tokens that may come next, all of them."""
+        """Return the names all of whose tokens may come next."""
         if not self.labels:
             return ()
         mask = self._automaton.mask(state)
@@ -102,7 +103,7 @@ class ByteView:
     def completion(self, state: Any) -> bytes | None:
         """Return a shortest text that leads to the end; None if it takes labels, or more than `MAX_COMPLETION` bytes.
 
-        Where the tables exceed the limits, it is a short text.
+        If the tables exceed the limits, the text is short, but may not be the shortest.
         """
         automaton, written = self._automaton, bytearray()
         while not automaton.is_final(state):
@@ -118,6 +119,17 @@ class ByteView:
             written.append(byte)
             state = after[byte]
         return bytes(written)
+
+
+def _names_in(constraint: Constraint, work: Work) -> tuple[str, ...]:
+    """Return the names of tokens in a constraint."""
+    try:
+        language = language_of(constraint, work, may_count=False)
+    except WeightedLanguage:
+        if not isinstance(constraint, Expr):
+            raise
+        return compile_weighted(constraint, work).labels
+    return () if isinstance(language, CountedByteAutomaton) else language.labels
 
 
 def _readable(found: Iterable[int]) -> list[int]:

@@ -28,14 +28,15 @@ _NUM_NEAREST = 3
 
 @dataclass(slots=True)
 class _Written:
-    """What has been written.
+    """The text so far, and the states that it leads to.
 
     Attributes:
-        symbols: bytes, and for tokens without text the labels that they are taken by.
-        text: the bytes.
-        at: the state of the view after them; the byte at `failed` is the first that it does not read.
+        at: the state of the view after `symbols`.
         state: the state of the automaton over tokens, None if no tokens write the text.
-        has_begun: whether the next token continues a text; a first token may begin one and write nothing.
+        symbols: the bytes that the view has read, and for each token that is taken by name its labels.
+        text: all bytes of the text.
+        failed: the position in `text` of the first byte that the view does not read, None if it reads all of them.
+        has_begun: whether the next token continues a text; the first token may begin one and yet write nothing.
     """
 
     at: Any
@@ -46,13 +47,13 @@ class _Written:
     has_begun: bool = False
 
     def added(self, view: ByteView, text: bytes) -> _Written:
-        """Return what has been written after some more bytes, as far as they can be read."""
+        """Return the text after some more bytes, which the view reads as far as it can."""
         at, length = view.read(self.at, text)
         failed = None if length == len(text) else len(self.text) + length
         return _Written(at, None, [*self.symbols, *text[:length]], self.text + text, failed, self.has_begun)
 
     def named(self, view: ByteView, token: int) -> _Written:
-        """Return what has been written after an allowed token with names."""
+        """Return the text after an allowed token that has names in the constraint."""
         symbols = [*self.symbols, view.names_of(token)]
         return _Written(view.step_token(self.at, token), None, symbols, self.text, None, self.has_begun)
 
@@ -65,7 +66,7 @@ class Explainer:
 
         Args:
             source: what the automaton was compiled from.
-            automaton: one over the vocabulary.
+            automaton: an automaton over the vocabulary.
             work: the limits.
         """
         self.source, self.vocabulary = source, automaton.vocabulary
@@ -90,7 +91,7 @@ class Explainer:
         """Return the id of a token.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is no such token.
         """
         vocabulary = self.vocabulary
         if isinstance(token, str | bytes):
@@ -105,23 +106,34 @@ class Explainer:
             raise ValueError(f"token {token} is outside the vocabulary of {len(vocabulary):,} tokens")
         return token
 
-    # What has been written
+    # The text so far
 
     def _text(self, automaton: TokenAutomaton, text: bytes) -> _Written:
-        """Return what has been written where it is given as text.
+        """Read a prefix that is given as text.
 
         Raises:
-            ValueError: tokenization is canonical, so that it matters which tokens wrote it.
+            ValueError: it matters which tokens wrote the text: tokenization is canonical, or the text contains that of a
+                token that the constraint names.
         """
         if text and self.source.tokenization == "canonical":
             raise ValueError("what may follow canonical tokens depends on the last one: give the prefix as token ids")
+        name = self._name_of_tokens_in(text)
+        if name is not None:
+            raise ValueError(f"tokens that {name!r} names may have written parts of the prefix: give it as token ids")
         written = _Written(self.view.start, automaton.start).added(self.view, text)
         written.state = _state_after(automaton, text) if written.failed is None else None
         written.has_begun = bool(text)
         return written
 
+    def _name_of_tokens_in(self, text: bytes) -> str | None:
+        """Return a name in the constraint of a token that may have written a part of a text, None if there is none."""
+        for name, members in self.view.labels.items():
+            if any(own and own in text for own in map(self.vocabulary.tokens.__getitem__, members)):
+                return name
+        return None
+
     def _tokens(self, automaton: TokenAutomaton, prefix: Iterable[int]) -> tuple[_Written, int | None]:
-        """Return what has been written by tokens, up to the first that is refused, and this token."""
+        """Read a prefix that is given as tokens, up to the first that is refused; return also this token, or None."""
         written = _Written(self.view.start, automaton.start)
         for given in prefix:
             token = int(given)
@@ -136,7 +148,7 @@ class Explainer:
         return written, None
 
     def _after(self, written: _Written, token: int, own: bytes) -> _Written:
-        """Return what has been written after an allowed token."""
+        """Return the text after an allowed token."""
         if self.view.names_of(token):
             after = written.named(self.view, token)
             after.text += own
@@ -144,11 +156,11 @@ class Explainer:
         return written.added(self.view, own)
 
     def _bytes_of(self, automaton: TokenAutomaton, token: int, written: _Written) -> bytes:
-        """Return what a token writes after what has been written."""
+        """Return the bytes that a token writes after the text so far."""
         return self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start and not written.has_begun)
 
     def _begins(self, token: int) -> bool:
-        """Return whether the text has begun after a token."""
+        """Return whether a token begins the text if nothing before it does."""
         rule = self.vocabulary.text_start
         return bool(self.vocabulary.tokens[token]) and not (rule and token in rule.ignored)
 
@@ -186,21 +198,21 @@ class Explainer:
         reason: Reason | None,
         state: Any,
     ) -> Explanation:
-        """Return the explanation of what has been written, at the place that it has been read up to.
+        """Return the explanation at the point up to which the text could be read.
 
         Args:
             automaton: the automaton over tokens.
             written: the text with the token, as far as it was read.
             prefix: the text without the token.
-            token, own: the token, and what it writes.
+            token, own: the token, and the bytes that it writes.
             reason: why it is refused.
-            state: the state whose tokens are counted; None for none.
+            state: the state whose allowed tokens are counted; None to count none.
         """
         view, ended = self.view, state is not None and state == automaton.end_state
         expected = frozenset[int]() if ended else view.expected(written.at)
         completion = None if ended else view.completion(written.at)
         text = written.text if written.failed is None else written.text[: written.failed]
-        # Of a token all that is left is refused, and of a text the next byte.
+        # In the token, all bytes from this point on are refused; in the prefix, only the next byte.
         rest = written.text[len(text) :] if len(text) >= len(prefix) else written.text[len(text) : len(text) + 1]
         refused = {"byte": rest, "end": b""}.get(reason or "")
         reasons = self._reasons(written, text, refused, expected)
@@ -234,7 +246,7 @@ class Explainer:
         return found
 
     def _nearest(self, text: bytes, allowed: list[int]) -> tuple[NamedToken, ...]:
-        """Return the nearest allowed tokens, and where there are few the end token."""
+        """Return the nearest allowed tokens; if there are few, also an end token if it is allowed."""
         tokens = self.vocabulary.tokens
         near = nearest(text, tokens, allowed, _NUM_NEAREST)
         if len(near) < _NUM_NEAREST:
@@ -242,7 +254,7 @@ class Explainer:
         return tuple(NamedToken(token, tokens[token]) for token in near)
 
     def _reasons(self, written: _Written, text: bytes, refused: bytes | None, expected: frozenset[int]) -> Reasons:
-        """Return where a text stands in the constraint."""
+        """Return the places of a text in the constraint, and why it may not continue if the constraint can tell."""
         constraint = self.source.constraint
         if self.vocabulary.detokenizer is not None:
             return Reasons()
@@ -254,7 +266,7 @@ class Explainer:
 
 
 def _walked(walk: Walk, symbols: Iterable[int | frozenset[str]]) -> Walk | None:
-    """Return a walk after some symbols; None if it does not read them, as tokens with a name that write text."""
+    """Return a walk after some symbols; None if it cannot read one, such as a named token that writes text."""
     for symbol in symbols:
         if not (walk.read(symbol) if isinstance(symbol, int) else walk.read_label(symbol)):
             return None
@@ -262,7 +274,7 @@ def _walked(walk: Walk, symbols: Iterable[int | frozenset[str]]) -> Walk | None:
 
 
 def _state_after(automaton: TokenAutomaton, text: bytes) -> Any:
-    """Return the state after tokens that write a text, None if none do; after all of them it is the same text."""
+    """Return the state after tokens that write a text, None if no tokens do."""
     if not text:
         return automaton.start
     reached = dict[int, Any]()

@@ -17,10 +17,10 @@ from tokenfst.vocabulary import Vocabulary
 
 
 class Following:
-    """Follows one text of a constraint; each call takes place in a compilation (`Work.current`)."""
+    """Follows one text of a constraint; each call needs a current compilation (`Work.current`)."""
 
     def __init__(self, source: Source, vocabulary: Vocabulary, work: Work) -> None:
-        """Compile the constraint over bytes, and stand at the start.
+        """Compile the constraint over bytes, and begin before the first byte.
 
         Args:
             source: what an automaton was compiled from.
@@ -39,7 +39,7 @@ class Following:
 
         Args:
             token: its id.
-            written: what it adds to the text.
+            written: the bytes that it adds to the text.
         """
         names = self._view.names_of(token)
         if names:
@@ -52,13 +52,16 @@ class Following:
         self._text += written
 
     def _read(self, symbol: int | frozenset[str]) -> None:
-        """Walk on. A token with a name that writes text cannot be followed: then places are not known any more."""
+        """Continue the walk with a symbol.
+
+        The walk cannot read a named token that writes text; from then on, places are unknown.
+        """
         if self._walk is not None:
             read = self._walk.read(symbol) if isinstance(symbol, int) else self._walk.read_label(symbol)
             self._walk = self._walk if read else None
 
     def rows(self) -> list[Row]:
-        """Return what may come next, and where that is in the constraint: labels, each with lines."""
+        """Return rows that say what may come next, and where the text stands in the constraint."""
         view, at = self._view, self._at
         expected = view.expected(at)
         words = symbols_in_words(expected, view.expected_labels(at), view.may_end(at))

@@ -15,18 +15,18 @@ from tokenfst.explanation.wording import bytes_in_words, listed, quoted
 
 Row: TypeAlias = tuple[str, Sequence[str]]
 
-# The most places that are printed, and the most rules of one.
+# The greatest number of places that are printed, and of rules of one place.
 _MAX_PLACES, _MAX_RULES = 6, 6
-# The most characters of a pattern in one line, and of these before the part.
+# The greatest number of characters of a pattern in one line, and of those before the marked part.
 _MAX_PATTERN, _MAX_BEFORE = 90, 40
 
 
 def place_rows(places: Iterable[Place | SchemaPlace], pattern: str | None, read: bytes) -> Iterator[Row]:
-    """Yield rows that say where a text stands; parts of one rule in one row.
+    """Yield rows that say where a text stands; parts of one rule share a row.
 
     Args:
-        places: where it stands.
-        pattern: the pattern that the spans of places are in, where the constraint is one.
+        places: the places of the text in the constraint.
+        pattern: the pattern to which the spans of places refer; None if the constraint is not a pattern.
         read: the text.
     """
     rows = list(_rows(places, pattern, read))
@@ -77,7 +77,7 @@ def _read_so_far(place: Place) -> str:
 
 
 def _marked(pattern: str, start: int, end: int, read: str) -> list[str]:
-    """Return a pattern with a line below it that marks a part; of a long pattern, what is around the part."""
+    """Return a pattern, and a line below it that marks a part; a long pattern is cut to what surrounds the part."""
     seen = "".join(char if char.isprintable() else " " for char in pattern)
     first = max(0, start - _MAX_BEFORE) if len(seen) > _MAX_PATTERN else 0
     before, after = ("..." if first else ""), ("..." if len(seen) > first + _MAX_PATTERN else "")

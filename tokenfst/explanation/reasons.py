@@ -4,7 +4,7 @@ SchemaPlace        a place in a JSON text, and the part of the schema that appli
 Reasons            the places, and the keywords and settings that forbid the text to continue
 SupportsReasons    a constraint that returns Reasons
 SupportsPlaces     a constraint that finds only the places, of one text after each of its tokens
-SupportsWalk       a constraint whose texts are those of an expression or a grammar, whose parts are its places
+SupportsWalk       a constraint whose places are parts of an expression or a grammar with the same texts
 walk_of            the walk through a constraint
 """
 
@@ -38,7 +38,7 @@ class SchemaPlace:
     what: str
 
 
-# From the beginning of a text and the bytes that may follow to where it stands.
+# Returns the places of a text, given its beginning and the bytes that may follow.
 PlaceFinder: TypeAlias = Callable[[bytes, frozenset[int]], tuple[SchemaPlace, ...]]
 
 
@@ -88,7 +88,7 @@ class SupportsPlaces(Protocol):
 
 @runtime_checkable
 class SupportsWalk(Protocol):
-    """A constraint whose texts are those of an expression or a grammar, whose parts are the constraint's places."""
+    """A constraint whose places are parts of an expression or a grammar with the same texts."""
 
     def walked(self) -> Expr | Grammar | None:
         """Return the expression or the grammar; None if there is none."""

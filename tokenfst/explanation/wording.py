@@ -17,18 +17,18 @@ _PRINTABLE = frozenset(range(0x20, 0x7F))
 _CONTROLS = frozenset(range(0x20)) | {0x7F}
 # The bytes that begin a character beyond ASCII (RFC 3629), and those that continue with one.
 _LEADS, _TRAILS = frozenset(range(0xC2, 0xF5)), frozenset(range(0x80, 0xC0))
-# With more of the printable characters than this, those that are missing are named.
+# If a set has more printable characters than this, the missing ones are named instead.
 _MANY = 60
 # The greatest number of characters of a text that is shown.
 _MAX_SHOWN = 60
-# The most items that are named.
+# The greatest number of items that are named.
 _MAX_ITEMS = 12
 # Characters that are shown by name.
 _NAMES = {" ": "a space", "\n": "a line break", "\t": "a tab", "\r": "a carriage return"}
 
 
 def quoted(text: bytes, most: int = _MAX_SHOWN) -> str:
-    r"""Return a text as a string literal; of a long one, the end.
+    r"""Return a text as a string literal; of a long text, only the end.
 
     >>> quoted(b"it's"), quoted("é".encode()), quoted(b"\xc3")
     ('"it\'s"', "'é'", "'\\xc3'")
@@ -69,7 +69,7 @@ def symbols_in_words(values: frozenset[int], labels: Sequence[str], may_end: boo
 
 
 def _any_character(found: frozenset[int]) -> str:
-    """Return a set of most characters in words: what is missing from it."""
+    """Describe a set of most characters by the ones that are missing from it."""
     has_others = found >= _LEADS
     missing = _items(_PRINTABLE - found)
     if not found >= _CONTROLS:
@@ -80,7 +80,7 @@ def _any_character(found: frozenset[int]) -> str:
 
 
 def _items(found: frozenset[int]) -> list[str]:
-    """Return what names each part of a set of bytes."""
+    """Return a name for each part of a set of bytes."""
     items = []
     for members, name in _CLASSES:
         if members <= found:
@@ -103,7 +103,7 @@ def _one(byte: int) -> str:
 
 
 def listed(items: Sequence[str], last: str = "or") -> str:
-    """Return items in a row; of many, the first."""
+    """Join items with commas and a last word; of many items, join only the first ones."""
     if len(items) > _MAX_ITEMS:
         return f"{', '.join(items[:_MAX_ITEMS])}, ... ({len(items)} in all)"
     return f"{', '.join(items[:-1])} {last} {items[-1]}" if len(items) > 1 else items[0]

@@ -141,7 +141,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
 
         Args:
             title, around, radius, path: as for `TokenAutomaton.draw`.
-            costs: what tokens cost, where they do.
+            costs: the costs of tokens; None if they have none.
         """
         view = View(around, radius, () if path is None else tuple(self.states_along(path)))
         final, names = self.final.tolist(), ClassNames(self.vocabulary, self.token_class)

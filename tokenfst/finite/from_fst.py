@@ -56,9 +56,9 @@ class _ClassNfa(NamedTuple):
         num_states: S.
         num_classes: one more than the greatest class.
         class_of: `[V]`, the class of each token.
-        arcs: `[A, 4]`, source, class twice, and target.
-        epsilon: `[E, 2]`.
-        costs: of all arcs.
+        arcs: `[A, 4]`, source, class (twice, as a range of one) and target.
+        epsilon: `[E, 2]`, source and target.
+        costs: the costs of all arcs.
     """
 
     num_states: int
@@ -74,7 +74,7 @@ def _over_classes(read: LabelArcs, fst: Fst, vocabulary: Vocabulary, symbols: Sy
     used, place = np.unique(label - 1, return_inverse=True)
     token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
     number, class_of = _classes(token, source, target, to_units(read.costs), len(vocabulary))
-    # One token stands for its class.
+    # Keep the arcs of one token of each class.
     members, first = np.unique(class_of, return_index=True)
     chosen = np.zeros(int(class_of.max(initial=FIRST_CLASS)) + 1, np.int64)
     chosen[members] = first
@@ -165,7 +165,7 @@ def _classes(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the class of each arc, and of each token: tokens with equal arcs have one class."""
     class_of = np.full(num_tokens, NEVER, np.int64)
-    # Parallel arcs count in the log semiring, so they stay.
+    # Parallel arcs add up in the log semiring, so duplicates are kept.
     by_token = np.stack([token, source, target, units], axis=1)
     by_token = by_token[np.lexsort(by_token.T[::-1])]
     tokens, first = np.unique(by_token[:, 0], return_index=True)

@@ -31,6 +31,7 @@ from automata.limits import Work
 from tokenfst._native import TokenClasses
 from tokenfst.finite.classes import END, FIRST_CLASS, NEVER
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 from tokenfst.vocabulary.token_ids import ids_by_number, others
 
 Terminals: TypeAlias = Mapping[str, Iterable[int]]
@@ -50,13 +51,14 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArr
         terminals: the token ids of labels, by name.
 
     Raises:
-        UnknownTerminal: the name is unknown.
+        UnknownTerminal: the name is unknown. Over `ALL_BYTES`, whose tokens are bytes, only `terminals` are known.
         VocabularyError: an id is outside the vocabulary, or ends a sequence.
     """
-    numbered = ids_by_number(name, vocabulary)
     if name in terminals:
         ids = sorted(set(terminals[name]))
-    elif numbered is not None:
+    elif vocabulary is ALL_BYTES:
+        raise UnknownTerminal(f"{name!r} stands for tokens, so a vocabulary is needed that has them")
+    elif (numbered := ids_by_number(name, vocabulary)) is not None:
         ids = numbered
     elif name.startswith("!<"):
         ids = others(set(token_set(name[1:], vocabulary, terminals).tolist()), vocabulary)

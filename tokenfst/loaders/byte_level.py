@@ -66,7 +66,7 @@ def bpe_of(backend: Tokenizer, definition: Json, silent: Iterable[int]) -> BPE |
 
 
 def _is_a_piece(spelled: str, backend: Tokenizer) -> bool:
-    """Return whether the pre-tokenizer leaves a text whole that is spelled in the characters that stand for bytes."""
+    """Return whether the pre-tokenizer leaves a text whole, given in the characters that stand for bytes."""
     try:
         text = bytes([BYTE_OF[character] for character in spelled]).decode()
     except (KeyError, UnicodeDecodeError):
@@ -75,7 +75,7 @@ def _is_a_piece(spelled: str, backend: Tokenizer) -> bool:
 
 
 def _pattern(stages: list[Json]) -> str | NotBPE | None:
-    """Return the regular expression that matches pieces, None if a text is one piece."""
+    """Return the regular expression that matches pieces; None if a text is one piece."""
     kinds = [stage["type"] for stage in stages]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
         return NotBPE(f"the pre-tokenizer {' + '.join(kinds) or 'none'} is not modelled")

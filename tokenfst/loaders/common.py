@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = dict[str, Any]
 
-# Far above the size of any vocabulary in use: a single damaged id must not make a list of a billion empty tokens.
+# Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a billion tokens.
 MAX_TOKENS = 1 << 24
 
 
@@ -65,7 +65,7 @@ def assemble(
 def text_start_rule(
     written: Mapping[int, bytes], first: Mapping[int, bytes], *, prefix: bytes = b"", ignored: Iterable[int] = ()
 ) -> TextStart:
-    """Return the rule by which every token writes `first[i]` at the start of a text.
+    """Return the rule, with exceptions, by which token `i` writes `first[i]` at the start of a text.
 
     Args:
         written: the bytes that each token writes inside a text.

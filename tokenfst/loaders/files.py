@@ -133,9 +133,9 @@ def _load_word_pieces(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabu
 
 
 def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
-    """Return the end-of-sequence ids named in the configuration files next to a tokenizer.json.
+    """Return the end-of-sequence ids that the configuration files next to a tokenizer's file name.
 
-    Without such files, return the id of the only special token with a usual name; empty if there is no such token.
+    If they name none, return the id of the one special token with a usual name; if there is not exactly one, no id.
     """
     ids = _read_json(file.with_name("generation_config.json"), missing={}).get("eos_token_id")
     if ids is not None:
@@ -157,7 +157,7 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
 
 
 def _read_json(file: Path, missing: Json | None = None) -> Json:
-    """Return the object in a JSON file; `missing`, unless None, if there is no file."""
+    """Return the object in a JSON file. If there is no file, return `missing` if given."""
     if missing is not None and not file.is_file():
         return missing
     try:

@@ -280,25 +280,25 @@ def _pieces(definition: Json, backend: Tokenizer) -> tuple[dict[int, str], dict[
     pieces, unknown = _model_pieces(definition["model"])
     silent = {piece: token for token, piece in pieces.items() if piece == unknown}
     for added in definition["added_tokens"]:
-        # A special token that is added again as an ordinary one is still skipped, which the definition does not say.
+        # A special token that is added again as an ordinary one is still skipped, but its definition does not show it.
         if added["special"] or _is_skipped(added["id"], backend):
             silent[added["content"]] = added["id"]
         else:
             # Depending on the version of the library, the decoder is given the content or its normalized form.
             pieces[added["id"]] = backend.id_to_token(added["id"]) or added["content"]
     without_text = set(silent.values())
-    # Special tokens are skipped by their text, and with them all tokens that a Unigram model lists under the same text.
+    # Special tokens are skipped by their text, so all tokens that a Unigram model lists under this text are skipped.
     without_text |= {token for token, piece in pieces.items() if piece in silent and _is_skipped(token, backend)}
     return {token: piece for token, piece in pieces.items() if token not in without_text}, silent
 
 
 def _is_skipped(token: int, backend: Tokenizer) -> bool:
-    """Return whether a decoder that skips special tokens skips a token that has text."""
+    """Return whether a token has text that a decoder skips when it skips special tokens."""
     return backend.decode([token], skip_special_tokens=True) == "" != backend.decode([token], skip_special_tokens=False)
 
 
 def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:
-    """Return all pieces of a model, by id, and the piece for unknown text, None if there is none."""
+    """Return all pieces of a model, by id, and the piece for unknown text; None if there is no such piece."""
     if model["type"] != "Unigram":
         return {token: piece for piece, token in model["vocab"].items()}, model.get("unk_token")
     pieces = dict(enumerate(piece for piece, _ in model["vocab"]))

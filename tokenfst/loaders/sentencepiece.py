@@ -111,7 +111,7 @@ def _text(processor: SentencePieceProcessor, token: int) -> bytes:
 def _text_start(
     processor: SentencePieceProcessor, written: Mapping[int, bytes], normalizer: Fields
 ) -> TextStart | None:
-    """Return what the decoder does differently at the start of a text, None for nothing.
+    """Return what the decoder does differently at the start of a text; None if it does nothing differently.
 
     Args:
         processor: the model.

@@ -79,7 +79,11 @@ def _counts(config: Json) -> tuple[int, int]:
 
 
 def _text(value: object) -> str:
-    """Return a value that has to be a text."""
+    """Return a value that has to be a text.
+
+    Raises:
+        TypeError: the value is something else.
+    """
     if not isinstance(value, str):
         raise TypeError(f"{value!r} in the place of a text")
     return value

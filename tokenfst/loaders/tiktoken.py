@@ -55,7 +55,7 @@ def from_tiktoken(
             or repeats a token or a rank (the message has the line number); the id of a special token is the rank of
             another token; or an id is not a token id.
         UnsupportedTokenizer: `source` is neither a path nor an encoding.
-        TypeError: `eos_ids` or `special_tokens` is of another type.
+        TypeError: `eos_ids` or `special_tokens` has the wrong type.
         ValueError: a pattern is given for an encoding.
         OSError: the file cannot be read.
     """
@@ -68,8 +68,8 @@ def from_tiktoken(
     elif pattern is not None:
         raise ValueError("an encoding has a pattern of its own")
     else:
-        # The public methods look a name or an id up among ranks and special tokens alike, so they do not tell if both
-        # have it; and they count to the greatest id.
+        # The public methods look up a name or an id among ranks and special tokens together, so they do not show an id
+        # that both have; and they count up to the greatest id.
         name, pattern = repr(source), source._pat_str
         special = {**source._special_tokens, **special}
         ranks = {rank: piece for piece, rank in source._mergeable_ranks.items()}

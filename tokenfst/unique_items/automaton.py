@@ -11,11 +11,12 @@ can be completed after it. A mask is that of `rules` without the tokens that the
 A text may have several readings side by side: in one of them the items of an array must differ, in another they need
 not. If an item equals an earlier one, `rules` read a mark, which ends the readings in which items must differ.
 
-A budget uses the lengths of known ways to the end. If there are no rivals, this is the number of `rules`; otherwise, it
-is the length of the shortest way, token by token or byte by byte, to a state without rivals, plus the number there. If
-an array must continue after an item, the way of `rules` may have equal items; then one way is followed to its end for
-each of a few tokens, and other tokens are not allowed. So texts end in time, but a mask with a budget may lack tokens
-after which the text could also end in time.
+A budget uses the lengths of known ways to the end. The *rivals* of the current item are the earlier items that it may
+still become. Without rivals, the length is the number of tokens that `rules` need to the end. With rivals, it is the
+length of the shortest way, token by token or byte by byte, to a state without rivals, plus the number that `rules` need
+from there. If an array must continue after an item, the way of `rules` may have equal items; then one way is followed
+to its end for each of a few tokens, and other tokens are not allowed. So texts end in time, but a mask with a budget
+may lack tokens after which the text could also end in time.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from tokenfst.vocabulary import Vocabulary
 # A mask as packed words, int32 `[ceil(V / 32)]`.
 Words: TypeAlias = npt.NDArray[np.int32]
 
-# The most positions that are looked at to tell whether an item can still differ.
+# The greatest number of positions that one search visits to find out whether an item can still differ.
 MAX_POSITIONS: Final = 20_000
-# The most tokens whose ways are followed for one mask, in arrays that must continue after an item.
+# The greatest number of tokens whose ways are followed for one mask, in arrays that must continue after an item.
 MAX_FOLLOWED: Final = 64
 
 
@@ -52,7 +53,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
     Attributes:
         rules: the same automaton without the memory.
         marked: the automaton over bytes of the marked grammar.
-        reader: follows texts.
+        reader: reads texts in the marked grammar, with the memory.
     """
 
     def __init__(self, rules: NativeTokenAutomaton, marked: NativeTokenAutomaton, arrays: UniqueArrays) -> None:
@@ -64,7 +65,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             arrays: the language.
 
         Raises:
-            LimitExceeded: the rules are too many to be followed byte by byte.
+            LimitExceeded: to follow the grammar byte by byte takes too many copies of its rules.
         """
         if not isinstance(marked, LazyTokenAutomaton):
             raise LimitExceeded("the rules of arrays whose items must differ take too many copies, one for each end")
@@ -90,7 +91,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes; see `TokenAutomaton.nbytes`."""
+        """The memory in bytes; see `TokenAutomaton.nbytes`."""
         return self.rules.nbytes + self.marked.nbytes
 
     def is_final(self, state: State) -> bool:
@@ -132,7 +133,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             state: the state before the token.
             token: the token.
             rules: the state of the rules after it, without marks.
-            position: where the token leads.
+            position: the position of the reader after it.
         """
         assert state.position is not None
         if position.num_repeats == state.position.num_repeats:
@@ -173,11 +174,13 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         return position is not None and self.reader.goes_on(position)
 
     def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
-        """Return the tokens after which something under way has rivals, or in which an item ends that equals an earlier
-        one; and where they lead, None if they are not allowed.
+        """Return the tokens that the memory may forbid, each with the position after it, None if it is not allowed.
+
+        These are the tokens after which the current item has rivals, or in which an item ends that equals an earlier
+        one; at the start of a text, the tokens that open an array and continue to its second item.
 
         Args:
-            state: the state, which is no end.
+            state: the state, which is not the end state.
             words: the tokens that the rules allow, packed.
         """
         assert state.position is not None
@@ -210,17 +213,17 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             )
 
     def _ends(self, state: UniqueItemsState, token: int, position: _native.ItemPosition | None, remaining: int) -> bool:
-        """Return whether the text can be completed within a budget after a token, which leads to a position."""
+        """Return whether the text can be completed within a budget that includes a token, which leads to a position."""
         if position is None or not self.reader.goes_on(position):
             return False
         rules = self._marked_rules(state, token, self.rules.step(state.rules, token), position)
         return self.ways.is_within(UniqueItemsState(rules, position), remaining - 1)
 
     def _keep_followed(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
-        """Keep of the tokens in a mask some after which a way is known to end within a budget."""
+        """Keep only tokens of a mask whose way is known to end within a budget; try `MAX_FOLLOWED` tokens at most."""
         bits = np.unpackbits(out.view(np.uint8), count=len(self.vocabulary), bitorder="little")
         allowed = np.flatnonzero(bits).tolist()
-        # One step of the way that is followed, what ends the text, and others.
+        # The next token of the way that is followed, then the end tokens, then all others.
         tried = dict.fromkeys([self.ways.next_token(state), *self.vocabulary.eos_ids, *allowed])
         out[:] = 0
         mask = set(allowed)
@@ -239,7 +242,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
 
 def _checked(state: State) -> UniqueItemsState:
-    """Return a state; raises TypeError for what is not one, as the native core does."""
+    """Return a state unchanged; raise TypeError, as the native core does, if it is not a state."""
     if not isinstance(state, UniqueItemsState):
         raise TypeError(f"{state!r} is not a state of an automaton with a memory of items")
     return state
@@ -253,5 +256,5 @@ def _separating_tokens(vocabulary: Vocabulary) -> _native.SeparatingTokens:
 
 @lru_cache(maxsize=8)
 def _tokens_with_repeat(vocabulary: Vocabulary) -> list[int]:
-    """Return the tokens that would be read as a mark."""
+    """Return the tokens that contain the byte `REPEAT`, which the rules would read as a mark."""
     return [token for token, text in enumerate(vocabulary.tokens) if REPEAT in text]

@@ -12,9 +12,9 @@ items of one array must differ in some readings of the text and need not in othe
 these:
 
 - If `UNIQUE` can be read after a `[`, the items must differ in some reading. Then the array is remembered, and `REPEAT`
-  is read, which all arrays can read there.
-- After an item that equals an earlier one, `REPEAT` is read. Only arrays whose items need not differ can read it, so
-  the other readings end.
+  is read in its place, because every reading can read it there.
+- After an item that equals an earlier one, `REPEAT` is read. Only readings in which the items need not differ can read
+  it, so the other readings end.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ REPEAT: Final = 0xFD
 
 
 class UniqueArrays(NamedTuple):
-    """A language of JSON texts.
+    """A language of JSON texts in which the items of some arrays must differ.
 
     Attributes:
-        grammar: the rules; they do not say that items differ.
-        rules: those that read what follows the `[` of an array whose items must differ.
-        others: those that read what follows the `[` of another array, if it may be the same one in another reading of
-            the text; none where it never is.
-        needs_more: whether such an array may have to continue after an item, or an object within one after a member;
-            then the shortest way to the end that the rules know may not be one.
+        grammar: the rules, which by themselves allow equal items.
+        rules: the numbers of the rules that read an array whose items must differ, from after its `[`.
+        others: the numbers of the rules that read an array whose items need not differ, from after its `[`; empty if a
+            text has only one reading, so that the two kinds of arrays cannot be confused.
+        needs_more: whether an array whose items must differ may have to continue after an item, or an object within one
+            after a member; then the shortest way to the end by the rules alone may have equal items.
     """
 
     grammar: VisiblyPushdownGrammar
@@ -59,7 +59,7 @@ class SupportsUniqueItems(Protocol):
     """A constraint in which the items of some arrays may have to differ."""
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the grammar, if it says all.
+        """Return the grammar, if it describes the language completely.
 
         Raises:
             UnsupportedSchema: items have to be remembered; the error names the place.
@@ -67,18 +67,18 @@ class SupportsUniqueItems(Protocol):
         ...
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the language; None if the constraint's grammar says all."""
+        """Return the language; None if the constraint's grammar describes it completely."""
         ...
 
 
 def needs_memory() -> UnsupportedSchema:
-    """Return the error of what rules cannot read without a memory of the items."""
+    """Return the error for a language that rules cannot describe without a memory of the items."""
     return UnsupportedSchema("needs memory of all items", keyword="uniqueItems")
 
 
 @dataclass(frozen=True)
 class ArraysAlone:
-    """The constraint of a language with such arrays."""
+    """The constraint whose language is a `UniqueArrays`."""
 
     arrays: UniqueArrays
 
@@ -97,7 +97,7 @@ class ArraysAlone:
 
 @dataclass(frozen=True)
 class RulesAlone:
-    """The constraint of a grammar."""
+    """The constraint whose language is that of a grammar."""
 
     grammar: VisiblyPushdownGrammar
 
@@ -111,14 +111,19 @@ class RulesAlone:
 
 
 def marked(arrays: UniqueArrays) -> VisiblyPushdownGrammar:
-    """Return the grammar with both marks at the beginning of each rule for an array whose items must differ, and with
-    `REPEAT` in the others."""
+    """Return the grammar with marks.
+
+    Both marks stand at the beginning of each rule for an array whose items must differ, and `REPEAT` in the rules for
+    arrays whose items need not differ.
+    """
     return _with_marks(repeating(arrays), arrays.rules, _marked)
 
 
 def repeating(arrays: UniqueArrays) -> VisiblyPushdownGrammar:
-    """Return the grammar with `REPEAT` in the rules for arrays whose items may be equal: at any place, since it comes
-    only where an item ends."""
+    """Return the grammar with `REPEAT` in the rules for arrays whose items need not differ.
+
+    The rules allow `REPEAT` at any place, since it is read only where an item ends.
+    """
     return _with_marks(arrays.grammar, arrays.others, _repeating)
 
 
@@ -156,7 +161,7 @@ def _marked(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
 
 
 def _repeating(rule: VisiblyPushdownRule) -> VisiblyPushdownRule:
-    """Return a rule that reads `REPEAT` wherever it does not call a rule or end."""
+    """Return a rule that also reads `REPEAT` in every state in which it neither calls a rule nor ends."""
     alone = {call.source for call in rule.calls} | {state for state, _ in rule.ends}
     # Where several rules are called, their calls come after epsilon arcs.
     alone |= {source for source, target in rule.epsilon if target in alone}

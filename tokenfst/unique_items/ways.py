@@ -1,13 +1,13 @@
 """Ways: token by token to the end of a text in which items must differ, for budgets.
 
-    length(S)        a number of tokens that is enough to end the text
-    next_token(S)    the next token of the way to follow if the number of the rules may not be enough
+    length(S)        a number of tokens that suffices to end the text from state S
+    next_token(S)    the next token of a way to the end, where the way of the rules may have equal items
 
-If no current item has rivals, the length is the number of the rules. Otherwise, it is the length of the shortest way to
-a state without rivals, plus the number of the rules there. A step is a token of one byte, or one that brings the end
-nearer by the rules alone. The length of a way is at least the number of the rules for each state on it, so the rules'
-masks with a budget contain its tokens. Each state with a length above 0 has a token after which the length is smaller,
-so texts end in time.
+The rules alone give a number of tokens to the end, the *rest* of a state. If the current item has no rivals, the length
+is the rest. Otherwise, it is the length of the shortest way to a state without rivals, plus the rest of that state. A
+step of a way is a token of one byte, or a token that brings the end nearer by the rules alone. In each state on a way,
+the part of the length that is left is at least the rest, so the rules' masks with a budget contain the tokens of the
+way. Each state with a length above 0 has a token after which the length is smaller, so texts end in time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import numpy.typing as npt
 from tokenfst import _native
 from tokenfst.native_automaton import NativeTokenAutomaton
 
-# What stands for the length of a way that was not found.
+# The length if no way was found.
 FAR: Final = 1 << 30
-# From here on, what the core knows without tables is no bound.
+# From this number on, the number that the core knows without tables is not a bound.
 _NO_BOUND: Final = 1 << 29
-# The most tokens of a way that is followed, and the most states that are looked at for a way out.
+# The greatest number of tokens of a way that is followed, and of states that a search for a way out visits.
 LONGEST, MAX_STATES = 1 << 14, 20_000
-# The most tokens that are tried for the next one of a way, and the most states for the shortest way instead of these.
+# The greatest number of tokens that are tried as the next one of a way, and of states that are visited if none will do.
 MAX_TRIED: Final = 64
-# The number of ways that are kept; full, they are emptied.
+# The number of lengths that are cached; a full cache is emptied.
 MAX_CACHED: Final = 1 << 14
 
 
@@ -48,16 +48,16 @@ class UniqueItemsState(NamedTuple):
 
     @property
     def has_rivals(self) -> bool:
-        """Whether what is under way may still become what was there."""
+        """Whether the item under way, or a member's name in it, may still become an earlier one."""
         return self.position is not None and self.position.has_rivals
 
 
 class Ways:
-    """Finds ways.
+    """Finds ways to the end of a text.
 
     Args:
         rules: the automaton without the memory.
-        reader: follows texts.
+        reader: reads texts in the marked grammar, with the memory.
         step: returns the state after a token, None if it is not allowed.
         needs_more: see `UniqueArrays`.
     """
@@ -95,9 +95,13 @@ class Ways:
         return self._out(state, remaining)[0] <= remaining
 
     def next_token(self, state: UniqueItemsState) -> int | None:
-        """Return the next token of the way that is followed: the first one that brings the end nearer, from which a way
-        out does not lead away from the end; or the first token of such a way out; or the first of the shortest way to a
-        state without rivals; None if there is no way."""
+        """Return the next token of the way that is followed, None if there is no way.
+
+        If possible, this is a token that brings the end nearer, and after which there are no rivals or a way out does
+        not lead away from the end. Otherwise, with rivals, it is the token of the first byte of such a way out from
+        `state`, or the first token of the shortest way to a state without rivals. Failing these, it is the first
+        allowed token that brings the end nearer.
+        """
         first, tried = None, 0
         for token in self._nearer(state):
             reached = self.step(state, token)
@@ -117,8 +121,10 @@ class Ways:
         return first if way is None else way
 
     def _leads_out(self, state: UniqueItemsState) -> int | None:
-        """Return the first byte of the way out of a state, None if there is none, or if the end is farther after it: an
-        item that had to be there may have become one that need not."""
+        """Return the first byte of the way out of a state; None if there is none, or if it leads away from the end.
+
+        It may lead away because an item that was required has become one that is not.
+        """
         assert state.position is not None
         way = self.reader.way_out(state.position)
         if way is None:
@@ -129,7 +135,7 @@ class Ways:
         return None if end is None or self._rest(end) > self._rest(state) else way[0]
 
     def _followed(self, state: UniqueItemsState) -> int:
-        """Return the length of the way that is followed; what is left of it is kept for the states along it."""
+        """Return the length of the way that is followed, and cache the lengths of the states along it."""
         passed, rest = list[UniqueItemsState](), 0
         while state.position is not None:
             known = self._lengths.get(state)
@@ -147,8 +153,11 @@ class Ways:
         return rest
 
     def _out(self, state: UniqueItemsState, enough: int, most: int = MAX_STATES) -> tuple[int, int | None]:
-        """Return the length of the shortest way that leads to where there are no rivals, and on by the number of the
-        rules, and its first token, None if there is none; a greater length that is at most `enough` will do."""
+        """Return the length and the first token of the shortest way to the end by a state without rivals.
+
+        The length includes the rest of that state. A longer way will do if its length is at most `enough`. If a search
+        of `most` states finds no way, return `FAR` and None.
+        """
         heap: list[tuple[int, int, int, int | None, UniqueItemsState]] = [(self._rest(state), 0, 0, None, state)]
         seen, number = set[UniqueItemsState](), 0
         while heap and len(seen) < most:
@@ -162,7 +171,7 @@ class Ways:
                 reached = self.step(state, token)
                 if reached is None:
                     continue
-                # As far as the rules see, no state on the way is farther from the end than what is left of the way.
+                # From no state on the way do the rules need more tokens than are left of its length.
                 longer = max(length, before + 1 + self._rest(reached))
                 own = token if first is None else first
                 if not reached.has_rivals and longer <= enough:
@@ -172,15 +181,14 @@ class Ways:
         return FAR, None
 
     def fill(self, state: UniqueItemsState, out: npt.NDArray[np.int32], remaining: int) -> None:
-        """Write the tokens that the rules alone allow within a budget, as far as the core knows; tables are made only
-        where it knows no bound."""
+        """Write the mask of the rules alone within a budget, by the core's bound; make tables only if it has none."""
         if self.rules.core.min_tokens(state.rules) < _NO_BOUND:
             self.rules.core.fill_within(state.rules, out, remaining)
         else:
             self.rules.fill_bitmask(state.rules, out, remaining)
 
     def _rest(self, state: UniqueItemsState) -> int:
-        """Return the number of tokens to the end as far as the rules see."""
+        """Return a number of tokens that suffices to reach the end by the rules alone."""
         if state.position is None:
             return 0
         bound: int = self.rules.core.min_tokens(state.rules)
@@ -188,7 +196,7 @@ class Ways:
 
     @cached_property
     def byte_tokens(self) -> dict[int, int]:
-        """By byte, a token that writes just that."""
+        """A token that writes only this byte, by byte."""
         vocabulary = self.rules.vocabulary
         return {vocabulary.tokens[token][0]: token for token in reversed(vocabulary.native.byte_tokens.tolist())}
 
@@ -197,7 +205,7 @@ class Ways:
         yield from self._nearer(state)
 
     def _nearer(self, state: UniqueItemsState) -> list[int]:
-        """Return the tokens that bring the end nearer as the rules alone see it."""
+        """Return the tokens that bring the end nearer by the rules alone."""
         words = np.empty_like(self.rules.vocabulary.all_words)
         self.fill(state, words, self._rest(state))
         bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")

@@ -27,7 +27,7 @@ def check_tokens(tokens: Any) -> None:
 
 
 def not_bytes(tokens: Sequence[Any]) -> VocabularyError:
-    """Return the error for tokens among which one is not bytes."""
+    """Return the error for a list of tokens that are not all bytes; it names the first one that is not."""
     token_id = next(token_id for token_id, token in enumerate(tokens) if not isinstance(token, bytes))
     token = tokens[token_id]
     hint = f": encode it, as in {token[:20]!r}.encode()" if isinstance(token, str) else ""
@@ -38,7 +38,7 @@ def id_tuple(eos_ids: int | Iterable[int]) -> tuple[int, ...]:
     """Return end-of-sequence ids as a tuple, given one id or several.
 
     Raises:
-        TypeError: an id is not a token id.
+        TypeError: an id is not an integer.
     """
     if isinstance(eos_ids, str | bytes):
         raise TypeError(f"eos_ids are token ids, not names such as {eos_ids!r}")
@@ -89,7 +89,7 @@ def vocabulary_hint(value: Any) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """Return how a message shows a value: the start of its `repr`, and its type."""
+    """Describe a value for a message: the start of its `repr`, and its type."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     text = repr(value)

@@ -5,7 +5,7 @@ unchanged, except at the start of a text (`tokenfst.vocabulary.text_start`). Oth
 normalize characters. These are modelled as a transducer over the tokens' bytes, which a user writes with pynini:
 
     spelled(constraint)     the bytes for which a reader sees a text of the constraint: the preimage
-    Reading                 bytes as they arrive -> the text that a reader sees, as far as it is certain
+    Reading                 bytes as they arrive -> the part of the reader's text that is certain
 
 Constraints are compiled through `spelled`, so all automata and masks are about the bytes that tokens write, as without
 a decoder.
@@ -33,7 +33,7 @@ from automata.pushdown.grammar import Grammar
 from automata.transducer_tables import NOTHING, SAME, TransducerTables, ascending
 from automata.transducers import preimage, transducer_of
 
-# More texts side by side, for bytes that have been read, are those of a transducer that is not a function.
+# If a transducer has more pending texts for the bytes that it has read, it is taken not to be a function.
 _MOST_PENDING: Final = 1000
 
 
@@ -94,7 +94,7 @@ class ByteDecoder:
         return TransducerTables(self.tables.num_states, arcs[ascending(arcs)], self.tables.epsilon, labels)
 
     def decode(self, written: bytes) -> bytes:
-        """Return the text that a reader sees for some bytes; if they are not a whole text, the part that is certain.
+        """Return the text that a reader sees for some bytes; if these are not a whole text, the part that is certain.
 
         Raises:
             VocabularyError: the transducer writes several texts for these bytes.
@@ -148,7 +148,7 @@ class Reading:
         return texts[0] if texts else b""
 
     def _closed(self, reached: set[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
-        """Return states and texts with those that the transducer reaches without reading."""
+        """Add the states and texts that the transducer reaches from the given ones without reading."""
         waiting = list(reached)
         while waiting:
             state, text = waiting.pop()
@@ -191,7 +191,7 @@ def _common_prefix(texts: list[bytes]) -> bytes:
 
 
 def _texts(text: bytes, written: list[int], byte: int) -> Iterator[bytes]:
-    """Yield a text with what an arc writes where it reads a byte."""
+    """Yield a text followed by each possible output of an arc that reads a byte."""
     low, high = written
     if low == NOTHING:
         yield text

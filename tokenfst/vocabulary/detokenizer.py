@@ -96,7 +96,8 @@ class _Paths:
 
     Attributes:
         compact: whether paths share the arcs of common prefixes.
-        states: the number of each state by its name: the state in which a path begins, and the bytes written since.
+        states: the number of each state by its name. Inside a path this is the state in which the path begins, and the
+            bytes written since or, if paths are not compact, the token and how many bytes it has written.
         arcs: source, input, output and target of each arc, in order and without duplicates.
     """
 
@@ -106,7 +107,7 @@ class _Paths:
         self.arcs: dict[tuple[int, int, int, int], None] = {}
 
     def state(self, name: object) -> int:
-        """Return the number of a state, added if it is new."""
+        """Return the number of a state; add the state if it is new."""
         return self.states.setdefault(name, len(self.states))
 
     def add(self, source: int, token_id: int, text: bytes, target: int) -> None:

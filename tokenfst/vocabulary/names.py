@@ -53,7 +53,7 @@ def _escaped_character(char: str) -> str:
         return _ESCAPES[char]
     code = ord(char)
     if 0xDC80 <= code < 0xDD00:
-        # How Python decodes a byte that is not part of a character.
+        # `surrogateescape` decodes a byte that is not part of a character to such a code.
         return f"\\x{code - 0xDC00:02x}"
     if char.isprintable():
         return char

@@ -52,7 +52,7 @@ class TextStart:
     ignored: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        # Ids may be numbers of NumPy, which are equal to Python's and print differently.
+        # Ids may be NumPy integers, which equal Python's but have another `repr`, and so another fingerprint.
         exceptions = {index(token_id): text for token_id, text in self.exceptions.items()}
         object.__setattr__(self, "exceptions", MappingProxyType(exceptions))
         object.__setattr__(self, "ignored", frozenset(map(index, self.ignored)))

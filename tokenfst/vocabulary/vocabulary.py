@@ -32,7 +32,7 @@ from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
 from tokenfst.vocabulary.text_start import TextStart
 
-# A notebook names this many tokens, of the first of them.
+# A notebook names this many tokens, and chooses them among the first ids.
 _MAX_NAMED = 40
 _MAX_LOOKED_AT = 100_000
 
@@ -56,7 +56,7 @@ class Vocabulary:
         native: the tries of the native core.
         is_token_byte: `[256]` bool, whether there is a token that writes exactly this byte.
         has_every_byte: whether there is such a token for each byte.
-        is_first_byte: `[256]` bool, whether there is such a token at the start of a text too.
+        is_first_byte: `[256]` bool, whether there is such a token that is no exception at the start of a text.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Vocabulary:
         return partial(Vocabulary, **self._settings(), detokenizer=self.detokenizer), (self.tokens, self.eos_ids)
 
     def _settings(self) -> dict[str, Any]:
-        """Return what the constructor takes beside the tokens, the end tokens and the detokenizer."""
+        """Return the arguments of the constructor besides the tokens, the end tokens and the detokenizer."""
         return {"special_tokens": dict(self.special_tokens), "bpe": self.bpe, "text_start": self.text_start}
 
     @cached_property
@@ -142,17 +142,17 @@ class Vocabulary:
 
     @cached_property
     def silent_numbers(self) -> Mapping[int, int]:
-        """The numbers of the tokens that write nothing and do not end a sequence, in order of their ids.
+        """The numbers, by id and in order of ids, of the tokens that write nothing and do not end a sequence.
 
-        Only as many as `automata.label_bytes` can spell.
+        Only the first such tokens have a number: as many as `automata.label_bytes` can spell.
         """
         silent = (token for token, text in enumerate(self.tokens) if not text and token not in self.eos_ids)
         return {token: number for number, token in enumerate(islice(silent, MAX_NUMBERS))}
 
     @cached_property
     def label_texts(self) -> native.TextLibrary:
-        """The same as `texts`, for automata whose labels are spelled as bytes (`automata.label_bytes`): tokens that
-        write nothing are spelled as their numbers, and tokens with the marker's byte write nothing."""
+        """The cache for automata whose labels are spelled as bytes (`automata.label_bytes`): in it, tokens that write
+        nothing are spelled as their numbers, and tokens with the marker's byte write nothing. See `texts`."""
         tokens = [b"" if MARKER in token else token for token in self.tokens]
         for token, number in self.silent_numbers.items():
             tokens[token] = label_bytes(number)
@@ -211,7 +211,7 @@ class Vocabulary:
         Vocabularies with equal digests have equal automata.
         """
         state = hashlib.sha256()
-        # Each part says how long it is, so that different vocabularies do not write the same bytes.
+        # Each part is written with its length, so that different vocabularies do not give the same bytes.
         state.update(np.array([len(self.tokens), len(self.eos_ids), *self.eos_ids], "<i8").tobytes())
         state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
         state.update(b"".join(self.tokens))
@@ -283,7 +283,7 @@ class Vocabulary:
 
     @cached_property
     def silent_beginnings(self) -> tuple[int, ...]:
-        """The tokens that write nothing as the first one of a text, although the text has begun after them."""
+        """The tokens that write nothing as the first token of a text, but begin it: the next token is not the first."""
         rule = self.text_start
         if rule is None:
             return ()

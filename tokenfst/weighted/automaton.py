@@ -37,7 +37,7 @@ from tokenfst.weighted.token_costs import BEGINNING, CostTable
 
 # The kind of automaton in the header of a file.
 KIND = "weighted"
-# In place of a state over bytes, after the end token.
+# After the end token, this stands in place of a state over bytes.
 ENDED = -2
 
 
@@ -54,7 +54,7 @@ class WeightedState(NamedTuple):
 
 
 class PricedStates(NamedTuple):
-    """The tokens that cost something in the states of a weighted automaton.
+    """The tokens that do not cost 0 in the states of a weighted automaton.
 
     Attributes:
         rows: `[Q, 2]`, where the tokens of each state begin and end; states share them.
@@ -94,13 +94,16 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     @cached_property
     def has_rewards(self) -> bool:
-        """Whether some tokens cost less than nothing, so that a text may become better as it goes on."""
+        """Whether some costs of arcs or ends are negative, so that a longer text may cost less than its beginning."""
         tables = self.table.weighted.tables
         return bool((tables.cost < 0).any() or (tables.final < 0).any())
 
     @property
     def initial_cost(self) -> float:
-        """The least cost of a text, which every text has; see `TokenAutomaton.initial_cost`."""
+        """The cost of every text before its first token; see `TokenAutomaton.initial_cost`.
+
+        In the tropical semiring, this is the least cost of a text, unless a loop lowers the cost.
+        """
         return from_units(self.table.weighted.tables.initial)
 
     def token_costs(self, state: State) -> tuple[IntArray, npt.NDArray[np.float32]]:
@@ -129,7 +132,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         return from_units(units + self.table.end_cost(state))
 
     def _least_weight(self, text: bytes) -> float:
-        """Return the least cost of tokens that write a text, infinity if none are accepted."""
+        """Return the least cost of accepted tokens that write a text; infinity if there are none."""
         if self.vocabulary.detokenizer is not None:
             return self._least_decoded_weight(text)
         least: list[dict[WeightedState, float]] = [{} for _ in range(len(text) + 1)]
@@ -153,10 +156,11 @@ class WeightedTokenAutomaton(TokenAutomaton):
         return min(ends, default=inf)
 
     def _least_decoded_weight(self, text: bytes) -> float:
-        """Return the least cost of tokens for which the detokenizer writes a text, infinity if none are accepted.
+        """Return the least cost of accepted tokens for which the detokenizer writes a text; infinity if there are none.
 
-        The detokenizer may write nothing for some tokens, so there may be cycles (Bellman 1958). Costs are added up in
-        units, which are integers, so that a cycle that costs nothing does not appear to lower the cost.
+        The detokenizer may write nothing for some tokens, so there may be cycles (Bellman 1958). If a cycle lowers the
+        cost, the result is minus infinity. Costs are added up in units, which are integers, so that a cycle that costs
+        nothing does not appear to lower the cost.
         """
         decodings = Decodings(self, text)
         order, arcs = [decodings.start], list[tuple[Decoding, Decoding, int]]()
@@ -231,7 +235,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     @cached_property
     def byte_states(self) -> IntArray:
-        """`[Q - 1]` int32, the state over bytes of each state of the complete support but the last.
+        """`[Q - 1]` int32, the state over bytes of each state of the complete support except the last, the end state.
 
         Raises:
             LimitExceeded: the support has no tables over states.
@@ -252,7 +256,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         return found
 
     def priced_states(self, work: Work) -> PricedStates:
-        """Return the tokens that cost something in the states of the complete support but the last.
+        """Return the tokens that do not cost 0 in each state of the complete support except the last, the end state.
 
         Raises:
             LimitExceeded: the support has no table of states, or the costs take too much memory.

@@ -7,7 +7,7 @@ construction over tokens is needed. Most tokens cost nothing in most states, and
     state -1, BEGINNING     before the first token, if the decoder treats the start of a text differently
     state 0 ..              the states of the weighted automaton over bytes
 
-Rejected: token classes refined by costs (in a state with many different costs there would be as many as tokens).
+Rejected: token classes refined by costs (in a state with many different costs, nearly every token would be a class).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tokenfst import _native
 from tokenfst.vocabulary import Vocabulary
 
 BEGINNING: Final = -1
-# States whose costs are kept; in text with costs for every token each takes 12 bytes for each token.
+# The number of states whose costs are kept. Each takes 12 bytes for each token that does not cost 0.
 _MAX_KEPT: Final = 256
 
 
@@ -77,9 +77,10 @@ class CostTable:
 
         Args:
             vocabulary: the tokens.
-            weighted: the automaton over bytes. It may also be one over labels alone, of which every token has one.
-            label_tokens: the tokens of each label, none of which has two. Tokens of labels are not read by their bytes.
-            begins: whether the first token writes something else than others.
+            weighted: the automaton over bytes; or an automaton over labels alone, where every token has a label.
+            label_tokens: the tokens of each label. A token has at most one label; if it has one, its bytes are
+                not read.
+            begins: whether the decoder treats the start of a text differently.
         """
         self.vocabulary = vocabulary
         self.weighted = weighted
@@ -105,18 +106,18 @@ class CostTable:
         return tables.walk(max(state, 0), text)
 
     def cost_from_start(self, text: bytes) -> float:
-        """Return what bytes cost that begin a text."""
+        """Return the cost of bytes that begin a text."""
         return from_units(self.weighted.tables.walk(0, text)[1])
 
     def end_cost(self, state: int) -> int:
-        """Return what it costs in units to end in a state, where a text may end."""
+        """Return the cost of ending in a state, in units; `NO_COST` if no text may end there."""
         return int(self.weighted.tables.final[max(state, 0)])
 
     def costs(self, state: int, work: Work | None = None) -> SparseCosts:
-        """Return the tokens that do not cost 0 in a state, end tokens included; others may be there that it forbids.
+        """Return the tokens that do not cost 0 in a state, including end tokens. Some of them may not be allowed there.
 
         Raises:
-            Cancelled, LimitExceeded: the work was cancelled or a limit was passed.
+            Cancelled, LimitExceeded: the work was cancelled, or a limit was exceeded.
         """
         return self._kept.get_or_make(state, lambda: self._find(state, current_work(work)))
 
@@ -143,7 +144,7 @@ class CostTable:
         return place[order], tokens[order], units[order]
 
     def _named(self, states: IntArray, symbol: int, named: IntArray) -> tuple[IntArray, IntArray, UnitArray]:
-        """Return the same for the tokens of a label."""
+        """Return the same as `by_state`, only for the tokens `named` of the label with a symbol."""
         tables = self.weighted.tables
         arcs = np.flatnonzero((tables.arcs[:, 0] == symbol) & (tables.cost != 0))
         cost_of = np.zeros(self.weighted.num_states, np.int64)
@@ -153,7 +154,7 @@ class CostTable:
         return repeated, np.tile(named, len(places)), cost_of[states[repeated]]
 
     def _find_first(self) -> SparseCosts:
-        """Return the costs before the first token, each of which writes a text of its own there."""
+        """Return the costs before the first token, token by token, because each may write other bytes there."""
         found = [(token, self._first_cost(token)) for token in range(len(self.vocabulary))]
         kept = [(token, cost) for token, cost in found if cost]
         return SparseCosts(

@@ -34,10 +34,11 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
 
     Args:
         text: rules, terminals and directives.
-        start: the rule that whole texts match, `start` where none is given.
+        start: the rule that whole texts match; by default, `start`.
 
     Raises:
-        GrammarError: the text is not a grammar in this syntax, or one that cannot be honoured; with line and column.
+        GrammarError: the text is not a grammar in this syntax, or has a feature that cannot be honoured, with line
+            and column; or it has no rule named `start`.
     """
     lines = LineIndex(text)
     try:

@@ -9,7 +9,7 @@ max_tokens               counts tokens, which depend on the vocabulary; refused
 
 from __future__ import annotations
 
-# The kinds of symbols that each may have as a value.
+# The kinds of symbols that may be the value of each attribute.
 _WORD = ("string", "regexp", "terminal")
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "capture": ("string",),

@@ -33,10 +33,10 @@ _VALUES = {"string", "regexp", "rule", "terminal", "token", "directive"}
 
 @dataclass(slots=True)
 class _Group:
-    """An open group: how many values it has made so far.
+    """An open group, with the numbers of values that it has made so far.
 
     Attributes:
-        bracket: what opened it; "{" for arguments, and nothing for the whole body.
+        bracket: "(" or "[", which opened it; "{" for arguments; or "" for the whole body.
         template: the template whose arguments these are.
         negations: how many `~` stand before the next atom.
     """
@@ -188,8 +188,10 @@ class BodyReader:
             self.end_atom()
 
     def continues(self, group: _Group) -> bool:
-        """Return whether a group in parentheses equals its items: it is a sequence, and no operator applies to it as a
-        whole."""
+        """Return whether the items of a group in parentheses can join the sequence around it.
+
+        They can if the group is a sequence itself and no operator applies to it as a whole.
+        """
         quantified = self.kind in _COUNTS or self.kind in ("~", "{")
         return not (group.sequences or quantified or self.groups[-1].negations)
 

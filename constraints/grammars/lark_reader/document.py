@@ -39,7 +39,7 @@ class Count(NamedTuple):
     """How often a part occurs.
 
     Attributes:
-        high: None for no upper bound.
+        high: the upper bound; None for no bound.
         symbol: the quantifier, if it is a single symbol.
     """
 
@@ -56,9 +56,9 @@ class Definition:
     """A rule, a template or a terminal.
 
     Attributes:
-        parameters: those of a template.
-        priority: of a terminal.
-        attributes: what stands in brackets after the name, and where.
+        parameters: the parameters of a template.
+        priority: the priority of a terminal.
+        attributes: the attributes in brackets after the name, each with its value and position.
     """
 
     name: str
@@ -72,12 +72,13 @@ class Definition:
 
 @dataclass(slots=True)
 class LarkDocument:
-    """All that a text defines.
+    """All definitions and directives of a text.
 
     Attributes:
-        definitions: by name, in the order of the text.
-        imported: names of Lark's common terminals, by the names that they get here.
-        declared: names of tokens that are given when the grammar is compiled, and where they are declared.
+        definitions: the definitions by name, in the order of the text.
+        imported: the names of Lark's common terminals, by the names that they have in the text.
+        declared: the names of tokens that are given when the grammar is compiled, with the positions of their
+            declarations.
         ignored: the bodies after %ignore.
     """
 

@@ -2,7 +2,7 @@
 
     JsonRules    the rules that %json needs
 
-`%json {}` and `%json true` are any value, as `constraints.json()` has it. Any other schema is read as by
+`%json {}` and `%json true` are any value, as in `constraints.json()`. Any other schema is read as by
 `constraints.json_schema`. Both have the default whitespace, and become rules of the grammar.
 """
 
@@ -27,7 +27,7 @@ class JsonRules:
     """The rules that %json needs.
 
     Attributes:
-        rules: by names that no rule of the grammar can have.
+        rules: the rules, by names that no rule of the grammar can have.
     """
 
     def __init__(self, lines: LineIndex) -> None:
@@ -48,13 +48,13 @@ class JsonRules:
         return ex.call(self.starts[key])
 
     def any_value(self) -> str:
-        """Add the rules of any value."""
+        """Add the rules of any value; return the name of the first one."""
         grammar = json()
         self.rules |= {_PREFIX + name: replaced(expr, _renamed) for name, expr in grammar.rules.items()}
         return _PREFIX + grammar.start
 
     def values(self, item: Item, rule: str) -> str:
-        """Add the rules of a schema."""
+        """Add the rules of a schema; return the name of the first one."""
         try:
             grammar = json_schema(item.value).to_visibly_pushdown()
             start, rules = grammar_rules(grammar, f"{_PREFIX}{len(self.starts)}: ")

@@ -26,7 +26,7 @@ from automata.pattern.ordered import ordered
 from automata.pattern.parser import Parser
 
 _STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-# What Lark replaces in a regular expression by one character.
+# The escapes in a regular expression that Lark replaces by one character.
 _REPLACED = re.compile(r"""\\(?:x..|u....|U........|[nftr"])""")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "\\": "\\", '"': '"'}
 _DIGITS = {"x": 2, "u": 4, "U": 8}
@@ -45,7 +45,7 @@ _FLAG_LENGTH = 5
 
 
 class LiteralMistake(Exception):
-    """What is wrong with a literal, and how far from its beginning."""
+    """A mistake in a literal, with its offset from the beginning."""
 
     def __init__(self, reason: str, offset: int = 0) -> None:
         super().__init__(reason)
@@ -58,11 +58,12 @@ class Terminal(NamedTuple):
     Attributes:
         expr: the words; assertions in it are unresolved.
         length: the number of characters of the pattern that Lark would have, flags left out.
-        key: what makes two literals the same terminal: kind, text and flags; None for what is put together.
-        num_flags: how many flags Lark would wrap around the pattern.
-        escaped: how many characters more there are when the pattern is part of another one.
-        lazy: whether a lazy quantifier is in it, so that where a word ends is a matter of preference.
-        ordered: makes the expression with the order in which things are tried, which only lazy terminals need.
+        key: the kind, text and flags of a literal; two literals with the same key are the same terminal. None for a
+            terminal that is composed of others.
+        num_flags: the number of flags that Lark would wrap around the pattern.
+        escaped: the number of characters that escapes add when the pattern is part of another one.
+        lazy: whether it contains a lazy quantifier, so that the end of a word depends on the order of the alternatives.
+        ordered: returns the expression with the order in which alternatives are tried, which only lazy terminals need.
     """
 
     expr: Expr
@@ -75,7 +76,7 @@ class Terminal(NamedTuple):
 
     @property
     def in_order(self) -> Expr:
-        """The expression with the order in which things are tried."""
+        """The expression with the order in which alternatives are tried."""
         return self.expr if self.ordered is None else self.ordered()
 
     @property
@@ -93,7 +94,7 @@ def unescaped(written: str) -> str:
     """Return the text of a string, given what stands between its quotes.
 
     Raises:
-        LiteralMistake: an escape that does not exist, or is read in different ways.
+        LiteralMistake: an escape is invalid, or Lark and llguidance read it differently.
     """
     if "\\" not in written:
         return written
@@ -198,8 +199,11 @@ def substrings(value: Any) -> Terminal:
 
 
 def _runs(chunks: list[str]) -> Expr:
-    """Return any run of neighbouring chunks, the empty run included. N chunks make an expression of size N log N: a run
-    lies in one half, or is the end of the first half and the beginning of the second."""
+    """Return any run of neighbouring chunks, including the empty run.
+
+    For N chunks, the expression has size O(N log N): a run lies in one half, or consists of an end of the first half
+    and a beginning of the second.
+    """
     if len(chunks) <= 1:
         return ex.repeat(ex.literal("".join(chunks)), 0, 1)
     middle = len(chunks) // 2

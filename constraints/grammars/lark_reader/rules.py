@@ -27,7 +27,7 @@ from constraints.grammars.line_index import LineIndex
 MAX_NESTING = 100
 MAX_INSTANCES = 100_000
 _LONG_NAME = 200
-# What is taken for a name where a set of characters was meant.
+# A name that was probably meant as a set of characters.
 _RANGE = re.compile(r"[a-z]-[a-z]")
 
 
@@ -36,7 +36,7 @@ class Rules:
 
     Attributes:
         rules: their expressions, by name.
-        found: where they are defined.
+        found: the places where they are defined, by name.
     """
 
     def __init__(self, document: LarkDocument, terminals: Terminals, lines: LineIndex) -> None:
@@ -48,7 +48,7 @@ class Rules:
         self.found: dict[str, Place] = {}
         self.waiting: list[tuple[str, Definition, tuple[Expr, ...]]] = []  # rules to evaluate, with arguments
         self.instances: dict[tuple[str, tuple[Expr, ...]], str] = {}
-        self.nesting: dict[str, int] = {}  # how deep templates are nested in the arguments of an instance
+        self.nesting: dict[str, int] = {}  # how deeply templates are nested in the arguments of an instance
         rules = [definition for definition in document.definitions.values() if not definition.is_terminal]
         self.templates = {definition.name for definition in rules if definition.parameters}
         self.check_templates()

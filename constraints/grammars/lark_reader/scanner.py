@@ -3,7 +3,7 @@
     scan_lark    a text -> its symbols, with the kind and the place of each
 
 A line end is a symbol, because it ends a definition. Several line ends with only comments between them are one symbol,
-and a line end before a `|` is none. The kind of punctuation is its own text. JSON after `%json`, `%regex` and
+and a line end before a `|` is dropped. The kind of punctuation is its own text. JSON after `%json`, `%regex` and
 `%llguidance` is read here too, because only its own syntax shows where it ends.
 """
 
@@ -53,7 +53,7 @@ _SPACE = re.compile(r"\s*")
 
 
 class LarkSymbol(NamedTuple):
-    """A symbol: its kind, its text, where it stands, and the JSON value that follows it, if one does."""
+    """A symbol: its kind, its text, its position, and the JSON value that follows it, if there is one."""
 
     kind: str
     text: str
@@ -65,7 +65,7 @@ def scan_lark(text: str, lines: LineIndex) -> list[LarkSymbol]:
     """Return the symbols of a text; the last two are a line end and one of kind "end".
 
     Raises:
-        GrammarError: something that is not a symbol.
+        GrammarError: the text contains something that is not a symbol.
     """
     symbols = [LarkSymbol("line_end", "", 0)]
     match = _SYMBOL.match

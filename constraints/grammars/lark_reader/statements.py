@@ -25,7 +25,7 @@ from constraints.grammars.lark_reader.document import Body, Definition, Item, La
 from constraints.grammars.lark_reader.scanner import LarkSymbol, scan_lark
 from constraints.grammars.line_index import LineIndex
 
-# Options of llguidance that change no text that this reader allows, and the only value that each may have then.
+# Options of llguidance, each with the values that do not change which texts this reader allows.
 _OPTIONS = {"no_forcing": (False, True), "allow_initial_skip": (True,), "allow_invalid_utf8": (False,)}
 
 

@@ -58,7 +58,7 @@ class Terminals:
 
     Attributes:
         lexical: the words that are used, by name.
-        found: where they are defined, or first used.
+        found: the places where they are defined or first used, by name.
     """
 
     def __init__(self, document: LarkDocument, lines: LineIndex) -> None:
@@ -122,8 +122,7 @@ class Terminals:
         return name
 
     def lazy(self, definition: Definition) -> Expr:
-        """Return the call for a rule with the attribute lazy or suffix: a word of its own that ends as soon as it
-        can."""
+        """Return the call for a rule with the attribute lazy or suffix: a word that ends as soon as it can."""
         name, position = definition.name, definition.position
         terminal = self.evaluate(definition.body, name)
         suffix = definition.attributes.get("suffix")
@@ -135,7 +134,7 @@ class Terminals:
         words = _as_text(terminal.expr)
         if matches_empty(words):
             return ex.EPSILON
-        # Two that end in the same places are one, so that what follows tells them apart.
+        # Rules with the same words share one word, so that the text after it tells the rules apart.
         if words not in self.lazy_words:
             self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
         return self.lazy_words[words]
@@ -159,7 +158,7 @@ class Terminals:
         return ex.call(name)
 
     def words(self, name: str, terminal: Terminal, position: int) -> Expr:
-        """Return the words of a terminal: its expression as a text of its own, with a certain end."""
+        """Return the words of a terminal: its expression as a text of its own, with lazy quantifiers resolved."""
         if not terminal.lazy:
             return _as_text(terminal.expr)
         try:
@@ -168,7 +167,11 @@ class Terminals:
             return self.words_without_order(name, terminal, position)
 
     def words_without_order(self, name: str, terminal: Terminal, position: int) -> Expr:
-        """Return the words of a terminal with lazy quantifiers and with operations, among which there is no order."""
+        """Return the words of a terminal that has lazy quantifiers, and operations on languages, which have no order.
+
+        Raises:
+            GrammarError: a word begins with another word, so that only an order could tell where the word ends.
+        """
         words = _as_text(terminal.expr)
         if is_empty(compile_expr(ex.intersection(words, ex.concat(words, ex.ANY_CHAR, ex.ANY_TEXT)))):
             return words

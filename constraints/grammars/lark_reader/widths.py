@@ -45,7 +45,7 @@ def _widths(node: Expr, operands: list[tuple[int, int]]) -> tuple[int, int]:
     lows, highs = [low for low, _ in operands], [high for _, high in operands]
     match node:
         case Literal(value):
-            return (sum(byte & 0xC0 != 0x80 for byte in value),) * 2
+            return (_num_characters(value),) * 2
         case CharSet():
             return 1, 1
         case Concatenation():
@@ -59,9 +59,14 @@ def _widths(node: Expr, operands: list[tuple[int, int]]) -> tuple[int, int]:
         case Difference():
             return operands[0]
         case Strings(values):
-            return min(map(len, values)), max(map(len, values))
+            lengths = [_num_characters(value) for value in values]
+            return min(lengths), max(lengths)
         case Substring(text):
             return 0, len(text)
         case Complement() | Acceptor() | Transduction():
             return 0, UNBOUNDED
     return 0, 0
+
+
+def _num_characters(text: bytes) -> int:
+    return sum(byte & 0xC0 != 0x80 for byte in text)

@@ -18,14 +18,14 @@ from constraints.json_schema.containers.plain import PlainInOrder, PlainMembers
 from constraints.json_schema.formulas.connectives import TRUE, Formula
 from constraints.json_schema.formulas.statements import Kind
 
-# What is said of the inside of such an array or object.
+# The vector for the inside of such an array or object.
 ANYTHING: Final[Vector] = (TRUE,)
 
 _AUTOMATA: Final[dict[Kind, tuple[Plain, str]]] = {
     Kind.ARRAY: (PlainArray([TRUE], 0, None), "]"),
     Kind.OBJECT: (PlainInOrder(PlainMembers((), [], 0, (), [(TRUE, TRUE)])), "}"),
 }
-# The rules; their calls have the places of rules among those that values of any kind call.
+# The rules. In place of a rule's number, a call has its place in the list of the rules that a value of any kind calls.
 _rules: Final = BoundedCache[tuple[Kind, Habit | Whitespace, bool, int | None, Formula], VisiblyPushdownRule](64)
 
 

@@ -47,9 +47,10 @@ from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
-# Up to how many variants in the place of one rule are tried early.
+# With up to this many variants of a rule, less work is spent on telling them apart before they have rules of their own.
 FEW_VARIANTS = 32
-# The most work on variants with "any-if-cheap", beside that of objects in any order; with more, no object is.
+# The most work on variants with "any-if-cheap", not counting that on objects in any order. If it is not enough, all
+# objects keep the order of the schema.
 CHEAP_WORK = 200_000
 
 _OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
@@ -156,7 +157,7 @@ class SchemaGrammarBuilder:
             rule.calls.append(VisiblyPushdownCall(called, number, (end,)))
 
     def ways(self, formulas: Sequence[Formula]) -> Ways:
-        """Return how values are read that lead to a state for each formula."""
+        """Return how to read the values of several formulas, each of which leads to a state of its own."""
         if len(formulas) == 1:
             only, calls = self.only_way(formulas[0])
             return [(language, 0) for language in only], [(opening, rule, (0,)) for opening, rule in calls]
@@ -176,7 +177,7 @@ class SchemaGrammarBuilder:
         return languages, called
 
     def only_way(self, formula: Formula) -> OnlyWay:
-        """Return how values are read that all lead to one state."""
+        """Return how to read the values of a formula, all of which lead to one state."""
         plan = self.plans(formula)
         if plan.only_way is None:
             kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
@@ -192,7 +193,7 @@ class SchemaGrammarBuilder:
         if found is None:
             found = self.numbers[key] = len(self.rules)
             self.rules.append(VisiblyPushdownRule(num_exits=len(vector)))
-            # An array or object of anything has itself in it.
+            # An array or object of anything may contain itself.
             self._depths.append(MAX_DEPTH if vector == ANYTHING else min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
             self._callers.append(caller)
@@ -200,7 +201,7 @@ class SchemaGrammarBuilder:
         return found
 
     def _build(self, number: int, kind: Kind, vector: Vector) -> None:
-        """Build the rule of what stands between two brackets, or two quotes."""
+        """Build the rule of the text between two brackets, or between two quotes."""
         rule = self.rules[number]
         if kind is Kind.STRING:
             for way, formula in enumerate(vector):
@@ -245,11 +246,10 @@ class SchemaGrammarBuilder:
         PlainBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
 
     def _build_by_moves(self, number: int, kind: Kind, vector: Vector, automaton: ByMoves) -> None:
-        """Build the rule of a container from all of its states; if these take too much, its variants are read side by
-        side.
+        """Build the rule of a container from all of its states. If they exceed a limit, read its variants side by side.
 
         Raises:
-            LimitExceeded: they take too much, and there are no variants, or too many.
+            LimitExceeded: the states exceed a limit, and there are no variants, or too many.
         """
         before = self._num_states
         try:
@@ -270,7 +270,8 @@ class SchemaGrammarBuilder:
         them must differ.
 
         Raises:
-            UnsupportedSchema: the items of some variant must not differ.
+            UnsupportedSchema: in some arrays the items need not or must not all differ, which takes a memory of them,
+                and there are no variants, or too many.
         """
         try:
             return array_automaton(vector, self.expansion)
@@ -282,8 +283,8 @@ class SchemaGrammarBuilder:
             return None
 
     def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | InAnyOrder | None:
-        """Return the automaton of an object in any order; None if it keeps the order of the schema, or where its
-        variants are read side by side."""
+        """Return the automaton of an object in any order; None if it keeps the order of the schema, or if its variants
+        are read side by side."""
 
         split: list[tuple[Formula, int]] = []
 
@@ -304,7 +305,7 @@ class SchemaGrammarBuilder:
         return found
 
     def _add_variants(self, number: int, kind: Kind, split: list[tuple[Formula, int]]) -> None:
-        """Let rules for the variants be called in the place of a rule."""
+        """Make a rule for each variant, to be called instead of the rule of all."""
         self.depth -= 1  # they are called in the place of the rule, not in it
         called = [(self._number(kind, (part,), self.value_at_hand), way) for part, way in split]
         self.side_by_side.add(number, called)
@@ -326,7 +327,8 @@ class SchemaGrammarBuilder:
             )
 
     def _check_names(self) -> None:
-        """Look at objects that must have several members, whose names are remembered in the items of arrays.
+        """Check that objects that must have several members have enough names: in items that are remembered, no name
+        may come twice.
 
         Raises:
             UnsupportedSchema: the names may run out.
@@ -359,10 +361,10 @@ class SchemaGrammarBuilder:
         self._expect_states(0)
 
     def _expect_states(self, more: int) -> None:
-        """Raise at once if there would be too many states with some more.
+        """Check that some more states, by their weight, would not be too many.
 
         Raises:
-            LimitExceeded: there would be.
+            LimitExceeded: they would be.
         """
         if self._num_states + more > MAX_STATES:
             most = f"{MAX_STATES // STATE_WEIGHT:,} states, or {MAX_STATES:,} of plain ones"
@@ -391,6 +393,6 @@ class SchemaGrammarBuilder:
 
 
 def _counts_members(kind: Kind, vector: Vector) -> bool:
-    """Return whether a rule is of objects that must have two members of any names."""
+    """Return whether a rule reads objects that must have two members or more, whatever their names are."""
     found = (part for formula in vector for part in statements(formula)) if kind is Kind.OBJECT else ()
     return any(isinstance(part, MemberCount) and part.low > 1 for part in found)

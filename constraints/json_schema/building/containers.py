@@ -27,17 +27,17 @@ from constraints.json_schema.formulas.statements import StringIn
 from constraints.json_schema.strings import counted_language
 from constraints.json_schema.strings.spelling import encodable, plain_name
 
-# What a state of a rule counts towards the most that a schema may have, if its container is not plain.
+# The weight of a state of a container that is not plain, towards the most states of a schema.
 STATE_WEIGHT = 4
 
-# How the values of several formulas are read, no two of which any value satisfies: languages, each with the place of
-# the formula whose values it has; and the brackets that others open with, the rule after each, and the places of the
-# formulas that its exits stand for.
+# How to read the values of several formulas that exclude each other. Some are texts of a language, which comes with the
+# place of its formula. The others are read by rules: the opening bracket or quote, the number of the rule after it, and
+# for each exit of the rule the place of the formula that it stands for.
 Ways: TypeAlias = tuple[list[tuple[ArcLanguage, int]], list[tuple[Expr, int, tuple[int, ...]]]]
 
 
 class ValueBuilder(Protocol):
-    """What says how the values of items and members are read.
+    """Defines how the values of items and members are read.
 
     Attributes:
         habit: the whitespace.
@@ -56,10 +56,10 @@ class ValueBuilder(Protocol):
         """A formula that holds for every string and every name that the schema does not list."""
 
     def ways(self, formulas: Sequence[Formula]) -> Ways:
-        """Return how values are read that lead to a state for each formula."""
+        """Return how to read the values of several formulas, each of which leads to a state of its own."""
 
     def only_way(self, formula: Formula) -> OnlyWay:
-        """Return how values are read that all lead to one state."""
+        """Return how to read the values of a formula, all of which lead to one state."""
 
     def is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula."""
@@ -72,7 +72,8 @@ class RuleBuilder:
     """Builds one rule.
 
     Attributes:
-        marks: what stands before the first item or member, an empty container, a comma, and the closing bracket.
+        marks: what stands before the first item or member (None for nothing), the bracket that closes an empty
+            container, the comma, and the bracket that closes any other, all with their white space.
     """
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, bracket: str) -> None:
@@ -121,7 +122,7 @@ class ContainerBuilder(RuleBuilder):
 
 
 class PlainBuilder(RuleBuilder):
-    """Builds the rule of a plain array or object: what an item or a member reads is found once for all states."""
+    """Builds the rule of a plain array or object. How to read an item or a member is found once for all states."""
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, automaton: Plain, bracket: str) -> None:
         super().__init__(builder, rule, bracket)

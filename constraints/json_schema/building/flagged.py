@@ -49,7 +49,7 @@ class FlaggedBuilder(RuleBuilder):
         rule.conditions = self.conditions
         self.after = [rule.state() for _ in made.hubs]
         self.before = [rule.state() for _ in made.hubs]
-        # What is read to states that exist, and ends, by what they are for.
+        # The states before a mark, a name or a value, and at an end, by all that they depend on.
         self._states: dict[Hashable, int] = {}
 
     def build(self) -> None:
@@ -67,7 +67,7 @@ class FlaggedBuilder(RuleBuilder):
         spend(20 * rule.num_states)
 
     def state(self, key: Hashable, language: ArcLanguage, target: int) -> int:
-        """Return the state that is there for a key, and from which a language leads to another state."""
+        """Return the state for a key; if it is new, add an arc that reads a language from there to a target."""
         found = self._states.get(key)
         if found is None:
             found = self._states[key] = self.rule.state()
@@ -75,7 +75,7 @@ class FlaggedBuilder(RuleBuilder):
         return found
 
     def add_ends(self, source: int, hub: Hub, kind: str, bracket: Expr) -> None:
-        """Add where an object may end, with a bracket."""
+        """Add guarded arcs to the bracket, for each way in which the object may end."""
         for way, condition in hub.ends:
             target = self.state((kind, way), bracket, self.ended(way))
             self.rule.guarded.append(GuardedArc(source, target, -1, condition))
@@ -88,13 +88,14 @@ class FlaggedBuilder(RuleBuilder):
         return found
 
     def add_comma(self, number: int, hub: Hub) -> None:
-        """Add the comma, where some member may come after it."""
+        """Add the comma, with a guarded arc that is open where a member may come after it."""
         if hub.choices:
             comma = self.state(("comma", number), self.marks[2], self.before[number])
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
 
     def add_members(self, source: int, hub: Hub) -> None:
-        """Add what may come next, from a state before it: first what is needed, last what may be repeated."""
+        """Add the members that may come next: first those that are needed, so that the first open arcs lead to an end,
+        and last those that may be repeated."""
         by_turn: tuple[list[Choice], ...] = [], [], []
         for choice in hub.choices:
             by_turn[2 if choice.sets < 0 else 0 if hub.needed >> choice.sets & 1 else 1].append(choice)
@@ -120,8 +121,10 @@ class FlaggedBuilder(RuleBuilder):
             waiting += self.add_names(*waiting.pop())
 
     def add_names(self, source: int, members: list[_Spelled], begin: int) -> list[tuple[int, list[_Spelled], int]]:
-        """Add members in the order of their names, which have the same bytes up to some place; none begins another.
-        Return the states to which some of them lead together, with these and the place where they part."""
+        """Add members, sorted by their names, which agree in the bytes before `begin`; no name is a prefix of another.
+
+        Names that also agree in the bytes after it are read together. For each such group, return the state after these
+        bytes, the members, and the place where their names part."""
         found = []
         for _, group in groupby(members, key=lambda member: member.text[begin]):
             alike = list(group)

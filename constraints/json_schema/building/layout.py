@@ -13,7 +13,7 @@ from constraints.json_schema.strings import Spellings
 
 
 class Layout(NamedTuple):
-    """What the grammar of a schema is made of.
+    """What the grammar of a schema is built from.
 
     Attributes:
         document: the schema, as it was read.

@@ -15,7 +15,7 @@ class Marks:
     Attributes:
         opened: what stands after an opening bracket, before the first item or member.
         comma, colon: a comma or a colon.
-        close, empty: each closing bracket, after an item or member, and where there is none.
+        close, empty: by closing bracket: the bracket after the last item or member, and that of an empty container.
     """
 
     def __init__(self, whitespace: Whitespace) -> None:
@@ -26,7 +26,7 @@ class Marks:
         self.empty = {bracket: ex.concat(whitespace.empty, bracket) for bracket in "]}"}
 
     def instead_of(self, other: Marks) -> dict[int, Expr]:
-        """Return these marks by the identity of the other ones that they replace."""
+        """Return these marks, each by the `id` of the mark in `other` that it replaces."""
         pairs = [(other.opened, self.opened), (other.comma, self.comma)]
         pairs += [(other.close[bracket], self.close[bracket]) for bracket in "]}"]
         return {id(theirs): own for theirs, own in pairs}

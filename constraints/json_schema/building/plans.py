@@ -26,7 +26,8 @@ from constraints.rewriting.liveness import is_empty
 # Strings with more states than this have a rule, and so are laid out once however often they occur.
 LONG_TEXT = 100
 
-# The languages of values, and the opening brackets of others, with the rules after them.
+# How to read values that all lead to one state: the languages of some, and for the others the opening bracket or quote
+# and the number of the rule after it.
 OnlyWay: TypeAlias = tuple[list[ArcLanguage], list[tuple[Expr, int]]]
 
 
@@ -37,9 +38,9 @@ class Plan:
     Attributes:
         plain: the languages of null, booleans and numbers.
         text: the language of strings; None if there are none.
-        inside: what is said of strings, arrays and objects, for the kinds that there may be.
+        inside: by kind, the formula about strings, arrays or objects; a kind that cannot occur is left out.
         is_long: whether strings have a rule of their own.
-        only_way: how values are read that all lead to one state; None until they do somewhere.
+        only_way: how to read the values where all lead to one state; None until it is needed.
     """
 
     plain: list[ArcLanguage]
@@ -50,15 +51,15 @@ class Plan:
 
 
 _SCALARS: Final = frozenset({Kind.NULL, Kind.BOOLEAN, Kind.NUMBER, Kind.STRING})
-# The plans of such formulas. Their languages are those that caches of languages keep as well.
+# The plans of formulas that only scalars satisfy, and of TRUE. The caches of languages keep their languages anyway.
 _scalars: Final = BoundedCache[tuple[Formula, bool, int | None, Formula, Integers], Plan](1024)
 
 
 class Plans:
-    """The plans of formulas, which are kept.
+    """Makes the plans of formulas, and keeps them.
 
     Attributes:
-        text_at_hand: what is said of the number or string whose language is being made, if one is.
+        text_at_hand: the formula about numbers or strings whose language is being made; None if none is.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Plans:
         return not all(map(is_empty, plan.plain)) or (plan.text is not None and not is_empty(plan.text))
 
     def is_empty(self, formula: Formula) -> bool:
-        """Return whether it is known that no value satisfies a formula, whatever is said of arrays and objects."""
+        """Return whether it is known that no value satisfies a formula, without a look inside arrays and objects."""
         inside = self(formula).inside
         return Kind.ARRAY not in inside and Kind.OBJECT not in inside and not self.has_scalar(formula)
 

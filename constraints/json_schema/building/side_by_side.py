@@ -27,7 +27,8 @@ class SideBySide:
     """The variants of a schema.
 
     Attributes:
-        called: by the number of a rule that is not built, those that are called in its place, each with its exit.
+        called: by the number of a rule that is not built: the rules that are called instead, each with the exit of the
+            missing rule that it stands for.
     """
 
     def __init__(self) -> None:
@@ -37,21 +38,21 @@ class SideBySide:
     def split(
         self, number: int, vector: Vector, parts_of: Callable[[Formula], list[Formula]] = variants
     ) -> list[tuple[Formula, int]]:
-        """Return the variants of an array or object that can be read side by side, each with its exit; none if they
-        cannot."""
+        """Return the variants of an array or object, each with its exit in the rule; no variants if they cannot be read
+        side by side, since there is only one, or there are too many."""
         if number in self._variants:
             return []
         found = [(part, way) for way, formula in enumerate(vector) for part in parts_of(formula)]
         return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variants)) else []
 
     def add(self, number: int, called: list[tuple[int, int]]) -> None:
-        """Let rules be called in the place of one."""
+        """Let other rules be called instead of a rule."""
         self.called[number] = called
         self._variants.update(rule for rule, _ in called)
 
     def call(self, rules: Sequence[VisiblyPushdownRule], keys: Sequence[RuleKey]) -> None:
-        """Call the rules of variants in the place of one, and write strings out where they are read: no rule can be
-        called where another variant reads on."""
+        """Call the rules of variants instead of the rules that they replace. Also copy the rules of strings to where
+        they are called, since no rule can be called where another variant reads without a call."""
         strings = {number for number, (kind, _) in enumerate(keys, 1) if kind is Kind.STRING}
         for rule in rules:
             calls, rule.calls = rule.calls, []

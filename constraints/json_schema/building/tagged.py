@@ -16,8 +16,8 @@ value that may stand under this name. So a string that would be read as such a v
     null, a boolean or a number may stand there     strings that spell one, also for lenient readers: `NULL`, `1_0`
     an array or an object may stand there           strings that begin with `[` or `{`, since JSON nests to any depth
 
-No string contains the tags themselves, in JSON either. No name contains quotes or angle brackets, or begins or ends
-with a blank; if the schema lists such a name, it is refused.
+No string contains the tags themselves, not even within JSON. No name contains quotes or angle brackets, or begins or
+ends with a blank; a schema that lists such a name is refused.
 
 Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
 the language that XGrammar has for these styles, in which a string with a length or a pattern may contain tags.
@@ -100,12 +100,12 @@ class TaggedMembers:
     """
 
     def __init__(self, automaton: ContainerAutomaton, restriction: Restriction, count: Callable[[int], None]) -> None:
-        """Find them.
+        """Find the members that may come in each state.
 
         Args:
             automaton: the container automaton of the object.
             restriction: what a formula says of each kind of value.
-            count: is told of each state, and may raise where there are too many.
+            count: is called with the weight of each state, and may raise an error if there are too many.
         """
         self.members: list[_Member] = []
         self.skips: list[tuple[int, int]] = []
@@ -164,7 +164,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
         self.tags = tags
         self.kinds: MemberKinds = {}
         self._num_states = 0
-        # By the number of a state: the states before what closes a string, and before what closes any other value.
+        # By the state after a value, and whether the value is a string: the state before the tag that closes it.
         self._closing: dict[tuple[int, bool], int] = {}
 
     def _read_root(self, root: Formula) -> None:
@@ -181,7 +181,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
             )
         members = TaggedMembers(self._automaton(said), self.restriction, self.count_states)
         self.kinds = members.kinds
-        # Where a member may come in each state of the container; and where one has just been closed.
+        # Two states for each state of the container: before a member, and after the tag that closes one.
         rule, self._num_states = self.rules[0], members.num_states
         rule.num_states = 2 * self._num_states
         rule.epsilon += members.skips
@@ -290,7 +290,7 @@ def strings_alone(document: SchemaDocument, tags: Tags) -> ByteAutomaton | None:
 
 
 def _other_kinds(formula: Formula, to: Restriction) -> frozenset[Kind]:
-    """Return the kinds other than strings of values for which a formula may hold."""
+    """Return the kinds of values, other than strings, for which a formula may hold."""
     others = ((Kind.NUMBER, to.number), (Kind.ARRAY, to.array), (Kind.OBJECT, to.object))
     found = [kind for kind, restricted in others if type(restricted(formula)) is not Never]
     found += [Kind.NULL] * to.null(formula) + [Kind.BOOLEAN] * bool(to.booleans(formula))

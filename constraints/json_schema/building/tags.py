@@ -12,9 +12,9 @@ class Tags(NamedTuple):
         name: what stands before a name.
         text: what stands between a name and a value.
         close: what stands after a value.
-        own: what no string contains: the tags.
-        value: what stands there before a value that is not a string, if the tags say which values are strings; `text`
-            then stands before strings alone.
+        own: the tags themselves, which no string may contain.
+        value: what stands between a name and a value that is not a string, if the tags say which values are strings;
+            `text` then stands only before strings. None if they do not say so.
         is_padded: whether one line break at the beginning of a value, and one at its end, belong to the tags.
     """
 

@@ -14,7 +14,7 @@ from constraints.json_schema.formulas.connectives import Formula, statements
 from constraints.json_schema.formulas.statements import Kind, UniqueItems
 from constraints.recursion import Task, run
 
-# The most states of an object in any order that are looked at.
+# The most states of an object in any order that a search visits.
 MOST_SEEN = 1_000
 
 
@@ -22,29 +22,30 @@ RuleKey: TypeAlias = tuple[Kind, Vector]
 
 
 class RuleNumbers(dict[RuleKey, int]):
-    """The numbers of rules, by the kind of their brackets and what is said of what is inside."""
+    """The numbers of rules, by the kind of their brackets and the formulas about the text between these."""
 
     def __init__(self) -> None:
         super().__init__()
-        # What is said first of arrays of which the same is said at several places.
+        # By vector about arrays, without the places of `UniqueItems`: the first such vector with its places.
         self._same: dict[Vector, Vector] = {}
 
     def key(self, kind: Kind, vector: Vector) -> RuleKey:
-        """Return the key of a rule, the same for arrays of which the same is said."""
+        """Return the key of a rule. Vectors about arrays that differ only in the places of `UniqueItems` share one."""
         if kind is Kind.ARRAY and any(type(part) is UniqueItems for each in vector for part in statements(each)):
             vector = self._same.setdefault(without_places(vector), vector)
         return kind, vector
 
 
 class ValueSearch:
-    """Searches.
+    """Searches for values.
 
     Attributes:
-        needs: for exits, by rule, with a text as soon as each of some formulas has a value: these formulas.
-        states: for others, the states of the container.
-        flagged: the same of objects in any order.
-        variants: the rules that are called in the place of a rule, each with its exit.
-        inside: by kind and what is said inside of brackets: the rules with several exits that read it, and the exit.
+        needs: by rule and exit, formulas: if each of them has a value, some text of the rule ends in the exit.
+        states: by rule, the states of the container, for exits without `needs`.
+        flagged: by rule, the object in any order, which has no such states.
+        variants: by rule, the rules that are called instead of it, each with the exit that it stands for.
+        inside: by kind and formula about the text between brackets or quotes: the rules with several exits that read
+            it, each with the exit of the formula.
     """
 
     def __init__(self, plans: Plans, numbers: RuleNumbers) -> None:
@@ -61,7 +62,7 @@ class ValueSearch:
         self.variants: dict[int, list[tuple[int, int]]] = {}
         self.inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
         self._has_value: dict[Formula, bool] = {}
-        # Whether it was left open whether some object has a value.
+        # Whether some search stopped at `MOST_SEEN` without an answer.
         self._is_cut_short = False
 
     def has_value(self, formula: Formula) -> bool:
@@ -120,7 +121,8 @@ class ValueSearch:
         return False
 
     def _flagged_reaches_end(self, container: FlaggedObject, way: int) -> Task[bool]:
-        """The same of an object in any order. What leads to an end comes first, so few ways are followed."""
+        """Return the same for an object in any order. Hubs list the members that lead to an end first, so the search
+        follows few ways."""
         conditions, hubs = container.conditions, container.hubs
         hopeful = _leading_to(hubs, way)
         path, seen = [(0, iter(hubs[0].choices))] if 0 in hopeful else [], {(0, 0)}
@@ -146,8 +148,10 @@ class ValueSearch:
         return False
 
     def empty_values(self) -> frozenset[Formula] | None:
-        """Return the values of members in any order that are empty, so that an end that was found for an object may not
-        be one; None if it is not known of some."""
+        """Return the formulas that no value satisfies, among those of members in any order; None if this is not known
+        of some.
+
+        The hubs of an object count on such members, so an end to which these seem to lead may be out of reach."""
         values = [value for made in self.flagged.values() for value in made.values()]
         while values:
             num_known = sum(self._has_value.values())
@@ -159,8 +163,8 @@ class ValueSearch:
         return None if values and self._is_cut_short else frozenset(values)
 
     def dead_exits(self) -> list[tuple[int, int]]:
-        """Return the exits of objects in any order that no object reaches, each with its rule. Ask for it after
-        `empty_values`, which settles what values there are."""
+        """Return the exits of objects in any order that no object reaches, each with its rule. Call it after
+        `empty_values`, which settles which formulas have values."""
         found = list[tuple[int, int]]()
         for number, made in self.flagged.items():
             exits = {end.exit for hub in made.hubs for end in hub.ends}
@@ -177,7 +181,8 @@ class ValueSearch:
         return found
 
     def _may_reach_end(self, container: FlaggedObject, way: int) -> Task[bool]:
-        """Return the same for all ways at once: when each hub leads to the end."""
+        """Return whether an object may end in an exit, from the condition under which each hub leads there. This covers
+        all ways at once, so no search is cut short."""
         conditions, hubs = container.conditions, container.hubs
         live = [conditions.any_of(end.condition for end in hub.ends if end.exit == way) for hub in hubs]
         steps = list[tuple[int, Choice, list[int]]]()
@@ -209,7 +214,7 @@ def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:
 
 
 def _leading_to(hubs: Sequence[Hub], way: int) -> set[int]:
-    """Return the hubs that may lead to an end in an exit, whatever has come."""
+    """Return the hubs that may lead to an end in an exit, whichever names have come."""
     before: list[list[int]] = [[] for _ in hubs]
     for number, hub in enumerate(hubs):
         for choice in hub.choices:

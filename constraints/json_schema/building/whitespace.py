@@ -78,7 +78,7 @@ def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
 
 @cache
 def _indented(depth: int) -> Whitespace:
-    """Return no whitespace, a space after commas and colons, or indented lines."""
+    """Return the white space of "default": none, a space after commas and colons, or indented lines."""
     return Whitespace(
         opened=_broken(depth),
         closing=_broken(depth - 1),
@@ -89,7 +89,9 @@ def _indented(depth: int) -> Whitespace:
 
 @cache
 def _broken(depth: int) -> Expr:
-    """Return nothing, or a line break and the indentation of a line: one object, known to layouts by identity."""
+    """Return the expression of nothing, or of a line break and the indentation of a line.
+
+    It is one object for each depth, because layouts recognize what they have laid out by identity."""
     return ex.repeat(_line(depth), 0, 1)
 
 

@@ -12,10 +12,10 @@ from constraints.json_schema.containers.shannon import TOO_MUCH_WORK, ShannonExp
 
 # The most ways to continue from all states of an object whose states are made beforehand.
 MOST_WAYS: Final = 10_000
-# The most of a schema, with those that were looked at without success.
+# The most such ways of all objects of a schema, including those counted for objects that turned out to have too many.
 ALL_WAYS: Final = 60_000
-# The most work on variants of an object, on those that can have rules of their own, and on all objects; what is always
-# allowed for one.
+# The most work on the variants of one object, on those that can have rules of their own, and on all objects; and the
+# work that one object may always take.
 MOST_WORK: Final = 280_000
 VARIANTS_WORK: Final = 30_000
 ALL_WORK: Final = 450_000
@@ -32,12 +32,12 @@ class CombinationsError(Exception):
 
 
 class Allowance:
-    """What may still be spent.
+    """What has been spent, and what may still be.
 
     Attributes:
-        ways: the ways to continue from the states of all objects whose states are made beforehand.
-        work: what was done (see `ShannonExpansion`).
-        variants_work: the most on the variants of one object, where they can have rules of their own instead.
+        ways: how many ways to continue are still allowed for objects whose states are made beforehand.
+        work: the work that has been done (see `ShannonExpansion`).
+        variants_work: the most work on the variants of one object that can have rules of their own instead.
         is_second: whether this is a second attempt, in which variants have rules of their own early.
     """
 
@@ -55,14 +55,14 @@ class Allowance:
 
         Args:
             work: how much it was.
-            num_formulas: the formulas that it was read for: more than one where variants around it were told apart.
+            num_formulas: for how many formulas it was read: more than one where variants around it were told apart.
             has_few_variants: whether its variants can have rules of their own.
             is_found: whether it may have any order.
 
         Raises:
-            CombinationsError: it may not, since combinations took most of the work, and variants that lead to them can
-                have rules of their own.
-            LimitExceeded: it may not in a second attempt either.
+            CombinationsError: it may not have any order, combinations took much of the work, and variants that lead to
+                them can have rules of their own.
+            LimitExceeded: it may not have any order in a second attempt either.
         """
         if num_formulas > 1:
             self._combined_work += work
@@ -75,7 +75,8 @@ class Allowance:
 
     @contextmanager
     def trial(self, expansion: ShannonExpansion, most: int) -> Iterator[None]:
-        """Expand vectors with what is left of the work, or this much; it does not count as that of the schema."""
+        """Let vectors be expanded with the work that is left, at least `FEW_WORK` and at most `most`. This work counts
+        here, and not in the expansion."""
         before = expansion.work
         with expansion.trial(min(max(self._all_work - self.work, FEW_WORK), most)):
             try:
@@ -84,7 +85,7 @@ class Allowance:
                 self.work += expansion.work - before
 
     def is_cheap(self, automaton: InAnyOrder, most: int) -> bool:
-        """Return whether an automaton has few ways to continue, and takes little work; then its states are known."""
+        """Return whether an automaton has few ways to continue and takes little work; if so, it then has its states."""
         with self.trial(automaton.members.expansion, most):
             counted, is_all = automaton.counted(min(MOST_WAYS, self.ways))
         self.ways = max(0, self.ways - counted)

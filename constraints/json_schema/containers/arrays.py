@@ -2,7 +2,7 @@
 
     array_automaton     the automaton of an array: the first of the following that is sufficient
     PlainArray          items by position, and their number; a state is the number of items so far
-    DifferentItems      the same, if all items differ and have few values; a state is the set of values so far
+    DifferentItems      the same, if all items must differ and have few values; a state is the set of values so far
     ArrayAutomaton      all other arrays
 
 The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `ItemAt(i, S)` becomes `ItemAt(i - 1, S)`,
@@ -35,7 +35,7 @@ from constraints.json_schema.formulas.connectives import (
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, bounded, one_less
 
-# The most places with items of their own in a plain array, and what is said of all of them.
+# The most places with items of their own in a plain array, and the most statements about all of these items.
 _MOST_PLAIN = 100_000
 
 
@@ -54,7 +54,7 @@ def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray |
 
 
 class _Said(NamedTuple):
-    """What a conjunction of statements about arrays says: of the items, and the bounds of their number."""
+    """A conjunction of statements about arrays: those about items, the bounds of the number of items, and the rest."""
 
     items: list[ItemAt]
     low: int
@@ -63,7 +63,7 @@ class _Said(NamedTuple):
 
     @property
     def num_places(self) -> int:
-        """The number of places after which all items satisfy the same."""
+        """The number of places after which the same holds for every item."""
         return max((part.index + (type(part) is ItemAt) for part in self.items), default=0)
 
     def at(self, place: int) -> Formula:
@@ -71,8 +71,8 @@ class _Said(NamedTuple):
         return conjunction([part.item for part in self.items if _is_about(part, place)])
 
     def by_place(self, most: int) -> list[Formula] | None:
-        """Return what the item at each place satisfies, and every item after those; None if all that is more than
-        some number of formulas."""
+        """Return what the item at each place must satisfy, and last what every later item must; None if that takes more
+        than `most` places or statements."""
         places = self.num_places
         following = sum(places - part.index for part in self.items if type(part) is ItemsFrom)
         if max(places, len(self.items) + following) > most:
@@ -98,18 +98,18 @@ def _said(formula: Formula) -> _Said:
 
 
 class PlainArray(Plain):
-    """An array of which it is said what the items at some places satisfy, and how many there are.
+    """An array restricted only in what the items at some places satisfy, and in how many items there are.
 
     Attributes:
         low, high: the bounds of the number of items; `high` is None if there is none.
-        last: the state that is not left, unless the array is at its longest.
+        last: the last state. An item leads back to it, unless the array has as many items as it may.
     """
 
     def __init__(self, values: Sequence[Formula], low: int, high: int | None) -> None:
         """Make the automaton.
 
         Args:
-            values: what the item at each place satisfies, and every item after those.
+            values: what the item at each place must satisfy, and last what every later item must.
             low, high: the bounds of the number of items.
         """
         self.members = [(None, value) for value in values]
@@ -118,12 +118,12 @@ class PlainArray(Plain):
 
     @staticmethod
     def of(formula: Formula) -> PlainArray | None:
-        """Return the automaton of a formula about arrays; None if it says more."""
+        """Return the automaton of a formula about arrays; None if the formula says more, or no array satisfies it."""
         said = _said(formula)
         values = None if said.rest else said.by_place(_MOST_PLAIN)
         if values is None:
             return None
-        # There is no item at a place where it would have to satisfy what nothing satisfies.
+        # The array ends before a place where an item would have to satisfy FALSE.
         impossible = next((place for place, value in enumerate(values) if type(value) is Never), inf)
         high = min(inf if said.high is None else said.high, impossible)
         return PlainArray(values, said.low, None if high == inf else int(high)) if said.low <= high else None
@@ -140,7 +140,7 @@ class PlainArray(Plain):
 
     @cached_property
     def states(self) -> PlainStates:
-        """The states; those of a long array are many."""
+        """The states, made when they are asked for, since a long array has many."""
         possible = [type(value) is not Never for _, value in self.members]
         return items_in_order(possible, self.low, self.high, self.last)
 
@@ -151,8 +151,8 @@ def _is_about(part: ItemAt, place: int) -> bool:
 
 
 class DifferentItems(ByMoves):
-    """An array of different values, of which there are few. A state is the set of the values that have come, as bits,
-    and so the number of items too."""
+    """An array of different items from a few values. A state is the set of the values that have come, as bits; its size
+    is the number of items."""
 
     start: State = 0
 
@@ -160,9 +160,9 @@ class DifferentItems(ByMoves):
         """Make the automaton.
 
         Args:
-            said: what else is said of the items, and the bounds of their number.
+            said: the other statements about the items, and the bounds of their number.
             values: formulas that hold for one value each.
-            outlines: those of the schema.
+            outlines: the outlines of the schema's formulas.
         """
         self.said = said
         self.values = values
@@ -179,7 +179,7 @@ class DifferentItems(ByMoves):
         return DifferentItems(said, part.values, outlines) if isinstance(part, Distinct) and not part.used else None
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Return the only move: an item that has not come."""
+        """Return the only move: an item with a value that has not come."""
         assert isinstance(state, int)
         place = state.bit_count()
         if place == self.said.high:
@@ -211,16 +211,16 @@ class ArrayAutomaton(ByMoves):
     """An array that is read for a vector of formulas about arrays; a state is the vector of what is still required.
 
     Attributes:
-        vector: the formulas at first.
-        unique: the statement that all items differ, where that takes a memory of them, which this automaton does not
-            have; else None.
+        vector: the formulas at the start.
+        unique: the statement that all items differ, if that takes a memory of them, which this automaton does not have;
+            else None.
     """
 
     def __init__(self, vector: Vector, expansion: ShannonExpansion) -> None:
         """Make the automaton.
 
         Raises:
-            UnsupportedSchema: items must be unique in some arrays of the place and need not be in others.
+            UnsupportedSchema: see `remembered`.
         """
         self.expansion = expansion
         vector, self.unique = remembered(vector, Distinctness(expansion.outlines))
@@ -249,7 +249,7 @@ def _holds_at_end(statement: Formula) -> bool:
 
 
 def _simplified(statement: Formula) -> Formula:
-    """Return TRUE or FALSE for a statement that no array, or every array, falsifies."""
+    """Return TRUE or FALSE in place of a statement that is plainly true or false of every array."""
     match statement:
         case Contains():
             return bounded(partial(Contains, statement.item), statement.low, statement.high)

@@ -44,8 +44,8 @@ class AllStates(NamedTuple):
 
     Attributes:
         states: the states.
-        names: what the numbers of names stand for.
-        values: what the numbers of values stand for.
+        names: the names, by their numbers in `states`.
+        values: the formulas of values, by their numbers in `states`.
     """
 
     states: ContainerStates
@@ -75,8 +75,8 @@ class ByMoves(ContainerAutomaton):
         """Return all states.
 
         Args:
-            count: is told of states as they are found: of how many, where one that a move leads to counts twice, and
-                may raise where there are too many.
+            count: is called with the number of states as they are found; a state to which a move leads counts twice. It
+                may raise an error if there are too many.
         """
         return _Exploration(self, count).run()
 
@@ -108,7 +108,7 @@ class _Exploration:
         return AllStates(states, list(self.names), list(self.values))
 
     def ways(self, outcomes: Sequence[Outcome]) -> list[tuple[int, int]]:
-        """Return the outcomes that some value has, as numbers."""
+        """Return the outcomes whose value is not FALSE, as numbers."""
         found = []
         for value, target in outcomes:
             if type(value) is not Never:
@@ -145,7 +145,7 @@ class Plain(ABC):
         """The states."""
 
     def possible(self) -> list[int]:
-        """Return the numbers of the items or members that can be there."""
+        """Return the numbers of the items or members whose value is not FALSE."""
         return [number for number, (_, value) in enumerate(self.members) if type(value) is not Never]
 
     def moves(self, state: State) -> Sequence[Move]:
@@ -168,6 +168,6 @@ class Plain(ABC):
 
 
 def holding(satisfied: Sequence[bool]) -> int:
-    """Return the place of the first true one, or -1. There may be several in a state that no text leads to, since not
-    every contradiction is detected."""
+    """Return the place of the first formula that is satisfied, or -1. Several may be satisfied in a state to which no
+    text leads, since not every contradiction is detected."""
     return satisfied.index(True) if True in satisfied else -1

@@ -2,7 +2,7 @@
 
     Distinct(values, used)     all further items are different values from `values`, and none of them is in `used`
     Distinctness.resolved(F)   F with `UniqueItems` replaced by `Distinct`, or left out, if the meaning is the same
-    remembered(V, ...)         formulas without `UniqueItems`, and the place of one that holds for all of their arrays
+    remembered(V, ...)         formulas without `UniqueItems`, and the one that all of their arrays have to satisfy
 
 Whether all items of an array differ depends on all of them, so in general this takes an automaton of unbounded size. If
 there are few values, a state is the set of values so far. If no two positions can have equal values, as in a tuple of a
@@ -79,11 +79,11 @@ class Distinctness:
         self.outlines = outlines
 
     def resolved(self, formula: Formula) -> Formula:
-        """Return a formula about arrays without `UniqueItems`, but where that takes a memory of the items."""
+        """Return a formula about arrays in which `UniqueItems` is left only where it takes a memory of the items."""
         return run(self._resolved(formula, ()))
 
     def _resolved(self, formula: Formula, beside: tuple[Formula, ...]) -> Task[Formula]:
-        """Resolve a formula; `beside` is what holds where it stands."""
+        """Resolve a formula; `beside` has the parts of all conjunctions around it."""
         if isinstance(formula, UniqueItems):
             return self._unique(formula, beside)
         if not isinstance(formula, And | Or | Not):
@@ -121,7 +121,7 @@ class Distinctness:
         return type(formula) is Never or self.outlines(formula).is_empty
 
     def _values(self, beside: tuple[Formula, ...], longest: int | None) -> set[Value] | None:
-        """Return the values that items may have, if they are few."""
+        """Return the values that items may have; None if there may be many."""
         last = max([part.index for part in beside if isinstance(part, ItemAt)], default=-1) + 1
         found: set[Value] = set()
         for place in range(last + 1 if longest is None else min(longest, last + 1)):
@@ -138,17 +138,17 @@ class Distinctness:
 
 
 def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, UniqueItems | None]:
-    """Return formulas about arrays without `UniqueItems`, and such a statement if it holds of every array, and takes a
-    memory of the items.
+    """Return formulas about arrays without `UniqueItems`; and that statement, if it takes a memory of the items and
+    every array has to satisfy it, or else None.
 
     Raises:
-        UnsupportedSchema: it takes a memory, and some arrays or all need not or must not have different items.
+        UnsupportedSchema: it takes a memory, and the items of some array need not or must not all differ.
     """
     resolved = tuple(map(distinctness.resolved, vector))
     found = next((part for formula in resolved for part in statements(formula) if isinstance(part, UniqueItems)), None)
     if found is None:
         return resolved, None
-    # What is remembered of some arrays may be remembered of all.
+    # Where only some arrays take a memory, all can be read with one: so the formulas are tried as they were, too.
     for formulas in (resolved, vector):
         if_true, if_false = _taken(formulas, TRUE), _taken(formulas, FALSE)
         if all(type(formula) is Never for formula in if_false):
@@ -166,7 +166,7 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
 
 
 def without_places(vector: Vector) -> Vector:
-    """Return formulas in which `UniqueItems` is the same wherever the schema says so."""
+    """Return formulas in which all `UniqueItems` are equal, whatever their pointers were."""
     return _taken(vector, _ANYWHERE)
 
 

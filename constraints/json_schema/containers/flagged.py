@@ -4,20 +4,20 @@
     flagged_plain        the object of a conjunction of statements about members: one hub
     flagged              the object of any vector of formulas
 
-In any order, a state is what is still required, a vector, and the set of the names that have come. The vectors are few
-and the sets are many. So the automaton has a *hub* for each vector, and the sets are flags, which the automaton of
-the rule keeps (`automata.visibly_pushdown.grammar`). What a conjunction of statements about several members says stays
-the same until the end, when it is true if the names that it requires have come; only a member whose value it does not
-allow makes it false.
+In any order, a state is a vector, which says what is still required, and the set of the names that have come. The
+vectors are few and the sets are many. So the automaton has a *hub* for each vector, and the sets are flags, which the
+automaton of the rule keeps (`automata.visibly_pushdown.grammar`). A conjunction of statements about several members
+stays in the vector, unchanged, until the object ends; it is then true if the names that it requires have come. Only a
+member whose value it does not allow makes it false.
 
-A lazy automaton asks that an end can be reached wherever a text leads. Where variants exclude each other, that depends
-on the set: of two that ask for one name each, and exclude each other, only one of the names may come. So the sets with
-which an end can be reached are found for each hub, as conditions: those with which the object may end there, and those
-with which some member leads to a hub with such a set (the least solution). A member may come if some value leads on,
-and where only some of its values do, only these may.
+A lazy automaton demands that an end can be reached wherever a text leads. Where variants exclude each other, that
+depends on the set: if two such variants require one name each, only one of the names may come. So each hub has a
+condition for the sets with which an end can be reached from it: those with which the object may end there, and those
+with which some member leads to a hub with such a set (the least solution). A member may come if an end can be reached
+after some of its values, and then only with these values.
 
-Rejected: all sets as states (2^n of them; only orders near to that of the schema are then few enough); a search for an
-end when a text reaches a set (which values may come has to be known before they are read).
+Rejected: all sets as states (2^n of them, so that only orders close to that of the schema would be few enough); a
+search for an end when a text reaches a set (which values may come has to be known before they are read).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from constraints.json_schema.formulas.connectives import And, Formula, Never, No
 from constraints.json_schema.formulas.statements import MemberCount
 from constraints.recursion import Task, run
 
-# The most hubs, members that may come next in all of them, decisions of all conditions, and names.
+# The most hubs, members that may come next (in all hubs together), decisions of all conditions, and listed names.
 MAX_HUBS: Final = 1_000
 MAX_CHOICES: Final = 20_000
 MAX_DECISIONS: Final = 100_000
@@ -51,11 +51,11 @@ IsEmpty: TypeAlias = Callable[[Formula], bool]
 
 
 class End(NamedTuple):
-    """A way to end.
+    """A way in which the object may end.
 
     Attributes:
         exit: the place of the formula that then holds.
-        condition: when that may be; a flag is the place of a name.
+        condition: the condition under which it may end so; the flag of a name is its place.
     """
 
     exit: int
@@ -68,7 +68,7 @@ class Choice(NamedTuple):
     Attributes:
         name: as for `Move`.
         sets, condition: as for `GuardedArc`.
-        outcomes: values, and the number of the hub that each leads to.
+        outcomes: formulas of values, each with the number of the hub to which such values lead.
     """
 
     name: str | Formula | None
@@ -78,13 +78,13 @@ class Choice(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """What may come where a vector is required.
+    """What may come next where a vector is required.
 
     Attributes:
-        ends: where the object may end.
-        more: where another member may come.
-        choices: the members. Those with a flag come first: each of them comes once, so they lead to an end.
-        needed: the names with which the object may end soonest, as bits.
+        ends: the ways in which the object may end.
+        more: the condition under which another member may come.
+        choices: the members. Those with a flag are listed first: each of them comes only once, so they lead to an end.
+        needed: a smallest set of names with which the object may end, as bits.
     """
 
     ends: list[End]
@@ -97,20 +97,20 @@ class FlaggedObject(NamedTuple):
     """An object in any order.
 
     Attributes:
-        hubs: the first is the start.
-        conditions: those of the hubs.
+        hubs: the hubs; the first is the start.
+        conditions: what the numbers of conditions in the hubs mean.
     """
 
     hubs: list[Hub]
     conditions: Conditions
 
     def values(self) -> list[Formula]:
-        """Return the values of all members."""
+        """Return the formulas of the values of all members."""
         return list(dict.fromkeys(value for hub in self.hubs for choice in hub.choices for value, _ in choice.outcomes))
 
 
 def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
-    """Return when some of the choices may come."""
+    """Return the condition under which at least one of the choices may come."""
     always, found = 0, []
     for choice in choices:
         if choice.sets < 0:
@@ -123,11 +123,11 @@ def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
 
 
 def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
-    """Return the object of what is said of each name.
+    """Return the object for a conjunction of statements about members, with one hub.
 
     Args:
-        said: what is said.
-        remembered: the names that come once at most, as bits, among them those that are required.
+        said: what the conjunction says of each name.
+        remembered: the names that come once at most, as bits; they include all that are required.
         is_empty: tells whether no value satisfies a formula, as far as is known.
     """
     conditions = Conditions()
@@ -158,7 +158,7 @@ def flagged(given: AnyOrderMembers, is_empty: IsEmpty) -> FlaggedObject | None:
         is_empty: as for `flagged_plain`.
 
     Raises:
-        LimitExceeded: telling variants apart takes too much.
+        LimitExceeded: telling variants apart takes too much work.
     """
     if len(given.members.bit) > MAX_NAMES:
         return None
@@ -174,7 +174,7 @@ class _TooLargeError(Exception):
 
 
 class _Member(NamedTuple):
-    """A member that may come next, whatever has come."""
+    """A member that may come next, regardless of which names have come."""
 
     name: str | Formula | None
     sets: int
@@ -182,12 +182,12 @@ class _Member(NamedTuple):
 
 
 class _Hubs:
-    """Finds the hubs, from the first on.
+    """Finds the hubs, starting with the first.
 
     Attributes:
         ends: by hub, the condition of each exit.
         members: by hub, what may come next.
-        live: by hub, when an end can be reached.
+        live: by hub, the condition under which an end can be reached.
     """
 
     def __init__(self, given: AnyOrderMembers, is_empty: IsEmpty) -> None:
@@ -226,7 +226,7 @@ class _Hubs:
         return number
 
     def following(self, vector: Vector) -> list[_Member]:
-        """Return what may come next. Members with a flag come first, as each comes once."""
+        """Return the members that may come next; those with a flag are listed first."""
         read, remembered = self.derivatives.read, self.given.remembered
         found = []
         for place, (name, bit) in enumerate(self.derivatives.bit.items()):
@@ -240,7 +240,7 @@ class _Hubs:
         return tuple([(value, self.number(residual)) for value, residual in possible])
 
     def end(self, formula: Formula) -> Task[int]:
-        """Return when a formula is true of an object that ends."""
+        """Return the condition under which a formula is true of an object that ends here."""
         kind, conditions = type(formula), self.conditions
         if kind is Named:
             return conditions.all_of(self.derivatives.required[formula.fields[0]])
@@ -257,7 +257,7 @@ class _Hubs:
         return found
 
     def find_live(self) -> None:
-        """Find when an end can be reached from each hub."""
+        """Find, for each hub, the condition under which an end can be reached."""
         conditions = self.conditions
         self.live = [conditions.any_of(ends) for ends in self.ends]
         more = True
@@ -275,11 +275,11 @@ class _Hubs:
                 raise _TooLargeError
 
     def after(self, member: _Member, hub: int) -> int:
-        """Return when an end can be reached from a hub to which a member that comes leads."""
+        """Return the condition, before a member, under which an end can be reached from a hub to which it leads."""
         return self.live[hub] if member.sets < 0 else self.conditions.known(self.live[hub], member.sets, True)
 
     def hub(self, number: int) -> Hub:
-        """Return a hub. Its conditions are asked for only where an end can be reached from it."""
+        """Return a hub. Its conditions matter only for sets with which an end can be reached from it."""
         live = self.live[number]
         ends = [End(place, self.where(live, end)) for place, end in enumerate(self.ends[number])]
         choices = [choice for member in self.members[number] for choice in self.choices(live, member)]
@@ -313,7 +313,7 @@ class _Hubs:
         ]
 
     def where(self, asked: int, condition: int) -> int:
-        """Return a condition, or a simpler one that is the same where it is asked for."""
+        """Return TRUE or FALSE if a condition is always that where `asked` holds; otherwise the condition."""
         conditions = self.conditions
         if conditions.both(asked, condition) == asked:
             return TRUE

@@ -1,7 +1,7 @@
 """Objects with variants whose members come in any order, with all states made in advance.
 
     InAnyOrder            the automaton
-    VectorDerivatives     the derivatives of vectors by members, by number, on demand of the native core
+    VectorDerivatives     the derivatives of vectors by members, as numbers, which the native core asks for
 
 The native core makes the states (`native/constraints/containers/any_order.h`).
 """
@@ -25,7 +25,7 @@ from constraints.json_schema.containers.automaton import (
 from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
 from constraints.json_schema.formulas.connectives import Formula, Never
 
-# The most names, vectors and ways to continue, where any order was asked for.
+# The most names and ways to continue with property_order="any", and the most vectors.
 MOST_NAMES = 10
 _MOST_VECTORS, _MOST_WAYS = 30_000, 1_000_000
 
@@ -33,11 +33,12 @@ _T = TypeVar("_T")
 
 
 class InAnyOrder(ByMoves):
-    """Listed names in any order; a state is the vector of what is required and the names that may still come.
+    """Listed names in any order. A state is the vector of what is still required, and the names that may still come.
 
-    The names that are remembered come once at most. The others may come again: whichever of two members with one name
-    a parser keeps, it satisfies the schema. Once it is known which variant an object is, what others require is
-    forgotten: all that is left says the same of each member with a name.
+    The names that are remembered come once at most. The others may come again: whichever of two members with the same
+    name a parser keeps, the object satisfies the schema. Unless all names are remembered, a name may also come again
+    once the vector no longer depends on whether it has come, for example because the variant of the object is known:
+    what is still required says the same of each member with this name.
     """
 
     start: State = 0
@@ -50,13 +51,13 @@ class InAnyOrder(ByMoves):
         self.derivatives = VectorDerivatives(members, None if forgets else given.remembered)
         self._first = self.derivatives.number(given.vector)
         once, _ = members.remembered(given.vector)
-        # Names that may come again when it no longer matters that they have come.
+        # Names that may come again once it no longer matters whether they have come.
         self._returning = members.all & ~once if forgets else 0
         self._made: AllStates | None = None
 
     def counted(self, most: int) -> tuple[int, bool]:
-        """Return how many ways to continue there are from all states, and whether they are all: no more are looked at
-        than `most`, nor where that takes too much work."""
+        """Count the ways to continue from all states. Return the number, and whether the count is complete: it stops if
+        there are, or are going to be, more than `most`, or if it takes too much work."""
         if self.num_names > MOST_LISTED:
             return 0, False
         try:
@@ -70,7 +71,7 @@ class InAnyOrder(ByMoves):
         return states.num_outcomes, is_all
 
     def all_states(self, count: Callable[[int], None]) -> AllStates:
-        """Return all states; see `ByMoves`.
+        """Return all states; see `ByMoves.all_states`.
 
         Raises:
             LimitExceeded: there are too many.
@@ -89,7 +90,7 @@ class InAnyOrder(ByMoves):
         return self._made
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Return any name that may still come, and other names."""
+        """Return the names that may still come, and then other names."""
         states, names, values = self.all_states(_uncounted)
         assert isinstance(state, int)
         return [
@@ -102,7 +103,7 @@ class InAnyOrder(ByMoves):
         return ()
 
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds for the object that ends here."""
+        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
         assert isinstance(state, int)
         return self.all_states(_uncounted).states.exit(state)
 
@@ -112,7 +113,7 @@ def _uncounted(_: int) -> None:
 
 
 class VectorDerivatives:
-    """The derivatives of vectors, with vectors, names and values as numbers.
+    """The derivatives of vectors, with numbers in place of vectors, names and values.
 
     Attributes:
         names: the listed names, and formulas about others.
@@ -123,9 +124,8 @@ class VectorDerivatives:
         """Make the derivatives.
 
         Args:
-            members: those of the object.
-            matter: the names of which it matters whether they have come, as bits; None for those of which the vector
-                says so.
+            members: the derivatives of the object's formulas.
+            matter: the names of which it matters whether they have come, as bits; None if each vector has its own.
         """
         self.members = members
         self.expansion = members.expansion
@@ -148,8 +148,9 @@ class VectorDerivatives:
         return _number(self._numbers, self.vectors, vector)
 
     def described(self, number: int) -> tuple[list[int], list[int], int, list[tuple[int, list[tuple[int, int]]]]]:
-        """Return the names that the parts of a vector say something of, those that they require, those of which it
-        matters whether they have come, and the numbers of other names with the ways to continue after each."""
+        """Describe a vector. Return, with names as bits: for each `Named` in it, the names of which it says something;
+        for each, the names that it requires; the names of which it matters whether they have come. Last, return the
+        numbers of the formulas about unlisted names, each with the ways to continue after such a name."""
         vector = self.vectors[number]
         matter = self.matter
         if matter is None:
@@ -162,13 +163,13 @@ class VectorDerivatives:
         return *self.members.masks(vector), matter, others
 
     def ways(self, number: int, name: int, remaining: int) -> list[tuple[int, int]]:
-        """Return the values that a member with a listed name may have, and what is required after each."""
+        """Return the values that a member with a listed name may have, each with the vector after it, as numbers."""
         listed = self.names[name]
         assert isinstance(listed, str)
         return self._ways(self.expansion(self.members.read(self.vectors[number], listed, remaining)))
 
     def exit(self, number: int, remaining: int) -> int:
-        """Return the place of the formula that holds for an object that ends here; -1 if there is none."""
+        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
         return holding(self.members.holding(self.vectors[number], remaining))
 
     def _ways(self, found: Sequence[tuple[Formula, Vector]]) -> list[tuple[int, int]]:
@@ -180,7 +181,7 @@ class VectorDerivatives:
 
 
 def _number(numbers: dict[_T, int], listed: list[Any], each: _T) -> int:
-    """Return the number of something in a list; it is added if it is new."""
+    """Return the number of an element of a list; a new one is added."""
     found = numbers.get(each)
     if found is None:
         found = numbers[each] = len(listed)

@@ -20,7 +20,7 @@ from constraints.json_schema.formulas.restriction import Restriction
 
 
 class InOrder(ByMoves):
-    """Listed names in one order; a state is the vector of what is required and the place of the next name."""
+    """Listed names in one order. A state is the vector of what is still required, and the place of the next name."""
 
     def __init__(self, track: Track, restriction: Restriction, expansion: ShannonExpansion) -> None:
         self.track = track
@@ -52,7 +52,7 @@ class InOrder(ByMoves):
         return () if is_dead(left) else ((left, place + 1),)
 
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds for the object that ends here."""
+        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
         vector, place = _at(state)
         return holding(self.members.holding(vector, self.remaining(place)))
 
@@ -64,11 +64,12 @@ def _at(state: State) -> tuple[Vector, int]:
 
 
 class InOrders(ByMoves):
-    """Names in several orders, each with formulas of its own; a state is a place in each order, and the vectors of what
-    is required in each, one after the other.
+    """Names in several orders, each with formulas of its own. A state is a place in each order, and the vectors of what
+    is still required in each, one after the other.
 
-    Nearly every name may come in nearly every state, so what a name does to one order is found once for all states with
-    the same vector and place in it, and the move that follows from all orders is made once as well."""
+    Nearly every name may come in nearly every state. So the derivative of one order by a name is found once for all
+    states with the same vector and place in this order, and a move is made once for the same derivatives of all orders.
+    """
 
     def __init__(self, found: Sequence[Track], restriction: Restriction, expansion: ShannonExpansion) -> None:
         self.tracks = found
@@ -80,10 +81,10 @@ class InOrders(ByMoves):
         vector = tuple(formula for track in found for formula in self.members.prepared(track.vector))
         self.start: State = (vector, (0,) * len(found))
         self._dead: Vector = (FALSE,) * self.width
-        # By name: its place in each order, and the moves by what is required once it has been read.
+        # By name: its place in each order, and its moves by the derivatives of all orders.
         self._targets = {name: [track.place[name] for track in found] for name in self.members.bit}
         self._moves: dict[str, dict[Vector, Move | None]] = {name: {} for name in self.members.bit}
-        # By order, what is required in it, and its place: what is required after each name.
+        # By order, and the vector and the place in it: the derivatives by each name.
         self._rows: dict[tuple[int, Vector, int], list[Vector]] = {}
 
     def _masks(self, track: Track) -> list[int]:
@@ -93,7 +94,7 @@ class InOrders(ByMoves):
         return masks[::-1]
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Return any name that is ahead in some order, and other names."""
+        """Return the names that are still ahead in some order, and then other names."""
         vector, places = _in_orders(state)
         own = [self._own(vector, number) for number in range(len(places))]
         rows = [self._row(number, own[number], place) for number, place in enumerate(places)]
@@ -112,7 +113,7 @@ class InOrders(ByMoves):
         return [*moves, *others]
 
     def _row(self, number: int, own: Vector, place: int) -> list[Vector]:
-        """Return what is required in an order, still about the next value, once each of the names has come."""
+        """Return the derivatives of the formulas of an order by each of the names."""
         key = number, own, place
         found = self._rows.get(key)
         if found is None:
@@ -127,12 +128,12 @@ class InOrders(ByMoves):
         return self.members.read(passed, name, self.from_place[number][target + 1])
 
     def _passed(self, number: int, own: Vector, place: int, target: int) -> Vector:
-        """Return what is required in an order once it is at its target, without the names before that."""
+        """Return what is required in an order once the names from a place up to a target are left out."""
         masks = self.from_place[number]
         return self.members.skipped(own, masks[place] & ~masks[target], masks[target])
 
     def _move(self, name: str, read: Vector) -> Move | None:
-        """Return the move by a name, after which this is required; None if no value satisfies it."""
+        """Return the move by a name, from the derivatives of all orders; None if no value leads on."""
         known = self._moves[name]
         if read not in known:
             after = [target + 1 for target in self._targets[name]]
@@ -146,7 +147,8 @@ class InOrders(ByMoves):
         return vector[number * self.width : (number + 1) * self.width]
 
     def _state(self, vector: Vector, places: Sequence[int]) -> State:
-        """Return the state; an order in which nothing can be read any more is at its end."""
+        """Return the state. An order in which nothing can be satisfied any more is put at its end, so that such states
+        are equal."""
         kept = []
         for number, (track, place) in enumerate(zip(self.tracks, places, strict=True)):
             dead = is_dead(self._own(vector, number))
@@ -158,7 +160,7 @@ class InOrders(ByMoves):
         return ()
 
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds, in some order, for the object that ends here."""
+        """Return the place of the formula that holds, in some order, for an object that ends here; -1 if none does."""
         vector, places = _in_orders(state)
         satisfied = [False] * self.width
         for number, place in enumerate(places):

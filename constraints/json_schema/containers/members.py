@@ -34,7 +34,8 @@ class MemberDerivatives:
     Attributes:
         bit: the bit of each listed name.
         all: the bits of all listed names.
-        requirements, required: by number of `Named`, the names that it says something of, and those that it requires.
+        requirements, required: by number of `Named`, the names of which it says something, and those that it requires,
+            as bits.
     """
 
     def __init__(self, names: Sequence[str], restriction: Restriction, expansion: ShannonExpansion) -> None:
@@ -45,9 +46,9 @@ class MemberDerivatives:
         self.all = (1 << len(names)) - 1
         self.requirements: list[int] = []
         self.required: list[int] = []
-        # By vector: the names that each `Named` in it says something of, and requires.
+        # By vector: for each `Named` in it, the names of which it says something, and those that it requires.
         self._said: dict[Vector, tuple[list[int], list[int]]] = {}
-        # Derivatives, which depend on the names to come only by the `Named` that say something of these.
+        # Derivatives. Of the names to come, it only matters which `Named` say something of any of them.
         self._read: dict[tuple[Vector, str, tuple[bool, ...]], Vector] = {}
         self._skipped: dict[tuple[Vector, tuple[bool, ...], tuple[bool, ...]], Vector] = {}
 
@@ -68,7 +69,7 @@ class MemberDerivatives:
         return found
 
     def masks(self, vector: Vector) -> tuple[list[int], list[int]]:
-        """Return the names that the `Named` of a vector say something of, and those that they require."""
+        """Return, for each `Named` in a vector, the names of which it says something, and those that it requires."""
         found = self._said.get(vector)
         if found is None:
             parts = dict.fromkeys(part for formula in vector for part in statements(formula) if type(part) is Named)
@@ -93,7 +94,7 @@ class MemberDerivatives:
         return self.expansion.replaced(vector, statement)
 
     def read_other(self, vector: Vector, true: frozenset[Formula]) -> Vector:
-        """Return the derivatives by a member with another name, of which these formulas about names are true."""
+        """Return the derivatives by a member with an unlisted name, of which the formulas in `true` are true."""
 
         def statement(formula: Formula) -> Formula:
             if isinstance(formula, Members):
@@ -105,7 +106,7 @@ class MemberDerivatives:
         return self.expansion.replaced(vector, statement)
 
     def skipped(self, vector: Vector, skipped: int, remaining: int) -> Vector:
-        """Return what the formulas say once some names have been left out."""
+        """Return what is required once some names have been left out and only the remaining names may come."""
         said, required = self.masks(vector)
         key = vector, tuple([mask & skipped > 0 for mask in required]), tuple([mask & remaining > 0 for mask in said])
         found = self._skipped.get(key)
@@ -132,8 +133,7 @@ class MemberDerivatives:
         ]
 
     def unlisted(self, vector: Vector) -> list[tuple[Formula, Sequence[tuple[Formula, Vector]]]]:
-        """Return the names that are not listed, as formulas, each with the values that may come and what is required
-        after them."""
+        """Return formulas about unlisted names, each with the values that may come and the vectors after these."""
         by_outcome: dict[tuple[tuple[Formula, Vector], ...], list[Formula]] = {}
         parts = (part for formula in vector for part in statements(formula))
         formulas = dict.fromkeys(part.names for part in parts if isinstance(part, Members))
@@ -147,8 +147,8 @@ class MemberDerivatives:
         ]
 
     def remembered(self, vector: Vector) -> tuple[int, int]:
-        """Return the listed names of which it matters whether they have come: those that must not come again, and those
-        that are required."""
+        """Return the listed names of which it matters whether they have come, as bits: those that must not come twice,
+        and those that are required."""
         once = needed = 0
         for formula, denied in (signed for whole in vector for signed in signed_statements(whole)):
             if isinstance(formula, Named):
@@ -163,7 +163,7 @@ class MemberDerivatives:
         return once, needed
 
     def holding(self, vector: Vector, remaining: int) -> list[bool]:
-        """Return which formulas hold for the object that ends here."""
+        """Return which formulas hold for an object that ends here."""
 
         def statement(formula: Formula) -> bool:
             if isinstance(formula, Named):
@@ -174,11 +174,11 @@ class MemberDerivatives:
 
 
 class AnyOrderMembers(NamedTuple):
-    """What an object in any order is made of.
+    """The input from which an object in any order is made.
 
     Attributes:
-        vector: the formulas, as they are prepared.
-        members: what derives them.
+        vector: the prepared formulas.
+        members: the derivatives of these formulas.
         remembered: the names that come once at most, as bits: at least those of `MemberDerivatives.remembered`.
     """
 

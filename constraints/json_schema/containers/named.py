@@ -6,7 +6,8 @@
 
 An object with 500 properties is described by a thousand statements, of which two concern each member. A formula in
 which one `Named` stands for all of them is small, and the derivative by a member looks up the statements that it needs.
-A name is written at most once, so the requirements on a member that has been read are settled.
+`Named` stays as it is while one of its names may still come, and becomes TRUE after that. The names that may still come
+tell which of its requirements are settled.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ class Named(Formula):
 class Requirement(NamedTuple):
     """What is required of the member with a name: what its value must satisfy, and whether it must be there.
 
-    The formulas are kept as they stand in the schema, since outcomes are made of these."""
+    The formulas are kept as they stand in the schema, since outcomes are made from them."""
 
     values: tuple[Formula, ...]
     required: bool
 
 
-# The most statements of a variant that others are compared with.
+# Only variants with up to this many statements are compared with all others.
 _ABSORBING = 4
 
 _Single = tuple[str, Formula, bool]
@@ -68,7 +69,7 @@ class Table:
         self.restriction = restriction
         self.requirements: list[dict[str, Requirement]] = []
         self.numbers: dict[frozenset[tuple[str, Requirement]], Named] = {}
-        # Of conjunctions and disjunctions, which may have parts in common.
+        # By conjunction or disjunction: what it is once prepared. These may have parts in common.
         self._known: dict[Formula, Formula] = {}
 
     def prepared(self, formula: Formula) -> Formula:
@@ -134,9 +135,9 @@ class Table:
 
 
 def _without_absorbed(variants: tuple[Formula, ...]) -> list[Formula]:
-    """Return variants without those that say all that another says and more: A or (A and B) is A.
+    """Return variants without those that say all that another says, and more: A or (A and B) is A.
 
-    Only the ones that say least are compared with all others."""
+    Only variants with few statements are tried as A."""
     said = [frozenset([part for part in parts_of(variant) if not _is_idle(part)]) for variant in variants]
     small = [parts for parts in said if len(parts) <= _ABSORBING]
     return [variant for variant, parts in zip(variants, said, strict=True) if not any(other < parts for other in small)]
@@ -148,7 +149,7 @@ def _is_idle(part: Formula) -> bool:
 
 
 def _singles(formula: Formula) -> list[_Single]:
-    """Return what a statement says of listed names, one by one, if it says nothing else."""
+    """Return what a statement says of each listed name; nothing if it is a statement of another form."""
     if isinstance(formula, Members):
         if isinstance(formula.names, StringIn):
             return [(name, formula.value, False) for name in formula.names.texts]

@@ -30,7 +30,7 @@ MAX_CLASSES = 1_000
 # The most states of all patterns of names side by side.
 _MOST_STATES: Final = 50_000
 
-# A formula about names, and the statements' formulas that are true of these names; all others are false.
+# A class of names: a formula about them, and those of the given formulas that are true of them; the others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
 _ONE_CLASS: Final[list[NameClass]] = [(TRUE, frozenset([TRUE]))]
 
@@ -39,8 +39,8 @@ class Names:
     """The names of an object's members.
 
     Attributes:
-        listed: those that some formula lists.
-        unlisted: the formula of all others.
+        listed: the names that some formula lists.
+        unlisted: the formula of all other names.
     """
 
     def __init__(self, listed: Iterable[str]) -> None:
@@ -65,7 +65,7 @@ class Names:
         return frozenset([name for name in self.listed if string_matches(names, name)])
 
     def view(self, names: Formula) -> Formula:
-        """Return what a formula about names says of those that are not listed."""
+        """Return what a formula about names says of the unlisted ones."""
         found = self._views.get(names)
         if found is None:
             found = self._views[names] = _without_lists(names)

@@ -25,10 +25,11 @@ from constraints.json_schema.formulas.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
-# With "any-if-cheap", up to this many names each comes once at most; of more names, only those that must be remembered.
+# With "any-if-cheap", if an object lists up to this many names, each comes once at most; if it lists more, only those
+# that must be remembered do.
 FEW_NAMES: Final = 2
-# With "any-if-cheap", all states are made of up to this many names that must be remembered. Where that takes too much,
-# flags do too: of 1,113 objects in MaskBench three were cheap in one way alone.
+# With "any-if-cheap", all states are made if up to this many names must be remembered. If they take too much, so would
+# flags: of 1,113 objects in MaskBench, only three were cheap in one of the two ways alone.
 FEW_REMEMBERED: Final = 4
 
 
@@ -36,7 +37,7 @@ def object_automaton(vector: Vector, restriction: Restriction, expansion: Shanno
     """Return the automaton of an object whose listed names come in order, read for a vector of formulas about objects.
 
     Args:
-        vector, restriction, expansion: the formulas, and those of the schema.
+        vector, restriction, expansion: the formulas, and the restriction and the expansion of the schema.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     if plain is not None:
@@ -54,15 +55,17 @@ def object_in_any_order(
     is_empty: IsEmpty | None,
     most: Callable[[], int],
 ) -> FlaggedObject | InAnyOrder | None:
-    """Return the same in any order; None if that takes too much, or no names are listed.
+    """Return the automaton of an object whose listed names come in any order; None if it takes too much, or if no names
+    are listed.
 
     Args:
         vector, restriction, expansion: as for `object_automaton`.
-        order: "any", of which nothing takes too much, or "any-if-cheap", with which names that need not be remembered
+        order: "any", for which nothing takes too much, or "any-if-cheap", with which names that need not be remembered
             may be repeated.
-        allowance: how much it may take.
-        is_empty: as for `flagged_plain`; None if there may be no flags.
-        most: returns the most work, where there are variants.
+        allowance: how much the automaton may take.
+        is_empty: as for `flagged_plain`; None if the object may have no flags.
+        most: returns the most work to spend; called only if the vector is more than a plain object, or may have no
+            flags.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     if plain is not None and not plain.names:

@@ -21,7 +21,7 @@ from constraints.json_schema.formulas.connectives import And, Formula, Or, conju
 from constraints.json_schema.formulas.statements import Members, StringIn
 from constraints.recursion import Task, run
 
-# Where one formula has more variants, with their own lists each, the lists are concatenated.
+# If a conjunction has more variants than this, each with a list of its own, their lists are concatenated.
 _MAX_VARIANTS = 256
 
 # A list of names, and the part of a formula that it belongs to.
@@ -29,11 +29,11 @@ _Variant = tuple[tuple[str, ...], Formula]
 
 
 class Track:
-    """An order of all listed names, and the formulas that are read in it, one for each of the vector.
+    """An order of all listed names, and the formulas that are read in it, one for each formula of the vector.
 
     Attributes:
-        names: in order.
-        place: of each name in the order.
+        names: the names, in order.
+        place: the place of each name in the order.
         vector: the formulas.
     """
 
@@ -73,14 +73,14 @@ def tracks(vector: Vector) -> list[Track]:
 
 
 def names_in(vector: Vector) -> tuple[str, ...]:
-    """Return the names that the formulas mention: those of members first, then those that other members are told apart
-    from."""
+    """Return the names that the formulas mention: first those of listed members, then those that occur only in formulas
+    about other names, as in `additionalProperties`."""
     return tuple(dict.fromkeys(name for formula in vector for name in _mentioned(formula)))
 
 
 def _variants(formula: Formula, known: dict[Formula, list[_Variant]]) -> Task[list[_Variant]]:
-    """List the parts of a disjunction, each with the names that it lists in `properties` and the like; each formula is
-    looked at once."""
+    """List the parts of a disjunction, each with the names that it lists in `properties` and the like. Each formula is
+    visited once."""
     if formula not in known:
         if isinstance(formula, Or):
             known[formula] = yield from _of_any(formula, known)
@@ -135,7 +135,7 @@ def _product(choices: list[list[_Variant]]) -> Iterator[list[_Variant]]:
 
 
 def _mentioned(formula: Formula) -> Iterator[str]:
-    """Yield all names in a formula, those of members first."""
+    """Yield all names in a formula, those of listed members first."""
     members = [part.names for part in statements(formula) if isinstance(part, Members)]
     for names in sorted(members, key=lambda names: not isinstance(names, StringIn)):
         for texts in texts_in(names):
@@ -148,7 +148,7 @@ def texts_in(formula: Formula) -> Iterator[frozenset[str]]:
 
 
 def _merged(lists: Iterable[tuple[str, ...]], listed: dict[str, None]) -> tuple[str, ...] | None:
-    """Return an order that agrees with all lists, or None; of the names that could be next, the first listed is."""
+    """Return an order that agrees with all lists, or None. Of several names that could be next, the first listed is."""
     rank = {name: place for place, name in enumerate(listed)}
     after: dict[str, set[str]] = {}
     for names in lists:

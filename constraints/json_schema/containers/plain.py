@@ -37,7 +37,7 @@ class PlainMembers(NamedTuple):
     """What a conjunction of statements about members says.
 
     Attributes:
-        names: those that it lists, in order.
+        names: the names that it mentions, in order.
         values: what the value of each must satisfy; FALSE where the member cannot be there.
         required: the names that must be there, as bits.
         order: the places of those names, in the order in which they are required.
@@ -52,12 +52,13 @@ class PlainMembers(NamedTuple):
 
     @property
     def needed(self) -> list[Formula]:
-        """What the values of the names that must be there must satisfy."""
+        """What the value of each required member must satisfy."""
         return [value for place, value in enumerate(self.values) if self.required >> place & 1]
 
 
 def plain_members(formula: Formula, restriction: Restriction) -> PlainMembers | None:
-    """Return what a formula about objects says of members, if it is a conjunction and says no more."""
+    """Return what a formula about objects says of members; None if it is more than a conjunction of such statements, or
+    if a required member cannot be there."""
     kind = type(formula)
     statements = _Statements(restriction)
     for part in formula.fields if kind is And else () if kind is Always else (formula,):
@@ -71,9 +72,9 @@ class _Statements:
 
     Attributes:
         values: what the value of each listed name must satisfy, if it is there.
-        listed, required, mentioned: names in order: those with a value, those that must be there, and those that others
-            are told apart from.
-        others: formulas about names, and what the values of these must satisfy.
+        listed, required, mentioned: names in order: those with a value, those that must be there, and those that occur
+            in formulas about other names.
+        others: formulas about names, and what the values of members with such names must satisfy.
     """
 
     def __init__(self, restriction: Restriction) -> None:
@@ -85,7 +86,8 @@ class _Statements:
         self.others: list[tuple[Formula, Formula]] = []
 
     def take(self, part: Formula) -> bool:
-        """Add a statement about all members with some names, or about the one with one; return False for any other."""
+        """Add a statement about all members with some names, or one that requires a single name. Return False for any
+        other statement."""
         is_denied = type(part) is Not
         statement = part.fields[0] if is_denied else part
         if type(statement) is not Members:
@@ -104,7 +106,7 @@ class _Statements:
         return not is_denied
 
     def members(self) -> PlainMembers | None:
-        """Return what is required of each name; None if a member that must be there cannot."""
+        """Return what is required of each name; None if a required member cannot be there."""
         if any(FALSE in self.values[name] for name in self.required):
             return None
         order = tuple(dict.fromkeys([*self.listed, *self.required, *self.mentioned]))
@@ -117,7 +119,7 @@ class _Statements:
         return PlainMembers(order, values, sum([1 << number for number in required]), required, self.unlisted(names))
 
     def unlisted(self, names: Names) -> list[tuple[Formula, Formula]]:
-        """Return the classes of names that are not listed, and what their values must satisfy."""
+        """Return the classes of unlisted names, and what the values of members with such names must satisfy."""
         by_value: dict[Formula, list[Formula]] = {}
         for chosen, true in names.classes(meant for meant, _ in self.others):
             value = conjunction([value for meant, value in self.others if names.view(meant) in true])
@@ -130,7 +132,7 @@ class PlainInOrder(Plain):
     """Listed names in order, and others after them; a state is the place of the next name.
 
     Attributes:
-        said: what is said of each name.
+        said: what the formula says of each name.
     """
 
     def __init__(self, said: PlainMembers) -> None:

@@ -37,15 +37,15 @@ from constraints.recursion import Task, run
 
 # The most cases of one schema.
 MAX_BRANCHES = 30_000
-# The most parts of formulas that are looked at for them.
+# The most parts of formulas that are visited to find them.
 MAX_WORK = 700_000
 TOO_MUCH_WORK = (
     "telling apart what variants say of members takes too much work; they are told apart easily by a required member "
     "that is a different constant in each, or if each has additionalProperties: false"
 )
-# A case takes as long as this many parts.
+# A case counts as much work as this many parts.
 _CASE = 10
-# From this many statements on, those that a choice decides are looked for.
+# With this many statements or more, those that an assumption makes false are looked for.
 _MANY = 4
 
 
@@ -73,25 +73,25 @@ class ShannonExpansion:
     Attributes:
         outlines: the outlines of the values' formulas.
         branches: the number of cases so far.
-        work: how many parts of formulas have been looked at.
-        most: the most of that.
+        work: the number of parts of formulas that have been visited; each case counts as `_CASE` of them.
+        most: the limit on `work`.
     """
 
     def __init__(self, outlines: Outlines, most: int | None = None) -> None:
-        """Make the expansion of a schema, with so much work at most, or `MAX_WORK`."""
+        """Make the expansion of a schema. `most` is the limit on the work; None for `MAX_WORK`."""
         self.outlines = outlines
         self.branches = self.work = 0
         self.most = MAX_WORK if most is None else most
         self._known: dict[Vector, list[tuple[Formula, Vector]]] = {}
 
     def restart(self, most: int | None = None) -> None:
-        """Count from 0 again, with at most so much work from now on; what is known is kept."""
+        """Count from 0 again, but keep the known expansions. `most` is the new limit on the work; None for the old."""
         self.branches = self.work = 0
         self.most = self.most if most is None else most
 
     @contextmanager
     def trial(self, most: int) -> Iterator[None]:
-        """Expand vectors with so much work at most, which does not count afterwards."""
+        """Let vectors be expanded with at most `most` more work, which does not count afterwards."""
         before = self.branches, self.work, self.most
         self.most = self.work + most
         try:
@@ -100,10 +100,10 @@ class ShannonExpansion:
             self.branches, self.work, self.most = before
 
     def replaced(self, vector: Vector, statement: Callable[[Formula], Formula] | dict[Formula, Formula]) -> Vector:
-        """Return a vector with its statements replaced, by a function or by what a dict has, and count the work.
+        """Return a vector with its statements replaced, by a function or from a dict, and count the work.
 
         Raises:
-            LimitExceeded: there was too much.
+            LimitExceeded: the work exceeds its limit.
         """
         substitution = Substitution(statement)
         found = substitution.all(vector)
@@ -113,10 +113,10 @@ class ShannonExpansion:
         return found
 
     def __call__(self, vector: Vector) -> list[tuple[Formula, Vector]]:
-        """Return the residuals that are not FALSE throughout, each with the values that leave it.
+        """Return the residuals that are not FALSE throughout, each with the formula of the values that leave it.
 
         Raises:
-            LimitExceeded: there are more than `MAX_BRANCHES` cases, with those of earlier vectors.
+            LimitExceeded: there are more than `MAX_BRANCHES` cases, with those of earlier vectors, or too much work.
         """
         found = self._known.get(vector)
         if found is None:
@@ -135,7 +135,7 @@ class ShannonExpansion:
 
         Args:
             vector: the derivatives.
-            path: the outline of the values that satisfy what was taken so far; None for all values.
+            path: the outline of the values that satisfy the assumptions so far; None for all values.
         """
         spend(20)
         self.branches += 1
@@ -167,8 +167,8 @@ class ShannonExpansion:
         return found if path is None else path.meet(found)
 
     def _decided(self, vector: Vector, path: Outline, value: Formula) -> Vector:
-        """Return the vector for values that satisfy a formula and have an outline: statements that exclude either are
-        false."""
+        """Return the vector for the values that satisfy a formula and lie within an outline: of many statements, those
+        that exclude the formula or the outline become FALSE."""
         found = dict.fromkeys(part for formula in vector for part in statements(formula) if isinstance(part, Holds))
         if len(found) < _MANY:
             return vector
@@ -181,7 +181,7 @@ class ShannonExpansion:
         return self._assigned(vector, dict.fromkeys(false, FALSE)) if false else vector
 
     def _assigned(self, vector: Vector, known: dict[Formula, Formula]) -> Vector:
-        """Return the vector with some statements taken as true or as false."""
+        """Return the vector with some statements assumed to be true or false."""
         return self.replaced(vector, known)
 
 

@@ -1,8 +1,8 @@
 """Supply: whether an array whose items must all differ can always be completed, whatever its items have been so far.
 
-    Supply.runs_out(A)      whether items of an array may leave no way to its end, as far as is known
+    Supply.runs_out(A)      whether an array may run out of different items; true unless it is known that it cannot
     Supply.needs_more(A)    whether an array may have to continue after an item
-    Supply.names_run_out(O) the same for the names of an object
+    Supply.names_run_out(O) whether an object may run out of different names
 
 If items must differ, each value can be used only once. An array that may end after every item can always be completed.
 Any other array must have a path to its end on which each item has more values than can have been used before it, or
@@ -39,13 +39,13 @@ from constraints.json_schema.formulas.statements import TextLength
 from constraints.json_schema.numbers import bounded_number_language, number_language
 from constraints.json_schema.strings.content import content, listed, normalized
 
-# The most states of a container that are looked at, and the most containers within each other.
+# The most states of a container that are visited, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
-# Numbers of values are told apart up to this.
+# Values are counted up to this number.
 _MANY = 10**9
-# Strings that may be much longer than they must be are looked at up to this many characters more.
+# Where a bound on the length is known, only strings up to this many characters above the lower bound are counted.
 _LONGER = 4
-# One spelling of each number: without exponent, and without zeros that say nothing.
+# One spelling of each number: without exponent, and without redundant zeros.
 _DECIMAL = ex.concat(
     ex.repeat("-", 0, 1),
     ex.alternation("0", ex.concat(ex.char_set("123456789"), ex.repeat(ex.char_set("0123456789"), 0))),
@@ -54,8 +54,8 @@ _DECIMAL = ex.concat(
 
 
 class _Step(NamedTuple):
-    """One more item or member: the least number of values that it may have, the formula of its value if it is an item,
-    and the state after it."""
+    """One more item or member: a lower bound on the number of values that it may have, the state after it, and the
+    formula of its value, which is TRUE where only names are counted or a name is left out."""
 
     values: float
     target: State
@@ -69,7 +69,7 @@ class Supply:
     """Counts the values of formulas.
 
     Args:
-        restriction, expansion: those of the schema.
+        restriction, expansion: the restriction and the expansion of the schema.
         max_digits: see `json_schema`.
     """
 
@@ -88,14 +88,15 @@ class Supply:
         return any(automaton.end(step.target) < 0 for found in steps.values() for step in found)
 
     def runs_out(self, automaton: ArrayAutomaton) -> bool:
-        """Return whether no way to the end may be left after some items, as far as is known."""
+        """Return whether items may leave no way to the end of an array; True unless it is known that none do."""
         steps = self._steps(automaton)
         return steps is None or self._lacks(automaton, steps)
 
     def names_run_out(self, automaton: ContainerAutomaton) -> bool:
-        """Return whether an object may lack a way to its end without a name that was there, as far as is known.
+        """Return whether members may leave no way to the end of an object unless a name is repeated; True unless it is
+        known that none do.
 
-        Names that are listed come once at most as it is; others have to be remembered."""
+        The automaton itself lets listed names come once at most; only the others have to be remembered."""
         found = self._steps(automaton, self._names)
         return found is None or self._lacks(automaton, found)
 
@@ -107,7 +108,7 @@ class Supply:
         while more:
             more = False
             for state, found in steps.items():
-                # Any first item will do, as nothing has been used.
+                # At the start any item will do, since no value has been used.
                 most = 0 if state not in targets else inf if state in endless else len(steps)
                 ways = [step for step in found if step.target in safe and step.values]
                 if state not in safe and any(step.values >= most or self._is_new(steps, state, step) for step in ways):
@@ -116,7 +117,7 @@ class Supply:
         return not safe >= targets & _before_ends(automaton, steps)
 
     def _is_new(self, steps: dict[State, list[_Step]], state: State, step: _Step) -> bool:
-        """Return whether no item before a state can have a value that this step reads there."""
+        """Return whether no item before a state can have a value that this step from the state reads."""
         before, more = {state}, True
         while more:
             found = {other for other, own in steps.items() if any(each.target in before for each in own)}
@@ -132,10 +133,10 @@ class Supply:
         return finite_values(conjunction([one, other]), self.restriction, MAX_VALUES) == set()
 
     def values(self, formula: Formula) -> float:
-        """Return a number of values that satisfy a formula; there may be more, but not fewer."""
+        """Return a lower bound on the number of values that satisfy a formula."""
         found = self._known.get(formula)
         if found is None:
-            self._known[formula] = 0  # what is within itself has been counted
+            self._known[formula] = 0  # for values within values of the same formula
             if self.depth == MAX_DEPTH:
                 return 0
             self.depth += 1
@@ -186,18 +187,19 @@ class Supply:
         found = self._ways(automaton, steps)
         if automaton.unique:
             return inf if found == inf else min(found, 1)
-        # Arrays of more and more items.
+        # A cycle before an end gives arrays of any length.
         return inf if steps is not None and _after_cycles(steps) & _before_ends(automaton, steps) else found
 
     def _ways(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]] | None) -> float:
-        """Return the number of values along the way to an end that has the most of them."""
+        """Return the number of containers along one way to an end, or infinity if some way has a step with infinitely
+        many values. Other ways may have more."""
         if steps is None:
             return 0
         best = {state: 1.0 for state in steps if automaton.end(state) >= 0}
         for _ in steps:
             before = dict(best)
             for state, found in steps.items():
-                # A way that can be gone round has no more values than it has once, unless each item has endlessly many.
+                # A state keeps the number that it gets first, so that cycles end; only infinity replaces it.
                 ways = [step.values * best[step.target] for step in found if best.get(step.target) and step.values]
                 if ways and state not in before:
                     best[state] = max(ways)
@@ -243,7 +245,7 @@ class Supply:
 
 
 def _after_cycles(steps: dict[State, list[_Step]]) -> set[State]:
-    """Return the states that can be reached by more and more steps."""
+    """Return the states on a cycle or after one, to which paths of any length lead."""
     before = dict.fromkeys(steps, 0)
     for found in steps.values():
         for step in found:

@@ -22,14 +22,14 @@ def variants(formula: Formula) -> list[Formula]:
 
 
 def parts_or_variants(formula: Formula) -> list[Formula]:
-    """Return the variants; or the parts of a disjunction as they are, where there would be too many variants."""
+    """Return the variants; if there would be too many, the parts of a disjunction as they are."""
     found = variants(formula)
     return list(formula.parts) if found == [formula] and isinstance(formula, Or) else found
 
 
 def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[list[Formula]]:
     """Return the alternatives: the disjunctive normal form, with negations of combinations moved inside. Formulas may
-    have parts in common; each is looked at once."""
+    have parts in common; each part is visited once."""
     if formula not in known:
         combined, is_denied = (formula.part, True) if type(formula) is Not else (formula, False)
         if type(combined) not in (And, Or):

@@ -39,15 +39,15 @@ from constraints.json_schema.formulas.statements import (
 )
 from constraints.json_schema.reading.document import SchemaDocument
 
-# Statements that say what kind of value they are about.
+# Statements whose values show their kind, so that `type` need not be named beside them.
 _OF_VALUES = (NumberIn, StringIn, BooleanIs)
-# The most parts of a conjunction that is made smaller, the most values within each other that are looked into, and the
-# most combinations within each other that are put in words.
+# The most parts of a conjunction that is reduced, the greatest depth of nested values that is searched, and the
+# greatest depth of nested connectives that is put into words.
 _MAX_PARTS, _MAX_DEPTH, _MAX_WORDED = 200, 20, 3
 
 
 def conflict(document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> tuple[str, str]:
-    """Return what contradicts itself in a schema, in words, and its place.
+    """Return why no value satisfies a schema, in words, and the place of the contradiction.
 
     Args:
         document: a schema that no value satisfies.
@@ -63,7 +63,7 @@ class _Search:
         self.document = document
         self.is_empty = is_empty
         self.entered: set[Formula] = set()
-        # Whether no value satisfies a formula, for those that have been looked at.
+        # Whether no value satisfies a formula, for the formulas that have been checked.
         self.known: dict[Formula, bool] = {}
 
     def explained(self, formula: Formula, place: str, depth: int) -> tuple[str, str]:
@@ -91,7 +91,8 @@ class _Search:
         return [(word, f"at {self.place([part], '') or 'the root'}") for part, word in zip(core, words, strict=True)]
 
     def written(self, part: Formula) -> Formula:
-        """Return the statement of a keyword that a formula is, or is a part of: `integer` is two statements."""
+        """Return the whole formula of a keyword from one of its parts, since `integer`, for example, is two statements;
+        the part itself if it belongs to none."""
         if part in self.document.places:
             return part
         return next((whole for whole in self.document.places if type(whole) is And and part in whole.parts), part)
@@ -105,10 +106,11 @@ class _Search:
         return formula
 
     def core(self, formula: Formula) -> list[Formula]:
-        """Return parts of a conjunction that contradict each other, none of which can be left out."""
+        """Return parts of a conjunction that contradict each other, none of which can be left out; all parts if there
+        are too many, or if no contradiction can be shown."""
         seen = set[Formula]()
         while True:
-            # Definitions may lead back to what was looked at.
+            # Definitions may lead back to a formula that has been looked at.
             seen.add(formula)
             parts = list(parts_of(formula))
             if len(parts) > _MAX_PARTS or not self.empty(parts):
@@ -122,7 +124,7 @@ class _Search:
                 return parts
 
     def empty(self, parts: Sequence[Formula]) -> bool:
-        """Return whether no value satisfies all parts, as far as that can be told."""
+        """Return whether no value satisfies all parts; False if that cannot be told."""
         formula = conjunction(parts)
         if formula not in self.known:
             try:
@@ -132,7 +134,7 @@ class _Search:
         return self.known[formula]
 
     def inside(self, core: Sequence[Formula], place: str, depth: int) -> tuple[str, str] | None:
-        """Return the reason, if it is a required member or item that can have no value."""
+        """Return the reason and its place if a required member or item can have no value; otherwise None."""
         for part in core:
             name = _required(part)
             if name is not None:
@@ -155,7 +157,7 @@ class _Search:
 
 
 def _required(part: Formula) -> str | None:
-    """Return the name that a formula requires, where it says no more."""
+    """Return the name that a formula requires, if it says nothing else; otherwise None."""
     name = required_name(part)
     return name if name is not None and part == has_name(name) else None
 

@@ -19,7 +19,8 @@ _MOST_KEYWORDS = 40
 def explain_conflict(
     error: UnsatisfiableSchema, schema: Any, is_empty: Callable[[frozenset[str]], bool]
 ) -> UnsatisfiableSchema:
-    """Return the error with the keywords that contradict each other, or as it is where it says why.
+    """Return the error with the names of the keywords that contradict each other; unchanged if it gives a reason
+    already, or if no such keywords are found.
 
     Args:
         error: the error that no value satisfies a schema.
@@ -42,7 +43,7 @@ def explain_conflict(
 
 
 def _at(schema: Any, pointer: str) -> Any:
-    """Return what a pointer leads to in a schema; None for nothing."""
+    """Return the value at a pointer in a schema; None if there is none."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(schema, dict) and name in schema:

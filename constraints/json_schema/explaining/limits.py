@@ -1,8 +1,8 @@
 """Limits: which keyword makes a schema too large.
 
-    too_large(error, document, text, value)    names the largest step or bound of the number, the longest pattern of the
-                                               string, the largest count, or the keyword with most variants that the
-                                               value must satisfy or that say so of it as a member
+    too_large(error, document, text, value)    names the largest step or bound if a number is too large, the longest
+                                               pattern if a string is, and otherwise the largest count; if no count is
+                                               large, the keyword whose variants make an array or object too large
     largest_count(document)                    the keyword with the largest count
 
 Where no keyword can be named, as for too many names in any order, the error stays as it is.
@@ -33,9 +33,10 @@ _LARGE = 1_000
 def too_large(
     error: LimitExceeded, document: SchemaDocument, text: Formula | None, value: Formula | None
 ) -> LimitExceeded | UnsupportedSchema:
-    """Return the error that names the keyword, or the error itself where there is none to name.
+    """Return an error that names the keyword, or the error itself if there is no keyword to name.
 
-    Time that has run out is not a property of the schema: it stays a limit, and only says what was being built then.
+    Running out of time is not the fault of the schema: that error stays a `LimitExceeded`, and the message only adds
+    which keyword was being built.
 
     Args:
         error: the limit that was passed.
@@ -84,7 +85,8 @@ def _count(document: SchemaDocument, *kinds: type[ItemCount | MemberCount | Cont
 
 
 def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
-    """Yield the disjunctions that a value must satisfy; `required` without a type is not one, though written as one."""
+    """Yield the disjunctions that a value must satisfy, except those of `required`: without `type: object`, its formula
+    is "no object, or it has these members"."""
     waiting, seen = [formula], set()
     while waiting:
         part = waiting.pop()
@@ -100,9 +102,10 @@ def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
 
 
 def _about_its_parts(document: SchemaDocument, value: Formula) -> dict[Formula, int]:
-    """Return the disjunctions that say of members what a value must satisfy, each with how much of it they say.
+    """Return the disjunctions in the schema that contain statements which a value must satisfy, each with the number of
+    these statements.
 
-    Where several variants may hold, one value must satisfy what all of them say of it.
+    If several variants of an object may hold, a member must satisfy what all of them say about it.
     """
     asked = set(parts_of(value))
     counts = {part: len(asked.intersection(_within(part))) for part in document.places if isinstance(part, Or)}

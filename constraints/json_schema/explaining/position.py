@@ -53,7 +53,7 @@ class _Container:
 def position(text: bytes) -> JsonPosition:
     """Return where the beginning of a JSON text stops.
 
-    A number at the end may continue, so it is the value that is being written; a word or a string that is whole is not.
+    A number at the end may continue, so it is the value that is being written; a complete word or string is not.
     """
     return _Reader(text).read()
 
@@ -123,7 +123,7 @@ class _Reader:
             self.is_over = True
 
     def found(self, begin: int | None = None) -> JsonPosition:
-        """Return where the text stops; `begin` is where the scalar begins that may continue."""
+        """Return where the text stops; `begin` is the beginning of a last scalar that may continue."""
         begins = [container.begin for container in self.open]
         steps = tuple(container.step for container in self.open)
         if not self.open:

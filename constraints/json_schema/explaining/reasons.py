@@ -34,7 +34,7 @@ from tokenfst.explanation.reasons import PlaceFinder, Reasons, SchemaPlace
 from tokenfst.unique_items.language import UniqueArrays
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-# Keywords that forbid something by themselves; those that only hold other schemas are looked into.
+# Keywords that may forbid something by themselves. The others only apply schemas, whose own keywords are tried instead.
 _FORBIDDING: Final = (
     *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"),
@@ -50,7 +50,8 @@ _BLANK_BYTES: Final = b" \t\n\r"
 def schema_reasons(
     source: SchemaSource, layout: Layout, text: bytes, refused: bytes | None, expected: frozenset[int]
 ) -> Reasons:
-    """Return where a text stands in a schema, and what alone forbids what is refused.
+    """Return the parts of a schema that apply at the end of a text, and the keywords and options that forbid the text
+    to continue with the refused bytes, or to end.
 
     Args:
         source: the schema.
@@ -76,7 +77,7 @@ def schema_reasons(
 
 
 def schema_places(source: SchemaSource, layout: Layout) -> PlaceFinder:
-    """Return what finds where texts stand in a schema; the schemas inside of it are compiled once.
+    """Return a finder of the places of texts in a schema; it compiles each subschema at most once.
 
     Args:
         source: the schema.
@@ -105,9 +106,10 @@ def _forbidding(along: list[list[Target]]) -> list[list[str]]:
 def _places(
     subschemas: Subschemas, along: list[list[Target]], stop: JsonPosition, text: bytes, expected: frozenset[int]
 ) -> Iterator[SchemaPlace]:
-    """Yield the schemas that speak of what may follow: those of the value, and where that may end those around it."""
+    """Yield the schemas that determine the bytes that may follow: those of the value that is being written and, for
+    bytes that none of these explains, those of the value around it."""
     path = stop.path
-    speaking = [targets for targets in along if targets]  # where a value has no schema, the one around it speaks
+    speaking = [targets for targets in along if targets]  # a value without a schema is left to the one around it
     if stop.what != "value":
         yield from _said(subschemas, speaking[-1], path, expected, stop.what)
         return
@@ -140,11 +142,15 @@ class _Rules:
     grammar: SchemaGrammar
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules, if they say all."""
+        """Return the rules.
+
+        Raises:
+            UnsupportedSchema: rules alone are not enough, because items have to be remembered.
+        """
         return self.grammar.alone()
 
     def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items must differ."""
+        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
         return self.grammar.unique_arrays()
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
@@ -154,7 +160,7 @@ class _Rules:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What is refused, to be tried with less of a schema."""
+    """A text and the bytes refused after it (b"" if the text may not end), to be tried with changed schemas."""
 
     source: SchemaSource
     layout: Layout
@@ -162,12 +168,12 @@ class _Trial:
     refused: bytes
 
     def keywords(self, own: list[list[str]]) -> tuple[str, ...]:
-        """Return the keywords each of which alone forbids what is refused."""
+        """Return the keywords that each forbid the refused bytes on their own."""
         each = [pointer for pointers in own for pointer in pointers][:_MAX_KEYWORDS]
         return tuple(pointer for pointer in each if self.allows_without([pointer]))
 
     def together(self, own: list[list[str]]) -> tuple[str, ...]:
-        """Return keywords of one schema without which it is allowed, none of which can stay."""
+        """Return keywords of one schema without which the refused bytes are allowed, none of which can be put back."""
         for pointers in own[:_MAX_KEYWORDS]:
             if len(pointers) > 1 and self.allows_without(pointers):
                 left = pointers
@@ -178,7 +184,7 @@ class _Trial:
         return ()
 
     def settings(self) -> tuple[str, ...]:
-        """Return the options each of which alone forbids what is refused."""
+        """Return the options that each forbid the refused bytes on their own, as they are written in a call."""
         layout = self.layout
         trials = (
             ("whitespace", layout.whitespace, layout._replace(whitespace=ANY_BLANKS)),
@@ -194,7 +200,8 @@ class _Trial:
         )
 
     def is_json(self) -> bool:
-        """Return whether some JSON text continues so. JSON allows blanks around it, though they are never written."""
+        """Return whether some JSON text continues with the refused bytes. Blanks around the whole text are valid JSON,
+        although no constraint allows them."""
         stop = position(self.text)
         is_around = not self.text or (stop.what == "after" and not stop.path and not stop.begins)
         if is_around and self.refused and not self.refused.strip(_BLANK_BYTES):
@@ -202,7 +209,7 @@ class _Trial:
         return self.allows(Layout(read_schema(True), ANY_BLANKS, "any", "all"))
 
     def allows_without(self, pointers: Iterable[str]) -> bool:
-        """Return whether it is allowed without the keywords at some pointers."""
+        """Return whether the refused bytes are allowed without the keywords at some pointers."""
         try:
             document = self.source.read(frozenset(pointers))
         except SchemaError:
@@ -210,7 +217,7 @@ class _Trial:
         return self.allows(self.layout._replace(document=document))
 
     def allows(self, layout: Layout) -> bool:
-        """Return whether it is allowed by a schema that is laid out otherwise."""
+        """Return whether a schema in some layout allows the refused bytes after the text."""
         try:
             automaton = compile_tokens(_Rules(schema_grammar(*layout)), ALL_BYTES)
         except (SchemaError, PatternError, EmptyLanguage):

@@ -38,7 +38,7 @@ _BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0)
 ANY_BLANKS: Final = Whitespace(_BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS)
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
-# Keywords that say nothing of a value by themselves.
+# Keywords that constrain no value by themselves.
 _SILENT: Final = frozenset(
     [
         *(*_REFERENCES, *_ALTERNATIVES, "allOf", "if", "then", "else", "$schema", "$id", "id", "$anchor", "$comment"),
@@ -73,7 +73,7 @@ class Subschemas:
             order, spellings: how its values are written.
         """
         self.source, self._order, self._spellings = source, order, spellings
-        # By place; None for those that cannot be compiled by themselves.
+        # The automaton of each schema, by place; None for a schema that cannot be compiled by itself.
         self._automata: dict[str, TokenAutomaton | None] = {}
         self._without_values: set[str] = set()
 
@@ -83,7 +83,7 @@ class Subschemas:
         return Library(self.source.schema, None if draft == "auto" else DIALECTS[draft], self.source.resolver)
 
     def along(self, text: bytes, position: JsonPosition) -> list[list[Target]]:
-        """Return, for the whole, each value on a path and the last one, the schemas that speak of it."""
+        """Return, for each value from the whole to the innermost one on the path, the schemas that apply to it."""
         root = self._library.root
         found = [self._in_place([Target(root.schema, root.place, root)], text, position.begins[:1])]
         for depth, step in enumerate(position.path):
@@ -92,13 +92,13 @@ class Subschemas:
         return found
 
     def saying(self, targets: list[Target]) -> list[Target]:
-        """Return those of some schemas that say something by themselves; all, where none does."""
+        """Return the schemas that constrain a value by themselves; all of them if none does."""
         said = [each for each in targets if not isinstance(each.schema, dict) or set(each.schema) - _SILENT]
         return said or targets
 
     def expected(self, target: Target, value: bytes) -> frozenset[int] | None:
-        """Return the bytes that a schema lets follow the beginning of a value; None if it lets none begin so, or is too
-        large by itself."""
+        """Return the bytes that a schema allows after the beginning of a value; None if it does not allow this
+        beginning, or cannot be compiled by itself."""
         automaton = self._automaton(target)
         state = None if automaton is None else read(automaton, value)
         if automaton is None or state is None:
@@ -106,7 +106,7 @@ class Subschemas:
         return frozenset(automaton.mask(state)[:256].nonzero()[0].tolist())
 
     def _in_place(self, targets: list[Target], text: bytes, begins: tuple[int, ...]) -> list[Target]:
-        """Return some schemas of a value with those that they apply to the same value."""
+        """Return the given schemas of a value, and the schemas that these apply to the same value, directly or not."""
         value = text[begins[0] :] if begins else b""
         found: dict[str, Target] = {}
         waiting = targets[::-1]
@@ -133,7 +133,7 @@ class Subschemas:
                 yield inner
 
     def _may_hold(self, target: Target, value: bytes) -> bool:
-        """Return whether a value that begins so may satisfy a schema, as far as it is known."""
+        """Return whether a value with this beginning may satisfy a schema; True if that cannot be told."""
         automaton = self._automaton(target)
         return target.place not in self._without_values and (automaton is None or read(automaton, value) is not None)
 
@@ -148,7 +148,7 @@ class Subschemas:
         return Target(schema, place, resource)
 
     def _below(self, target: Target, step: Step) -> Iterator[Target]:
-        """Yield the schemas of a member or an item that a schema names."""
+        """Yield the schemas that a schema applies to one of its members or items."""
         schema = target.schema
         if not isinstance(schema, dict):
             return
@@ -205,7 +205,7 @@ class Subschemas:
 
 
 def read(automaton: TokenAutomaton, text: bytes) -> Any:
-    """Return the state of an automaton over bytes after a text, None if it does not read it."""
+    """Return the state of an automaton over bytes after a text; None if no accepted text begins with this one."""
     state = automaton.start
     for byte in text:
         state = automaton.step(state, byte)

@@ -37,12 +37,12 @@ from constraints.json_schema.formulas.statements import (
 from constraints.json_schema.numbers import number_matches
 from constraints.json_schema.strings import string_matches
 
-# A kind and what tells values of the kind apart.
+# A kind, and what tells the values of this kind apart.
 Value: TypeAlias = tuple[Kind, Hashable]
 _Values: TypeAlias = set[Value] | None
 _Read: TypeAlias = Callable[[Formula], _Values]
 
-# The most arrays, objects and combinations within each other that values are read from.
+# The most arrays, objects and combinations within each other from which values are read.
 MAX_DEPTH = 24
 
 
@@ -72,7 +72,7 @@ def finite_values(formula: Formula, restriction: Restriction, most: int) -> set[
 
 
 class _Finite:
-    """Reads sets of up to `most` values off formulas."""
+    """Finds sets of up to `most` values that include all values of a formula; None where there may be more."""
 
     def __init__(self, restriction: Restriction, most: int) -> None:
         self.restriction = restriction
@@ -99,7 +99,7 @@ class _Finite:
         return found if len(found) <= self.most else None
 
     def inside(self, formula: Formula, read: _Read) -> _Values:
-        """Read the values of a part of what is read; None if it is nested too deeply."""
+        """Return the values of a part of a formula; None if it is nested too deeply."""
         if self.depth == MAX_DEPTH:
             return None
         self.depth += 1
@@ -132,7 +132,8 @@ class _Finite:
         return {value for value in found if isinstance(value[1], Fraction) and number_matches(formula, value[1])}
 
     def integers(self, formula: And) -> _Values:
-        """Return the integers between two bounds."""
+        """Return the integers between the bounds; None if a bound is missing, if they are too many, or if the formula
+        does not ask for integers."""
         if not any(isinstance(part, IsInteger) for part in formula.parts):
             return None
         lows = [ceil(part.bound) for part in formula.parts if type(part) is Minimum]
@@ -194,7 +195,7 @@ class _Finite:
     def rows(
         self, kind: Kind, alternatives: list[list[set[Value]]], join: Callable[[tuple[Value, ...]], Hashable]
     ) -> _Values:
-        """Return the arrays or objects with one value of each choice."""
+        """Return the arrays or objects with one value from each choice, for each alternative list of choices."""
         found: set[Value] = set()
         for choices in alternatives:
             for row in product(*choices):
@@ -214,7 +215,7 @@ def _covers(part: ItemAt, place: int) -> bool:
 
 
 def _of_member(parts: tuple[Formula, ...], name: str) -> list[Formula]:
-    """Return formulas that statements about an object require of the member with a name."""
+    """Return what statements about an object require of the value of the member with a name."""
     return [
         part.value
         for part in parts

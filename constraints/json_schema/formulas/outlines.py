@@ -4,9 +4,9 @@
     Outlines(F)              the outline of a formula
     Outlines.exclude(F, G)   whether no value satisfies both formulas, as far as outlines show
 
-An outline may allow more than its formula, never less; so a formula with an empty outline has no values. It includes
-the features by which schemas distinguish variants: kinds, constants and enumerations, and for objects the members that
-have these as tags.
+An outline may allow more than its formula, never less; so a formula with an empty outline has no values. It covers
+features by which schemas distinguish variants: kinds, constants and enumerations. `Outlines.exclude` also compares the
+members of objects, one of which is often a constant that serves as a tag.
 
 `oneOf` is "this one and none of the others". Most schemas that use it mean a tagged union, in which the others cannot
 hold anyway; then the plain disjunction is equivalent, and compiles to far less (`Outlines.compatible`).
@@ -25,7 +25,7 @@ from constraints.json_schema.formulas.statements import Members, NumberIn, Patte
 from constraints.json_schema.numbers import number_matches
 from constraints.json_schema.strings import string_is_empty, string_matches
 
-# The most pairs of strings whose patterns are compared.
+# The most pairs of formulas whose patterns for strings are compared.
 _MOST_COMPARED: Final = 4_000
 # The most objects within each other whose members are compared.
 _DEPTH: Final = 4
@@ -49,16 +49,16 @@ class Several:
 
 _NOTHING, _ANYTHING = Several(frozenset(), False), Several(frozenset(), True)
 
-# Values and kinds without listed values, as bits.
+# The values and kinds other than numbers and strings, as bits.
 _NULL, _TRUE, _FALSE, _ARRAY, _OBJECT = 1, 2, 4, 8, 16
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The values that there may be.
+    """The values that may satisfy a formula.
 
     Attributes:
-        others: null, the booleans, arrays and objects, as bits.
+        others: null, true, false, any array and any object, as bits.
         numbers, strings: the numbers and the strings.
     """
 
@@ -84,9 +84,9 @@ class _Tags:
     """What a conjunction says of an object's members.
 
     Attributes:
-        required: the names that there must be.
-        values: what the values of a name must satisfy.
-        allowed: the only names that there may be; None for any.
+        required: the names of required members.
+        values: by name, what the value of the member must satisfy.
+        allowed: the only names that members may have; None if they may have any.
     """
 
     required: set[str] = field(default_factory=set)
@@ -98,7 +98,7 @@ Matches: TypeAlias = Callable[[Formula, Any], bool]
 
 
 class Outlines:
-    """The outlines of formulas, which are kept."""
+    """Finds the outlines of formulas, and keeps them."""
 
     def __init__(self, restriction: Restriction) -> None:
         self.restriction = restriction
@@ -140,7 +140,7 @@ class Outlines:
         return any(self._cannot_have(name, *tags, depth) for name in tags[0].required | tags[1].required)
 
     def _patterns_exclude(self, one: Formula, other: Formula) -> bool:
-        """Return whether no string matches the patterns of both formulas, as far as that has been looked at."""
+        """Return whether no string matches the patterns of both formulas; False after too many pairs of formulas."""
         known = self._excluded.get((one, other))
         if known is None:
             known = len(self._excluded) < _MOST_COMPARED and self._no_string(one, other)
@@ -159,7 +159,7 @@ class Outlines:
             return False
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
-        """List, for each formula, the others that may hold for a value that it holds for, by index."""
+        """List, for each formula, the indices of the others that may hold for the same value."""
         outlines = [self(part) for part in parts]
         texts = [outline.strings.values for outline in outlines if _is_of_texts(outline)]
         if len(texts) == len(parts) and sum(map(len, texts)) == len(frozenset().union(*texts)):
@@ -173,7 +173,7 @@ class Outlines:
         return found
 
     def _cannot_have(self, name: str, one: _Tags, other: _Tags, depth: int) -> bool:
-        """Return whether no object that both describe has a member with this name."""
+        """Return whether no object with a member of this name satisfies both formulas, as far as their tags show."""
         for tags in (one, other):
             if tags.allowed is not None and name not in tags.allowed:
                 return True
@@ -231,6 +231,6 @@ def _several(formula: Formula, listing: type[NumberIn] | type[StringIn], matches
 
 
 def _listed(formula: Formula, listing: type[NumberIn] | type[StringIn]) -> frozenset[Hashable] | None:
-    """Return the smallest list of values in a conjunction about numbers or strings."""
+    """Return the smallest list of values in a conjunction about numbers or strings; None if there is no list."""
     lists: list[frozenset[Hashable]] = [part.fields[0] for part in parts_of(formula) if isinstance(part, listing)]
     return min(lists, key=len, default=None)

@@ -61,8 +61,8 @@ STATEMENTS: Final[dict[Kind, frozenset[type[Formula]]]] = {
 
 
 class Restriction:
-    """Restrictions to all kinds, with the definitions that references lead to. Each raises `SchemaError` where a
-    reference leads back to itself, and `KeyError` where it has no definition."""
+    """The restrictions to all kinds, given the definitions to which references lead. Each raises `SchemaError` if a
+    reference leads back to itself, and `KeyError` if it has no definition."""
 
     def __init__(self, definitions: Mapping[Hashable, Formula]) -> None:
         self.number = _to_kind(Kind.NUMBER, definitions)
@@ -96,14 +96,15 @@ def _refuse_circle(key: Hashable) -> None:
 
 
 def _place(key: Hashable) -> str:
-    """Return where the definition with a key is: the first text in it, beside scopes and numbers of alternatives."""
+    """Return the place of the definition with a key. The key is the place itself, or a tuple: the place and scopes, or
+    the number of a schema and another key."""
     while isinstance(key, tuple):
         key = key[isinstance(key[0], int)]
     return str(key)
 
 
 def only_kind(formula: Formula) -> Kind | None:
-    """Return the kind of all values that satisfy a formula, where the formula names it."""
+    """Return the kind of all values that satisfy a formula; None if the formula names no kind."""
     for part in parts_of(formula):
         if type(part) is OfKind:
             return part.kind

@@ -33,7 +33,7 @@ class Kind(Enum):
     ARRAY = "array"
     OBJECT = "object"
 
-    # Each member is one object; `Enum` hashes its name, by a function of Python.
+    # Each member is one object, so its identity will do; `Enum` hashes the name, by a slower function in Python.
     __hash__ = object.__hash__
 
 
@@ -234,15 +234,15 @@ class MemberCount(_Bounded):
 
 
 def bounded(statement: Callable[[int, int | None], Formula], low: int, high: int | None) -> Formula:
-    """Return the statement that a number of items, members or the like lies within bounds, or TRUE or FALSE where it is
-    known to be that."""
+    """Return the statement that a number of items, members or the like lies within bounds; TRUE or FALSE if every
+    number does, or none."""
     if high is not None and high < max(low, 0):
         return FALSE
     return TRUE if low <= 0 and high is None else statement(max(low, 0), high)
 
 
 def one_less(bound: int | None) -> int | None:
-    """Return the upper bound of what is left after one more item or member."""
+    """Return the upper bound on what may follow one more item or member; None for no bound."""
     return None if bound is None else bound - 1
 
 

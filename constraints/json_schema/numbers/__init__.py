@@ -6,7 +6,7 @@ finite        the same for few numbers, by listing them
 
 number_language(formula)          the spellings of all numbers for which a formula holds
 bounded_number_language(formula)  those with a bounded number of digits
-in_digits_alone(formula)          of integers, only those without fraction and exponent
+in_digits_alone(formula)          a formula of the same numbers, with integers in digits alone
 number_matches(formula, number)   whether a formula holds for one number
 number_is_empty(formula)          whether it holds for no number that JSON can write
 """
@@ -105,8 +105,8 @@ def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAut
     """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
 
     An infinite language is restricted to at most `max_digits` digits before and after the point, or to the digits of
-    the longest number that the formula names, if that has more. An exponent has at most two digits, or as many digits
-    as that maximum, if that is more. If no spelling is that short, the language is returned whole.
+    the longest number that the formula names, if that has more. An exponent has at most two digits, or as many as it
+    takes to write this maximum, if that is more. If no spelling is that short, the whole language is returned.
 
     Raises: as for `number_language`.
     """
@@ -131,7 +131,7 @@ def _most_digits(statement: Formula) -> int:
         named = (statement.bound,)
     elif isinstance(statement, MultipleOf):
         named = (statement.step,)
-    # A number below 2^n has at most n log10(2) + 1 digits; n decimals take a denominator of 2^n at least.
+    # A number below 2^n has at most n log10(2) + 1 digits; a number with n decimals has a denominator of at least 2^n.
     whole = max((int(abs(number)).bit_length() for number in named), default=0) * 30103 // 100_000 + 1
     return max(whole, *(number.denominator.bit_length() for number in named), 0)
 

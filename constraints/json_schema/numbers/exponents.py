@@ -90,7 +90,7 @@ def _holds(values: _Naturals, value: int) -> bool:
 
 
 def _ended(values: _Naturals) -> int:
-    """Return a number from which on all numbers are in the set, or none."""
+    """Return a number from which on either all numbers are in the set, or none is."""
     return max([low if high is None else high + 1 for low, high in values], default=0)
 
 
@@ -105,8 +105,11 @@ def _class_of(values: _Naturals, value: int) -> object:
 
 
 def _blocks(values: _Naturals, value: int) -> tuple[_Naturals, ...]:
-    """Return the numbers in the set that begin with these digits, which are not zeros, less the first such number: with
-    no more digits, with one, and so on, as far as they differ."""
+    """Return which numbers that begin with these digits, which are not all zeros, are in the set: those with no further
+    digit, with one, and so on, each time less the smallest number of that length.
+
+    Once all longer numbers are in the set, or none is, one last entry stands for all further lengths.
+    """
     found: list[_Naturals] = []
     first, size, ended = value, 1, _ended(values)
     while True:

@@ -1,8 +1,9 @@
 """Finite: the spellings of the numbers that satisfy a formula, if the formula shows that there are finitely many.
 
 Most bounded formulas of schemas show this: listed values, integers within bounds, and multiples within bounds. Writing
-out their spellings takes a fraction of the time of exploring an automaton, and results in the same language. For
-multiples of a large step it is the only way, because their automaton has a state for each remainder.
+out their spellings takes a fraction of the time of exploring an automaton, and results in the same language, but for a
+few more spellings with exponents. For multiples of a large step it is the only way, because their automaton has a state
+for each remainder.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _PLUS: Final = repeat("+", 0, 1)
 def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
     """Return the spellings of the numbers that satisfy a formula, or None if it does not show that they are few.
 
-    They are those that the automaton accepts (`numbers.spelling`); listed numbers also have exponents for which it
-    would have to count digits: 1.5e+16 as an integer, 1.5e-7 as a multiple of 1e-8."""
+    These are the spellings that the automaton of `numbers.spelling` accepts. Numbers that are listed one by one also
+    have exponents for which it would have to count digits: 1.5e+16 as an integer, 1.5e-7 as a multiple of 1e-8."""
     found = _integer_bounds(formula)
     if found is None:
         values = _values(formula)
@@ -53,7 +54,8 @@ def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
 
 
 def _integer_bounds(formula: Formula) -> tuple[int, int, bool] | None:
-    """Return the bounds of integers and whether these are written plainly, if the formula says no more."""
+    """Return the bounds of integers, and whether they are written in digits alone, if the formula says nothing else;
+    otherwise None."""
     if not isinstance(formula, And):
         return None
     integral = [part for part in formula.parts if isinstance(part, IsInteger)]
@@ -70,7 +72,8 @@ def _least(part: Minimum) -> int:
 
 
 def _values(formula: Formula) -> frozenset[Fraction] | None:
-    """Return the numbers that satisfy a formula, if it lists them and says nothing of how they are written."""
+    """Return the numbers that satisfy a formula, if it lists them and does not say how they are written; otherwise
+    None."""
     match formula:
         case NumberIn(values=values):
             return values
@@ -85,7 +88,7 @@ def _values(formula: Formula) -> frozenset[Fraction] | None:
 
 
 def _multiples(formula: Formula) -> frozenset[Fraction] | None:
-    """Return the numbers that satisfy a conjunction with a step and two bounds, if they are not many."""
+    """Return the numbers that satisfy a conjunction with a step and two bounds, if they are few; otherwise None."""
     if not isinstance(formula, And) or IsInteger(True) in atoms(formula):
         return None
     step = max((part.step for part in formula.parts if isinstance(part, MultipleOf)), default=None)
@@ -108,7 +111,7 @@ def _between(low: int, high: int, *, plain: bool) -> Expr:
 
 
 def _listed(values: Iterable[Fraction], *, plain: bool) -> Expr:
-    """Return the spellings of some numbers; where `plain`, these are integers, and written as such."""
+    """Return the spellings of some numbers; with `plain`, these are integers, written in digits alone."""
     integers: list[str] = []
     others: list[Expr] = []
     for value in sorted(values):

@@ -160,7 +160,7 @@ class _TruthBuilder:
         upper = isinstance(formula, Maximum)
         if formula.bound and (formula.bound < 0) != self.negative:  # on the other side of zero
             return self.made.constant(upper == self.negative)
-        # Of negative numbers those of greater magnitude are less.
+        # Of two negative numbers, the one of greater magnitude is less.
         places = (BELOW if upper != self.negative else ABOVE) | (0 if formula.exclusive else AT)
         return self.made.place(self.cuts[abs(formula.bound)], places)
 

@@ -3,15 +3,16 @@
 A step is a * 10^k with an integer a that is not a multiple of ten. The state of the digits is a remainder modulo a, and
 not modulo the power of ten, which would take a million states for a million:
 
-    k >= 0    the remainder of the digits before the last z, which are zeros, with z up to k; the fraction is zeros
-    k < 0     the remainder of all digits; in the fraction also how many of its -k digits have come, after which only
-              zeros may follow
+    k >= 0    z, the number of zeros at the end, up to k, and the remainder of the digits before them; in the fraction
+              only zeros may follow
+    k < 0     the remainder of all digits; in the fraction also how many of its first -k digits have been read, after
+              which only zeros may follow
 
-Remainders after which the same digits make a multiple are one state. With j digits to come, fewer than 10^j numbers may
-be added to a remainder, so many remainders lead to no multiple of a: of 86,400, whose a is 864, some 140 are left.
+Remainders after which the same digits make a multiple are one state. With j digits to come, only a number below 10^j
+can be added to a remainder, so many remainders lead to no multiple of a: of 86,400, whose a is 864, some 140 are left.
 Alexeev ("Minimal DFA for testing divisibility", 2004) counts those that are left, and no automaton has fewer states. So
 a step with a small a is cheap whatever the power of ten; a power of two is cheaper than its size (4,096 takes some 410
-states, 65,536 some 2,830); a large prime takes as many states as it is large.
+states, 65,536 some 2,830); a large prime p takes p states.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ class Step:
         coefficient, power = _coefficient_and_power(step)
         self.coefficient, self.power = coefficient, power
         self.width = abs(power) + 1
-        # The first remainder seen of each class, in the integer part and by place in the fraction; and the first of the
-        # class of each remainder.
+        # A class is represented by the first of its remainders that is seen. By class, in the integer part, and by
+        # position and class, in the fraction: the representative. By remainder, in the integer part: the same.
         self._classes: dict[tuple[int, ...], int] = {}
         self._fractions: dict[tuple[int, int], int] = {}
         self._seen: dict[int, int] = {}
         self._after: dict[int, list[int]] = {}
         self._holds: dict[int, bool] = {}
-        # Any number of zeros may be thought of before the first digit.
+        # The state after zeros alone, since leading zeros do not change a number.
         self.first = max(power, 0)
         without_twos_and_fives, twos, fives = coefficient, 0, 0
         while without_twos_and_fives % 2 == 0:
@@ -50,8 +51,8 @@ class Step:
             without_twos_and_fives, fives = without_twos_and_fives // 5, fives + 1
         self.odd = without_twos_and_fives
         self.fewest = _fewest_states(coefficient, max(-power, 0), twos, fives)
-        # d * 10^e with a digit d is a multiple from here on if `odd` divides d, and below 10^lowest it is less than
-        # the step.
+        # For a digit d, d * 10^e with e >= highest is a multiple if and only if `odd` divides d. With e < lowest, a
+        # number m * 10^e with m < 10 is less than the step.
         self.highest = power + max(twos, fives)
         self.lowest = len(str(coefficient)) - 1 + power
 
@@ -75,8 +76,11 @@ class Step:
         return state + 1 if zeros < self.power else self._merged(10 * rest) * self.width + zeros
 
     def at_point(self, state: int, scaled: bool) -> int:
-        """Return the state at the end of the integer part. Unless an exponent may follow (`scaled`), only whether the
-        remainder by an integer is zero is kept."""
+        """Return the state at the end of the integer part.
+
+        If an exponent may follow (`scaled`), the state is kept as it is. Otherwise, for k >= 0 only the fact remains
+        whether the number is a multiple, and for k < 0 remainders are merged as in `_behind_point`.
+        """
         if scaled:
             return state
         if self.power < 0:
@@ -89,7 +93,8 @@ class Step:
         return self._differ(state != FAILED and (self.coefficient > 1 or not within), only_zero=not within)
 
     def after_fraction(self, state: int, digit: int, whole: bool) -> int:
-        """Return the state after one more digit of the fraction, whose digits are all zeros where `whole`."""
+        """Return the state after one more digit of the fraction; `whole` if all its digits so far, with this one, are
+        zeros, so that an exponent may depend on the exact remainder."""
         if state == FAILED:
             return FAILED
         rest, position = divmod(state, self.width)
@@ -99,8 +104,11 @@ class Step:
         return FAILED if digit else state
 
     def _behind_point(self, rest: int, position: int) -> int:
-        """Return the state of a remainder after `position` digits of a fraction, where no exponent depends on it: that
-        of the first remainder seen with which the digits to come make the same multiples."""
+        """Return the state of a remainder after `position` digits of a fraction, if no exponent depends on it.
+
+        All remainders that the same further digits make a multiple have the state of the first of them that is seen;
+        it is `FAILED` if no digits can.
+        """
         room = -self.power - position
         needed = -rest * pow(10, room, self.coefficient) % self.coefficient
         if needed >= 10**room:
@@ -108,7 +116,8 @@ class Step:
         return self._fractions.setdefault((position, needed), rest) * self.width + position
 
     def _merged(self, number: int) -> int:
-        """Return the remainder that represents all those after which the same digits make a multiple."""
+        """Return the remainder that represents all those after which the same digits make a multiple. If there are too
+        many states even so, nothing is merged."""
         rest = number % self.coefficient
         if self.fewest > MAX_STATES:
             return rest
@@ -118,7 +127,8 @@ class Step:
         return found
 
     def _class(self, rest: int) -> tuple[int, ...]:
-        """Return, for each number of digits to come, what they must add, if they can."""
+        """Return, for each number of digits to come, the number that they must form to make a multiple, or `FAILED` if
+        they cannot; and as the last entry the remainder once enough digits follow to complete any remainder."""
         size = 10 ** max(-self.power, 0)
         rest, found = rest * size % self.coefficient, []
         while size < self.coefficient:
@@ -145,7 +155,8 @@ class Step:
     def with_exponent(self, state: int, exponent: int, whole: bool) -> bool | None:
         """Return whether a number with an exponent is a multiple; None if this is not known.
 
-        Its digits have led to `state`: one before the point, which is not a zero, and zeros after it where `whole`."""
+        Its mantissa has led to `state`. It has one digit before the point, which is not a zero; `whole` if all digits
+        after the point are zeros."""
         if exponent < self.lowest:
             return False
         if whole and exponent >= self.highest:
@@ -159,8 +170,9 @@ class Step:
 
 
 def _coefficient_and_power(step: Fraction) -> tuple[int, int]:
-    """Return a and k of a step a * 10^k, where ten does not divide a; for a step whose decimals do not end, such as
-    2/3, those of the step (2) of its multiples whose decimals do."""
+    """Return a and k of a step a * 10^k, where ten does not divide a. If the decimals of the step do not end, as for
+    2/3, only some of its multiples can be written, which are the multiples of another step (2): return a and k of that.
+    """
     numerator, denominator, power = step.numerator, step.denominator, 0
     while denominator % 10 == 0:
         denominator, power = denominator // 10, power - 1
@@ -173,8 +185,11 @@ def _coefficient_and_power(step: Fraction) -> tuple[int, int]:
 
 
 def _fewest_states(coefficient: int, places: int, twos: int, fives: int) -> int:
-    """Return how many remainders are told apart where a fraction has `places` places: with the best bound on a number
-    of digits, those that fewer digits make a multiple, and all others by their remainder without twos and fives."""
+    """Return the number of classes of remainders by a = `coefficient`, where a fraction has `places` places.
+
+    It is the minimum over j of a sum: the classes that fewer than j digits can make a multiple, and a / gcd(a, 10^j)
+    for all others.
+    """
     fewest, told_apart, size = coefficient * 10, 0, 1
     for digits in range(places + max(twos, fives) + 1):
         common = 2 ** min(digits, twos) * 5 ** min(digits, fives)

@@ -2,11 +2,12 @@
 
 The number of an integer's digits is not known before they end, so after n digits the state is how they compare with the
 first n digits of each cut that has as many; a cut with fewer digits lies below. At the point the integers are compared;
-for a cut that is equal so far, its remainder is kept as a fraction, whose next digit is ten times it, rounded down. So
-the decimals of a cut need not end.
+for a cut that is equal so far, the rest of its fraction is kept; ten times the rest, rounded down, is the next digit.
+So the decimals of a cut need not end.
 
-    integer digits    (n, places): n up to one more than any cut has; places at prefixes, ANYWHERE once n is greater
-    fraction digits   for each cut: ABOVE, BELOW, or its remainder
+    integer digits    (n, places): n up to one more than the longest cut has; places, for each cut: how its first n
+                      digits compare, ABOVE if it has fewer
+    fraction digits   for each cut: above, below, or the rest of its fraction
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Cut(NamedTuple):
     """A magnitude, to be compared with digits.
 
     Attributes:
-        digits: of its integer part; none for less than 1, where the integer part 0 is written "0".
+        digits: of its integer part; "0" for a magnitude below 1.
         left: its fraction times `denominator`.
         denominator: of the fraction.
     """
@@ -69,7 +70,7 @@ class Comparison:
         """Return the states after one more digit, by digit."""
         found = self._after.get(prefix)
         if found is None:
-            # Equal ones once: with many cuts they are long.
+            # Equal states are kept once, because they are long with many cuts.
             found = self._after[prefix] = [self._same.setdefault(each, each) for each in self._after_digits(prefix)]
         return found
 
@@ -88,7 +89,7 @@ class Comparison:
         return found
 
     def beyond(self, prefix: Prefix) -> tuple[int, ...]:
-        """Return where the magnitude may lie if more digits follow."""
+        """Return where the magnitude may lie if at least one more digit of the integer part follows."""
         return tuple([ABOVE if prefix[0] >= len(cut.digits) else ANYWHERE for cut in self.cuts])
 
     # Digits of the fraction.
@@ -118,7 +119,7 @@ class Comparison:
 
     @staticmethod
     def at_end(left: Left) -> tuple[int, ...]:
-        """Return where the magnitude lies."""
+        """Return where the magnitude lies if the digits end here."""
         return tuple([(BELOW if rest == _IS_BELOW or rest > 0 else AT if rest == 0 else ABOVE) for rest in left])
 
     @staticmethod

@@ -1,7 +1,7 @@
 """The numbers of one sign: their cuts, and the exponents for which a mantissa satisfies the formula.
 
-`m * 10^e` with 1 <= m < 10 compares with a cut `b * 10^k` as e does with k, and where these are equal as m with b. So
-for what is known of m, the exponents for which the formula holds are a finite union of intervals.
+`m * 10^e` with 1 <= m < 10 compares with a cut `b * 10^k` as e does with k or, if these are equal, as m does with b. So
+for given knowledge of m, the exponents for which the formula holds are a finite union of intervals.
 
 Neither Python nor JavaScript writes exponents from -4 to 15, and comparing mantissas there would double the states of
 every bound. So they are left out, unless the formula holds for all exponents from -1 down, or from 0 up.
@@ -46,7 +46,7 @@ class _Range(NamedTuple):
         low, high: both included; None means no bound.
         exponent: one of them.
         places: for each cut, where m * 10^e lies, whatever m is.
-        own: cuts with this very exponent, and their mantissas, by number.
+        own: for each cut with k = e whose exponent may be written, its number and that of its mantissa.
     """
 
     low: int | None
@@ -63,7 +63,7 @@ class Side:
         cuts: their comparison with the cuts.
         mantissas: the comparison of mantissas with those of cuts so large or small that exponents are written there.
         truth: what the formula says of them.
-        unknown: that nothing is known of multiples.
+        unknown: the knowledge of multiples, if nothing is known: None for each step.
         hopeless: whether no number of this sign, nor zero, satisfies the formula.
     """
 
@@ -108,7 +108,7 @@ class Side:
         plain: bool | None,
         multiples: tuple[bool | None, ...],
     ) -> bool:
-        """Return whether what may follow could satisfy the formula; False only where nothing does."""
+        """Return whether some continuation may satisfy the formula; False only if none does."""
         if mantissa is not None and self._takes_exponents:
             return True
         return self.truth(Knowledge(places, None if whole else False, plain, multiples)) is not False
@@ -117,7 +117,7 @@ class Side:
         """Return the exponents after a mantissa for which the formula holds, as far as they are accepted.
 
         Args:
-            mantissa: how it compares, or None if it does not have one digit before the point, which is not a zero.
+            mantissa: how it compares; None unless it has one digit before the point, which is not a zero.
             zero: whether all its digits are zeros.
             whole: whether all its digits after the point are zeros.
             multiples: the state of each step.
@@ -161,7 +161,7 @@ class Side:
 def _exponent_ranges(
     scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]
 ) -> tuple[_Range, ...]:
-    """Return all exponents, in ranges."""
+    """Return ranges that cover all exponents, so that nothing changes within a range."""
     edges = {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
     edges.update([cut.power + more for cut in scaled if cut for more in (0, 1)])
     edges.update([edge for step in steps for edge in (step.lowest, step.highest)])
@@ -187,7 +187,8 @@ def _range(low: int | None, high: int | None, scaled: Sequence[_Scaled | None], 
 
 
 def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
-    """Return the intervals that are accepted, of adjacent ones none of which has 0 inside."""
+    """Return the exponents that are accepted, from ascending intervals, none of which crosses 0, for which the formula
+    holds: without those from -4 to 15, except in an interval of all exponents from -1 down, or from 0 up."""
     joined: list[tuple[int | None, int | None]] = []
     for low, high in found:
         if joined and joined[-1][1] is not None and low == joined[-1][1] + 1 and low != 0:

@@ -224,7 +224,7 @@ class _Spelling:
 
 
 def _digit_ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the digits from 0 to 9 as ranges, in which each of some digits stands alone."""
+    """Return the digits from 0 to 9 as ranges, in which each digit of `breaks` has a range of its own."""
     return _ranges_around(frozenset(breaks))
 
 

@@ -37,8 +37,10 @@ def read_schema(
         skip: JSON pointers of keywords to leave out; each is noted.
 
     Raises:
-        SchemaError: a keyword has an invalid value, a reference leads nowhere, or a member of the object is the schema.
-        UnsupportedSchema: `unevaluatedProperties` or `unevaluatedItems` depends on too many cases.
+        SchemaError: a keyword has an invalid value, a reference has no target, or the object is no schema but has one
+            in a member.
+        UnsupportedSchema: `unevaluatedProperties` or `unevaluatedItems` depends on too many cases, a number has too
+            many digits, `pattern` is an expression with labels, or a metaschema requires an unknown vocabulary.
     """
     if wrapping := wrapper_of(schema):
         raise SchemaError(f"this is no schema but has one in its member {wrapping!r}: pass that", pointer="")

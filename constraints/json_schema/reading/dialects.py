@@ -26,7 +26,7 @@ from constraints.json_schema.reading.keywords.references import handler_of
 from constraints.json_schema.reading.keywords.tables import nested_first
 from constraints.json_schema.reading.site import Handler, SchemaDialect
 
-# Keywords that are read after all others: those that list names, or are about what others leave.
+# Keywords that are read after all others: those that name or count members, and those about what other keywords leave.
 LATE: Final = frozenset(
     [
         *("required", "dependentRequired", "dependentSchemas", "dependencies", "additionalProperties"),
@@ -106,12 +106,12 @@ UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), con
 _BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
 # Members in which APIs pass a schema, beside its name.
 _WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
-# How much of a misspelled keyword is right, at least; and those that are long enough to be told.
+# The least similarity (`difflib`) of a misspelled keyword to the right one, and the keywords long enough to compare.
 _ALIKE: Final = 0.75
 _LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
 # Any of these shows that an object is meant as a schema.
 _SCHEMA_SIGNS: Final = frozenset(["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "items"])
-# Keywords that say nothing of values. There are many in most schemas.
+# Keywords that constrain nothing by themselves, and need no note. Most schemas have many.
 ANNOTATIONS: Final = frozenset(
     [
         *("title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
@@ -129,7 +129,8 @@ _BY_URI: Final[Mapping[str, SchemaDialect]] = {
 
 
 def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
-    """Return what was meant by a keyword that a draft does not have; None if it is an assertion nowhere."""
+    """Return a remark on a keyword that a draft does not have: which keyword was probably meant, or that the schema in
+    it has no effect; None for any other keyword, which is taken for an annotation."""
     if keyword == "nullable" and value is True:
         return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"
     meant = _meant(keyword)
@@ -142,7 +143,8 @@ def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
 
 @kept(4096)
 def _meant(keyword: str) -> str | None:
-    """Return the keyword that another one is, or resembles; None if it resembles none."""
+    """Return the keyword of some draft that equals or resembles another one, in any case and without hyphens and
+    underscores; None if there is none."""
     normal = keyword.lower().replace("_", "").replace("-", "")
     found = _BY_NORMAL_NAME.get(normal)
     if found is None and not normal.startswith(("x", "$")):
@@ -152,13 +154,14 @@ def _meant(keyword: str) -> str | None:
 
 
 def wrapper_of(schema: Any) -> str | None:
-    """Return the member of an object that has the schema, as in the tools and response formats of OpenAI's API; None if
-    the object may be a schema itself."""
+    """Return the name of the member that holds the schema if an object only wraps one, as tools and response formats of
+    OpenAI's API do; None if the object may be a schema itself."""
     if not isinstance(schema, dict) or any(keyword in _ANY_DRAFT for keyword in schema):
         return None
     return next((name for name in _WRAPPING if isinstance(schema.get(name), dict)), None)
 
 
 def dialect_of_uri(uri: str) -> SchemaDialect | None:
-    """Return the dialect of a draft's `$schema`, by either scheme, with or without an empty fragment, or None."""
+    """Return the dialect of the draft that a `$schema` names, with "http" or "https" and with or without an empty
+    fragment; None for any other URI."""
     return _BY_URI.get(uri.removesuffix("#").removeprefix("https://").removeprefix("http://"))

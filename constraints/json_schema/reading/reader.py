@@ -25,7 +25,7 @@ from constraints.json_schema.reading.resources.pointers import step
 from constraints.json_schema.reading.site import Resource, Scope, Site, Target, shown, wrong_name
 from constraints.recursion import Task, run
 
-# The most statements side by side in a definition that takes the place of its references.
+# The most parts of a conjunction or disjunction that replaces its references instead of becoming a definition.
 SMALL: Final = 4
 
 
@@ -76,7 +76,8 @@ class Reader:
         read: Callable[[], Formula | Task[Formula]],
         is_definition: Callable[[Formula], bool] = lambda _: False,
     ) -> Task[Formula]:
-        """Read what has a key, unless it has been read; what leads back to itself becomes a definition."""
+        """Return the formula of a key, which is read only once. If the formula refers to itself, or if `is_definition`
+        holds for it, it becomes a definition, and a reference to it is returned."""
         known = self._done.get(key)
         if known is not None:
             return known
@@ -130,7 +131,7 @@ class Reader:
         site = self._site(schema, place, resource, scope)
         if site is None:
             return TRUE if schema else FALSE
-        # Of schemas within each other, places take memory with the square of the depth.
+        # The places of nested schemas take memory that grows with the square of the depth.
         charge((1 + len(site.schema)) * len(place))
         schema, handlers = site.schema, site.resource.dialect.handlers
         keywords = schema if LATE.isdisjoint(schema) else sorted(schema, key=LATE.__contains__)
@@ -147,7 +148,7 @@ class Reader:
         return self._all(parts)
 
     def _note_unknown(self, site: Site) -> None:
-        """Note the keywords that would say something in another draft, or spelled otherwise.
+        """Note the unknown keywords that were probably meant to constrain something.
 
         Raises:
             SchemaError: a keyword is not a string.
@@ -164,7 +165,8 @@ class Reader:
     def _read_on(
         self, site: Site, keyword: str, part: Formula | Task[Formula], waiting: Iterator[str], parts: list[Formula]
     ) -> Task[Formula]:
-        """Read a keyword with schemas in it, and those that wait, after the parts that have been read."""
+        """Finish reading a schema: `parts` are the formulas so far, `part` reads the next keyword, whose value contains
+        schemas, and the keywords after that are `waiting`."""
         parts.append(self.put((yield part), f"{site.place}/{keyword}"))
         handlers = site.resource.dialect.handlers
         for keyword in waiting:
@@ -177,7 +179,8 @@ class Reader:
         return self._same.setdefault(formula, formula)
 
     def _site(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Site | None:
-        """Return the site of an object schema, in the resource that it belongs to, without the keywords to skip."""
+        """Return the site of an object schema, in the resource that it belongs to, without the keywords to skip; None
+        for a boolean schema."""
         if not isinstance(schema, dict):
             if isinstance(schema, bool):
                 return None
@@ -199,7 +202,7 @@ class Reader:
         return Site(self, schema, place, resource, scope)
 
     def _checked(self, site: Site | None) -> Site | None:
-        """Return a site whose keywords may be looked at before they are read."""
+        """Return a site after checking it, so that its keywords may be looked at before they are read."""
         if site is not None:
             check_nested(site)
         return site
@@ -217,7 +220,7 @@ class Reader:
         return kept
 
     def _within(self, resource: Resource, scope: Scope) -> Scope:
-        """Return the scope inside a resource; a name that is in scope already keeps its target."""
+        """Return the scope inside a resource; names that are already in scope keep their targets."""
         self._library.scan(resource)
         known = {name for name, _ in scope}
         new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)

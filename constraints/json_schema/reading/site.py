@@ -1,11 +1,11 @@
 """Site: a schema that is being read, with its place, its resource and its scope.
 
-SchemaDialect     the keywords that a schema may have, each with its handler
-Resource    a schema with a URI of its own, against which its relative references are resolved
-Target      the schema to which a reference leads
-Scope       the dynamic anchors in force: for each name, the target in the outermost resource that has it
-Site        one object of the schema; the argument of a handler
-Reading     the interface of the reader (`reading.reader.Reader`) for handlers
+SchemaDialect   the keywords that a schema may have, each with its handler
+Resource        a schema with a URI of its own, against which its relative references are resolved
+Target          the schema to which a reference leads
+Scope           the dynamic anchors in force: for each name, the target in the outermost resource that has it
+Site            one object of the schema; the argument of a handler
+Reading         the interface of the reader (`reading.reader.Reader`) for handlers
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ class Resource:
 
     @property
     def document(self) -> Resource:
-        """The document that it lies in, itself for a document."""
+        """The document that the resource lies in; the resource itself if it is a document."""
         return self.outer or self
 
 
 class _Repr(Repr):
     def repr_int(self, x: int, level: int) -> str:
-        """Return an integer's text; Python writes none of more than 4,300 digits."""
+        """Return an integer's text, or its size if it has more digits than the 4,300 that Python writes."""
         try:
             return super().repr_int(x, level)
         except ValueError:
@@ -121,7 +121,7 @@ class Site:
         return self.reading.put(formula, self.at(keyword, name))
 
     def error(self, keyword: str, reason: str, *path: str) -> SchemaError:
-        """Return the error for the value of a keyword, or for what lies under a path in it."""
+        """Return the error for the value of a keyword, or for the value at a path in it."""
         return SchemaError(reason, pointer=self.place + "".join(map(step, (keyword, *path))), keyword=keyword)
 
     def unsupported(self, keyword: str, reason: str) -> UnsupportedSchema:
@@ -139,9 +139,9 @@ def shown(value: Any) -> str:
 
 
 def wrong_name(names: Iterable[object]) -> str | None:
-    """Return what is wrong with the names of an object: that one is not a string, as in JSON it is; None for nothing.
+    """Return a message if one of an object's names is not a string; None if all are strings.
 
-    An object that was made in Python may have any hashable value as a name.
+    In JSON all names are strings, but a dict that was made in Python may have any hashable value as a key.
     """
     for name in names:
         if name.__class__ is not str and not isinstance(name, str):
@@ -153,13 +153,14 @@ class Reading(Protocol):
     """The reader, as handlers see it."""
 
     def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Formula | Task[Formula]:
-        """Read a schema: at once, or as a task where it has schemas in it."""
+        """Read a schema: at once, or as a task if it contains schemas."""
 
     def definition(self, target: Target, scope: Scope) -> Task[Formula]:
         """Read the target of a reference."""
 
     def target(self, site: Site, keyword: str) -> Target:
-        """Return the target of the reference that is a keyword's value, dynamic where the keyword is."""
+        """Return the target of the reference that is a keyword's value; `$dynamicRef` and `$recursiveRef` are resolved
+        in the scope of the site."""
 
     def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
         """Read a schema below a site, unless it has been read already."""
@@ -171,14 +172,14 @@ class Reading(Protocol):
         """Return the site of a reference's target; None for a boolean schema."""
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
-        """List, for each formula, the others that may hold for a value that it holds for, by index."""
+        """Return, for each formula, the indices of the other formulas that may hold for the same value."""
 
     def put(self, formula: Formula, place: str) -> Formula:
-        """Record where a statement stands, unless it stands somewhere already, and return it."""
+        """Record where a statement stands, unless a place of it is recorded already, and return it."""
 
     def note(self, site: Site, keyword: str, reason: str) -> None:
         """Record that a keyword constrains nothing."""
 
 
-# Reads the value of one keyword: at once, or as a task where it has schemas in it.
+# Reads the value of one keyword: at once, or as a task if it contains schemas.
 Handler: TypeAlias = Callable[[Site, Any], Formula | Task[Formula]]

@@ -51,16 +51,17 @@ _OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P"
 
 
 class Lacks(Format):
-    """The string lacks a format, for certain."""
+    """The string certainly lacks a format that is not exact."""
 
     __slots__ = ()
 
 
 def normalized(formula: Formula) -> Formula:
-    """Return a formula about strings in the form in which it has one language.
+    """Return a formula about strings in its normal form.
 
-    Negations stand before statements alone, so that a format that is not exact is taken as what certainly has it, or
-    as what certainly lacks it (`Lacks`); and a conjunction has one statement about the length.
+    Negations stand only before statements, so that a format that is not exact means the strings that certainly have it,
+    and its negation (`Lacks`) those that certainly lack it. If it is a conjunction, its bounds on the length are merged
+    (`with_one_length`).
     """
     if not all(map(_is_normal, parts_of(formula))):
         formula, _ = fold(formula, _with_negation, _with_negations)
@@ -106,18 +107,18 @@ def content(formula: Formula) -> ByteAutomaton:
 
 
 def combinations(strings: Formula, formulas: Sequence[Formula], most: int) -> list[list[bool]]:
-    """Return in which ways formulas can be true or false of the strings for which another one holds, each as the truth
-    of every formula. The ways in which the first formula is true come first.
+    """Return the combinations of truth values that formulas can have on the strings for which another formula holds.
+    Each lists the truth of every formula; combinations in which the first formula is true come first.
 
-    A string that neither certainly has a format nor certainly lacks it belongs to no way.
+    A string that neither certainly has a format nor certainly lacks it belongs to no combination.
 
     Args:
         strings: the other formula.
         formulas: formulas that are neither TRUE nor FALSE.
-        most: how many states of the automata of all formulas side by side are looked at.
+        most: the most states of the automata of all formulas, run side by side, that are explored.
 
     Raises:
-        LimitExceeded: there are more, or an automaton is too large.
+        LimitExceeded: there are more states, or an automaton is too large.
         PatternError, TypeError: as for `content`.
     """
     languages: list[ByteTables] = []
@@ -152,7 +153,7 @@ def _content(formula: Formula) -> ByteAutomaton:
 
 
 def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[ByteAutomaton]:
-    """Return the automaton of a normalized formula; `done` are those of its combinations so far."""
+    """Return the automaton of a normalized formula; `done` holds those of the combinations that are made already."""
     if formula in done:
         return done[formula]
     texts = listed(formula)
@@ -161,12 +162,12 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
     elif isinstance(formula, Not):
         found = algebra.difference(_any_text(), (yield _automaton(formula.part, done)))
     elif isinstance(formula, Or) and all(isinstance(part, Not) for part in formula.parts):
-        # All that not every part holds for: products of deterministic automata, with none to determinize.
+        # The complement of a conjunction (De Morgan): products of deterministic automata need no determinization.
         found = algebra.difference(
             _any_text(), (yield _automaton(with_one_length(conjunction(map(negation, formula.parts))), done))
         )
     elif isinstance(formula, Or):
-        # All lists together are one list, which nothing has to determinize.
+        # All lists together make one list, which needs no determinization.
         words = {text for part in formula.parts if isinstance(part, StringIn) for text in part.texts}
         parts = [compile_expr(ex.strings(encodable(words)))] if words else []
         for part in formula.parts:
@@ -182,7 +183,8 @@ def _automaton(formula: Formula, done: dict[Formula, ByteAutomaton]) -> Task[Byt
 
 
 def _intersection(parts: tuple[Formula, ...], done: dict[Formula, ByteAutomaton]) -> Task[ByteAutomaton]:
-    """Return the automaton of a conjunction: that of its positive parts, the smallest first, without the others."""
+    """Return the automaton of a conjunction: the intersection of the positive parts, the smallest first, less the texts
+    of the negated ones."""
     positive: list[ByteAutomaton] = []
     negative: list[ByteAutomaton] = []
     for part in parts:
@@ -217,14 +219,15 @@ def _statement(formula: Formula) -> ByteAutomaton:
 
 @kept(256)
 def expression_automaton(expr: Expr) -> ByteAutomaton:
-    """Return the automaton of an expression that a schema has in the place of a pattern."""
+    """Return the automaton of an expression that a schema has in place of a pattern."""
     return compile_expr(expr)
 
 
 def string_matches(formula: Formula, text: str) -> bool:
     """Return whether a formula about strings holds for one string.
 
-    Of strings with halves of surrogate pairs, which UTF-8 cannot encode, only lists and lengths know.
+    UTF-8 cannot encode a string with half of a surrogate pair. Lists and lengths may hold for such a string; patterns,
+    expressions and formats do not.
 
     Raises: as for `content`.
     """
@@ -240,9 +243,9 @@ def string_matches(formula: Formula, text: str) -> bool:
 
 
 def with_one_length(formula: Formula) -> Formula:
-    """Merge the bounds on the length in a conjunction, and drop what they decide from the disjunctions beside them.
+    """Merge the bounds on the length in a conjunction, and simplify the disjunctions beside them accordingly.
 
-    The negation of a bound becomes a bound where it is one. Any other formula is returned as it is.
+    A negated bound becomes a bound if one can express it. Any other formula is returned as it is.
     """
     if not isinstance(formula, And):
         return _length(formula) or formula
@@ -287,7 +290,8 @@ def _includes(outer: TextLength, inner: TextLength) -> bool:
 
 
 def _length(formula: Formula) -> TextLength | None:
-    """Return the statement about the length that a formula, or the negation of one, is."""
+    """Return a formula as one statement about the length, if it is one or the negation of one; None if it cannot be
+    expressed so."""
     if isinstance(formula, TextLength):
         return formula
     part = formula.part if isinstance(formula, Not) else None
@@ -299,7 +303,8 @@ def _length(formula: Formula) -> TextLength | None:
 
 
 def listed(formula: Formula) -> list[str] | None:
-    """Return the strings that UTF-8 can encode for which a formula holds, where it is a list, or requires one."""
+    """Return the strings for which a formula holds, if it is a list or a conjunction with a list; otherwise None.
+    Strings that UTF-8 cannot encode are left out."""
     lists = [part for part in parts_of(formula) if isinstance(part, StringIn)]
     if not lists:
         return None
@@ -310,7 +315,8 @@ def listed(formula: Formula) -> list[str] | None:
 
 @kept(1024)
 def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
-    """Return the characters and the bounds of a pattern that bounds the number of some characters, and says no more."""
+    """Return the characters and the bounds of a pattern that only repeats one set of characters, as `^[a-z]{2,5}$`
+    does; None for any other pattern."""
     try:
         expr = _parsed(source)
     except RecursionError:
@@ -322,7 +328,7 @@ def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
 
 @lru_cache(maxsize=1)  # each pattern is asked for twice in a row, and a long one is large
 def _parsed(source: str) -> Expr:
-    """Parse a pattern of ECMA-262, which has none of this project's own groups."""
+    """Parse a pattern of ECMA-262, in which this project's own groups `(?P...` are errors."""
     own = _OWN_GROUP.match(source)
     if own:
         raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))

@@ -17,17 +17,17 @@ from constraints.json_schema.strings.lengths import counted_length, counted_text
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import encodable, plain_spellings, spelled
 
-# Lists with more characters than this in all have plain spellings alone.
+# Lists with more characters than this in all have only plain spellings.
 MOST_LETTERS = 2_000
 # Plain lists with more characters than this are compiled, and not left as expressions.
 MANY_LETTERS = 100
 
 # Lengths up to this are written out where they need not be.
 MOST_WRITTEN = 32
-# The same of lengths beside other statements: the most states, of all characters together.
+# The same for lengths beside other statements: the most states of the copies for all characters together.
 MOST_STATES = 4_096
 
-# The bytes within a character, after its first one.
+# The bytes of a character in UTF-8 after its first one.
 _FIRST_CONTINUATION, _LAST_CONTINUATION = 0x80, 0xBF
 
 
@@ -35,7 +35,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
     """Return the JSON spellings, quotes included, of all strings for which a formula about strings holds.
 
     All spellings of a word take seven states for each letter, the plain ones take one. So a list of strings with more
-    than `MOST_LETTERS` characters has its plain spellings alone; everything else has all if all are wanted.
+    than `MOST_LETTERS` characters has only its plain spellings; any other formula has all spellings unless `plain`.
 
     Args:
         formula: about strings alone.
@@ -52,7 +52,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
 
 @kept(4096)
 def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
-    """Return `string_language`, where long strings are counted in place of being written out.
+    """Return `string_language`, with the characters of long strings counted instead of written out.
 
     Args, Raises: as for `string_language`.
     """
@@ -63,7 +63,7 @@ def counted_language(formula: Formula, *, plain: bool = False) -> ArcLanguage:
 
 @kept(1024)
 def counted_content(formula: Formula) -> ByteAutomaton | CountedPaths:
-    """Return the strings for which a formula holds, as they are, where long ones are counted.
+    """Return the strings for which a formula holds, not spelled in JSON, with the characters of long ones counted.
 
     Raises: as for `string_language`.
     """
@@ -81,7 +81,8 @@ def counted_content(formula: Formula) -> ByteAutomaton | CountedPaths:
 
 
 def _counted(formula: Formula, plain: bool) -> CountedUnits | None:
-    """Return what is counted if a formula bounds the number of characters, says which they are, and no more."""
+    """Return the counted spellings if a formula says only how many characters there are, and of which set; None if it
+    says more, or if the lengths are short or contradict each other."""
     ranges: Ranges = ALL_CHARACTERS
     low = 0
     high: int | None = None
@@ -103,7 +104,8 @@ def _counted(formula: Formula, plain: bool) -> CountedUnits | None:
 
 
 def _counted_texts(formula: Formula, plain: bool) -> CountedPaths | None:
-    """Return what is counted if a formula says how many characters there are, and what else holds for the string."""
+    """Return the counted spellings if a formula bounds the length and says more about the string; None if it does not,
+    if the automaton is small enough to be written out, or if counting would not be exact."""
     parts = parts_of(formula)
     length = next((part for part in parts if isinstance(part, TextLength)), None)
     if length is None or len(parts) == 1 or listed(formula) is not None:
@@ -155,11 +157,11 @@ def string_is_empty(formula: Formula) -> bool:
 
 
 def _only_excludes(formula: Formula) -> bool:
-    """Return whether a formula says no more than which strings it does not hold for."""
+    """Return whether a formula only excludes listed strings."""
     return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in parts_of(formula))
 
 
 def _excluded(formula: Formula) -> list[str]:
-    """Return the strings that UTF-8 can encode among those."""
+    """Return the listed strings that a formula excludes, without those that UTF-8 cannot encode."""
     lists = [part.part.texts for part in parts_of(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
     return encodable(frozenset().union(*lists))

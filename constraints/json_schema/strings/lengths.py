@@ -25,7 +25,7 @@ from constraints.json_schema.strings.spelling import spelled
 
 @kept(64)
 def length_automaton(low: int, high: int | None) -> ByteAutomaton:
-    """Return the automaton of the strings with at least `low` characters, and at most `high` where there is a bound.
+    """Return the automaton of the strings with at least `low` and at most `high` characters; None means no bound.
 
     Raises:
         LimitExceeded: a bound takes too many states.
@@ -38,7 +38,7 @@ def length_automaton(low: int, high: int | None) -> ByteAutomaton:
 
 
 def length_spellings(low: int, high: int | None, *, plain: bool = False) -> ByteAutomaton:
-    """Return the spellings of these strings, in quotes.
+    """Return the spellings, in quotes, of the strings with at least `low` and at most `high` characters.
 
     Raises:
         LimitExceeded: a bound takes too many states.
@@ -49,7 +49,8 @@ def length_spellings(low: int, high: int | None, *, plain: bool = False) -> Byte
 
 
 def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS, *, plain: bool = False) -> CountedUnits:
-    """Return the spellings, in quotes and not written out, of the strings of some characters whose length is bounded.
+    """Return the spellings, in quotes, of the strings of some characters whose length is bounded, counted instead of
+    written out.
 
     Args:
         low, high: the bounds; `high` is not below `low`.
@@ -62,11 +63,11 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS, 
 def counted_texts(
     language: ByteAutomaton, low: int, high: int | None, *, plain: bool = False, work: Work | None = None
 ) -> CountedPaths | None:
-    """Return the spellings, not written out, of the strings of a language whose length is bounded; None if counting
-    would not be exact, or there are none.
+    """Return the spellings of the strings of a language whose length is bounded, counted instead of written out; None
+    if counting would not be exact, or if there are no such strings.
 
     Args:
-        language: the spellings of the language, in quotes, of which there is at least one.
+        language: the spellings of the strings, in quotes; there is at least one.
         low, high: the bounds.
         plain: whether the spellings are plain ones.
         work: the compilation that it is part of.
@@ -99,6 +100,6 @@ def _character(ranges: Ranges, plain: bool) -> ByteAutomaton:
 
 
 def _laid(final: BoolArray, ranges: IntArray) -> ByteAutomaton:
-    """Return the automaton of arcs from state 0, which are minimal as they are."""
+    """Return the automaton with these arcs, whose start is state 0 and which is minimal already."""
     arcs = np.ascontiguousarray(ranges, np.int32)
     return ByteAutomaton(automata_native.from_ranges(0, final, arcs, SPARSE, Work().budget))

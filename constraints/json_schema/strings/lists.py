@@ -36,7 +36,7 @@ def spellings_of(texts: list[str], work: Work | None = None) -> ByteAutomaton:
 
 
 def spellings_besides(texts: list[str], *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
-    """Return the spellings, in quotes, of all strings besides some.
+    """Return the spellings, in quotes, of all strings except some.
 
     Args:
         texts: strings that UTF-8 can write.

@@ -29,7 +29,7 @@ from constraints import _native
 # Which spellings of strings and names are allowed: the plain ones, or all that JSON has.
 Spellings: TypeAlias = Literal["plain", "all"]
 
-# As `json.dumps` with `ensure_ascii=False` and without, which makes an encoder for each call.
+# The encoders of `json.dumps` with `ensure_ascii=False` and without; it would make the former anew for each call.
 _ENCODERS: Final = json.JSONEncoder(ensure_ascii=False).encode, json.JSONEncoder().encode
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -43,7 +43,7 @@ def spelled(content: ByteAutomaton, *, plain: bool = False, work: Work | None = 
         work: the compilation that it is part of.
 
     Raises:
-        ValueError: the automaton has labels, or accepts something else than UTF-8.
+        ValueError: the automaton has labels, or accepts a text that is not UTF-8.
         LimitExceeded: the spellings take too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
@@ -68,8 +68,8 @@ def plain_spellings(texts: Iterable[str]) -> Expr:
 
 @kept(65_536)
 def plain_name(name: str) -> Expr:
-    """Return the plain spellings of a listed name, in quotes. Halves of surrogate pairs, which a dictionary of Python
-    may have in its names, are escaped in both."""
+    """Return the plain spellings of a listed name, in quotes. Halves of surrogate pairs, which the keys of a Python
+    dict may have, are always escaped."""
     return ex.strings([_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) for text in _plainly(name)])
 
 

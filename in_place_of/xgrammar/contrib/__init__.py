@@ -1,4 +1,4 @@
-"""What hands grammars to libraries: `hf` to transformers; for engines, `serving` has adapters of its own."""
+"""Adapters of grammars for libraries: `hf` for transformers. For engines, `serving` has its own adapters."""
 
 from typing import NoReturn
 

@@ -11,8 +11,8 @@ from in_place_of.xgrammar.compiler import CompiledGrammar
 class LogitsProcessor(ConstraintLogitsProcessor):
     """Masks one call of `model.generate`; make one for each call.
 
-    It does not know `max_new_tokens`, so a text is cut off where `model.generate` stops; a `ConstraintLogitsProcessor`
-    that knows it has every text complete.
+    It does not know `max_new_tokens`, so a text is cut off where `model.generate` stops. A `ConstraintLogitsProcessor`
+    that knows this number completes every text.
     """
 
     def __init__(self, compiled_grammar: CompiledGrammar | Sequence[CompiledGrammar]) -> None:

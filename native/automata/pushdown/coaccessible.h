@@ -10,10 +10,11 @@
 // Bouajjani, Esparza & Maler, CONCUR 1997), which is needed for the excluded states only
 // (`automata/pushdown/prestar.py`).
 //
-// The first text may begin a list again that it could end, and then no text is found for what leads there. Another
-// search, which finds texts in another order, has such gaps elsewhere. So a round searches in several orders, and
-// excludes the states that none of them completes. To keep several texts at a time was rejected: a move that pushes
-// symbols has as many outcomes as the texts for these multiplied.
+// Keeping only the first text leaves gaps: it may, for example, begin a list again where another text ends it, and then
+// no text is found for states that need the other one. A search that finds texts in another order has its gaps
+// elsewhere. So a round searches in several orders, and excludes the states that none of them completes. Rejected:
+// keeping several texts at a time (a move that pushes symbols would have as many outcomes as the product of the numbers
+// of texts for these).
 //
 // A move that pops several symbols passes through an additional state after each symbol but the last. Such a state
 // counts once it can be completed whatever symbol lies under it.

@@ -11,7 +11,7 @@ namespace {
 
 using support::charged_copy;
 
-// NumberRows while they are written.
+// Rows of numbers while they are written.
 struct RowsWriter {
   explicit RowsWriter(Budget& budget) : offsets(1, 0, budget), numbers(budget) {}
 

@@ -44,8 +44,8 @@ int32_t FlagConditions::part(int32_t condition, int32_t flag, bool is_set) const
   return is_set ? decision(condition).high : decision(condition).low;
 }
 
-// Return the result for a key: what `at_once` knows of it, or what a table has, or else that of a decision between the
-// results of the two keys into which `divide` splits it. `at_once` returns kNone where it does not know.
+// Return the result for a key: from `at_once`, which returns kNone if it does not know it; from a table; or as a
+// decision between the results of the two keys into which `divide` splits it.
 template <class AtOnce, class Divide>
 int32_t FlagConditions::found(const Key& key, Table& table, AtOnce at_once, Divide divide) {
   const auto look = [&](const Key& asked) {

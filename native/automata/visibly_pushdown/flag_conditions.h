@@ -48,7 +48,7 @@ class FlagConditions {
   int32_t either(int32_t one, int32_t other) { return choice(one, kTrue, other); }
   // `then` where a condition holds, and `otherwise` where it does not.
   int32_t choice(int32_t condition, int32_t then, int32_t otherwise);
-  // What a condition says of the other flags where one is set, or is not.
+  // What remains of a condition, for the other flags, once one flag is known to be set or not.
   int32_t known(int32_t condition, int32_t flag, bool is_set);
 
   // Return the fewest flags with which a condition holds, descending; it is not kFalse.

@@ -9,13 +9,13 @@ namespace automata {
 
 namespace {
 
-// The copies may take so many times the memory of the layout, and some more.
+// The copies may take `kMostTimes` times the memory of the layout and `kMostMore` bytes more.
 constexpr size_t kMostTimes = 8, kMostMore = 1 << 16;
 // The most copies of one rule.
 constexpr int32_t kMostCopies = 64;
 
-// What leads from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a
-// guarded one.
+// A way from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a guarded
+// arc.
 struct Link {
   enum class Kind : uint8_t { kChain, kCopy, kCounter, kEpsilon, kGuarded };
   int32_t source, target;
@@ -76,7 +76,7 @@ void append(const VisiblyPushdownLayout& layout, const Link& link, int32_t sourc
   }
 }
 
-// What the copies share of a layout: its fragments and numbers.
+// Return the part of a layout that all copies share: its fragments and numbers.
 VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
   VisiblyPushdownLayout found;
   found.num_states = kLastState + 1;

@@ -6,10 +6,10 @@
 //
 //     log        the negative logarithm of the sum over all texts that may follow (the log semiring only)
 //     least      the least cost of a text that may follow
-//     by hubs    the same up to the next hub. For automata with a loop that lowers the cost, as free text has in which
-//                some words are rewarded: there no rest of a text is the best. The hub of such a loop is the state that
-//                most symbols of it lead to, in free text the one between words; what a word earns is then known with
-//                its first byte, and is taken back with the byte that leaves the word
+//     by hubs    the same up to the next hub, for automata with a loop that lowers the cost, such as free text in which
+//                some words are rewarded: there no rest of a text costs least. The hub of such a loop is the state that
+//                most of its symbols lead to, in free text the state between words. What a word earns is then paid with
+//                its first byte, and taken back with a byte that leaves the word
 //     to an end  the least cost of a text that may follow and passes no other state where a text may end
 //
 // Strongly connected components are taken from the last to the first; within one, values are improved until none

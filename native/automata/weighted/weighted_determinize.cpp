@@ -23,7 +23,8 @@ struct Piece {
   Cost cost;
 };
 
-// In the log semiring a cycle of epsilon arcs is followed until nothing changes any more; this often at most.
+// In the log semiring cycles of epsilon arcs are followed until costs change no more, for about this many steps at
+// most.
 constexpr int64_t kMostRounds = 100'000;
 
 class Determinizer {

@@ -7,9 +7,9 @@ namespace constraints {
 
 namespace {
 
-// From this many states on, the search stops early where the states known so far, with the average number of outcomes
-// of those made, would have this many times more outcomes than are allowed. Of 690 objects in MaskBench all of whose
-// states can be made, the largest such factor is 1.
+// Once `kFewStates` states are made, the search stops early if the states known so far, with the average number of
+// outcomes of those made, would have more than `kManyTimes` times the outcomes that are allowed. Of 690 objects in
+// MaskBench all of whose states can be made, the largest such factor is 1.
 constexpr size_t kFewStates = 3;
 constexpr int64_t kManyTimes = 2;
 

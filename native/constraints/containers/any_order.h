@@ -1,13 +1,13 @@
 // AnyOrder: the states of an object with variants whose members come in any order, all made beforehand.
 //
-//     Derivatives       what is left of the vector of formulas after a member: known to whoever reads the schema
-//     KnownDerivatives  the same, each asked for once
+//     Derivatives       what is left of the vector of formulas after a member; found by the reader of the schema
+//     KnownDerivatives  the same, each found only once
 //     AnyOrder          makes the states
 //
 // A state is a vector, by number, and the set of the names that may still come
-// (`constraints/json_schema/containers/in_any_order.py`). There are few vectors and many states: what a name does to a
-// vector depends on the names to come only by the parts of the vector that say something of these. So a state costs a
-// few look-ups for each name, and formulas are looked at once for each vector and each such case.
+// (`constraints/json_schema/containers/in_any_order.py`). There are few vectors and many states. What a name does to a
+// vector depends on the names to come only through which parts of the vector say something of any of them. So formulas
+// are evaluated once for each vector and each such case, and a state costs a few look-ups for each name.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct OtherNames {
   std::vector<Way> ways;
 };
 
-// What is known of a vector: the names that its parts say something of, those that they require, those of which it
-// matters whether they have come, and what names that are not listed do.
+// What is known of a vector: by part, the names that it says something of, and those that it requires; the names of
+// which it matters whether they have come; and the effect of names that are not listed.
 struct Described {
   std::vector<NameSet> said, required;
   NameSet matter;
@@ -43,7 +43,7 @@ class Derivatives {
  public:
   virtual ~Derivatives() = default;
   virtual Described described(int32_t vector) = 0;
-  // The values that a member with a listed name may have, if these names may come after it.
+  // The values that a member with a listed name may have, if the names in `remaining` may come after it.
   virtual std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) = 0;
   // The exit in which an object ends here, kNone if it must continue.
   virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
@@ -51,7 +51,7 @@ class Derivatives {
 
 class KnownDerivatives {
  public:
-  // Which parts of a vector say something of a set of names, or require one of them.
+  // By part of a vector: whether it says something of any of a set of names, or requires any of them.
   using Flags = std::vector<bool>;
 
   KnownDerivatives() = default;
@@ -59,7 +59,8 @@ class KnownDerivatives {
   KnownDerivatives& operator=(const KnownDerivatives&) = delete;
 
   const Described& described(int32_t vector, Derivatives& source) { return *known(vector, source).described; }
-  // The number of the case that a set of names to come is, for the parts of a vector.
+  // The number of the case of a set of names to come, for a vector. Sets are one case if the same parts say something
+  // of them.
   int32_t case_of(int32_t vector, const NameSet& remaining, Derivatives& source);
   const std::vector<Way>& ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
                                Derivatives& source);
@@ -84,7 +85,8 @@ class AnyOrder {
   // `returning`: the names that may come again once it no longer matters whether they have come.
   AnyOrder(int32_t start, int32_t num_names, NameSet returning, Derivatives& source);
 
-  // Make states until all are made, or there are more outcomes than `most`, or will be; return whether all are made.
+  // Make states until all are made, or until there are more outcomes than `most` or it is clear that there will be;
+  // return whether all are made.
   bool make(int64_t most);
 
   ContainerStates states;
@@ -102,9 +104,9 @@ class AnyOrder {
 
   void add(const State& state);
   void add_listed(const State& state, const Described& said);
-  // Add the outcomes of a move after which some names may come.
+  // Add the outcomes of a move after which the names `left` may come.
   void add_outcomes(const std::vector<Way>& ways, const NameSet& left);
-  // Return the state, without what no longer matters.
+  // Return the number of a state, with the returning names that no longer matter among those that may come.
   int32_t kept(int32_t vector, NameSet left);
   int32_t number(const State& state);
 

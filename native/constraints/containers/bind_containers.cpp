@@ -115,7 +115,8 @@ nb::list moves_of(const ContainerStates& states, int32_t state) {
   return found;
 }
 
-// `names` gives the parts of a name, none for an item, and `value` how values are read that lead to several states.
+// `names` gives the parts of a name, none for an item; `value` gives how some values are read, each of which leads to a
+// state of its own.
 class ContainerWriter : public RuleWriter<ContainerStates> {
  public:
   ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, std::set<int32_t> unreadable,
@@ -147,7 +148,7 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
     return known_names_.emplace(number, nb::cast<nb::tuple>(names_(number))).first->second;
   }
 
-  // How the values are read that are at hand.
+  // How the values in `values_here_` are read.
   const ReadValue& value() {
     const auto found = known_values_.find(values_here_);
     if (found != known_values_.end()) return found->second;

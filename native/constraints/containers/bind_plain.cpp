@@ -62,7 +62,7 @@ Numbers skips(const PlainStates& states, int32_t state) {
   return {found.begin(), found.end()};
 }
 
-// `member` gives what is read for each item or member: the parts of its name, the languages of its value, and pairs of
+// `member` gives what each item or member consists of: the parts of its name, the languages of its value, and pairs of
 // an opening bracket and the rule that is called.
 class PlainWriter : public RuleWriter<PlainStates> {
  public:
@@ -94,7 +94,7 @@ class PlainWriter : public RuleWriter<PlainStates> {
     return *members_[number];
   }
 
-  // The value that is read as two lists say, which are the same objects for values that are read alike.
+  // The value that two lists describe. Values that are read alike are given by the same list objects.
   const ReadValue& value(const nb::list& languages, const nb::list& calls) {
     const auto [found, is_new] = values_.try_emplace({languages.ptr(), calls.ptr()});
     if (is_new) {
@@ -110,7 +110,7 @@ class PlainWriter : public RuleWriter<PlainStates> {
   const nb::callable member_;
   std::vector<std::optional<Member>> members_;
   std::map<std::pair<PyObject*, PyObject*>, ReadValue> values_;
-  // The lists that are known by their addresses.
+  // Keeps alive the lists, which are known by their addresses.
   nb::list kept_;
 };
 

@@ -3,7 +3,7 @@
 namespace constraints {
 
 std::vector<bool> ContainerStates::lead_to_end(const std::set<int32_t>& empty) const {
-  // By state, those that lead to it.
+  // By state, the states that lead to it.
   std::vector<std::vector<int32_t>> before(num_states());
   std::vector<int32_t> waiting;
   std::vector<bool> found(num_states());

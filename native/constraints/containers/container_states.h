@@ -1,11 +1,11 @@
 // ContainerStates: the states of an array or object as it is read.
 //
 //     Outcome             the state that values of one kind lead to
-//     ContainerStates     all states: the moves by one more item or member, the states whose moves may be made as well,
-//                         and the exit in which the array or object ends there
+//     ContainerStates     all states. For each: the moves by one more item or member, the other states whose moves may
+//                         be made there as well (skips), and the exit in which the array or object may end
 //
-// Names and values are numbers, which whoever makes the states gives to them. `PlainStates` are those of which every
-// move has one outcome, and a name determines its value.
+// Names and values are numbers, given by the maker of the states. In `PlainStates` every move has one outcome, and a
+// name determines its value.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace constraints {
 
-// The name of an item, the target of what leads nowhere, and the exit where there is no end.
+// In place of a name, for items; of a target, where there is none; and of an exit, where the container cannot end.
 inline constexpr int32_t kNone = -1;
 
 struct Outcome {
@@ -38,14 +38,14 @@ class ContainerStates {
   }
   std::span<const int32_t> skips(int32_t state) const { return row(skips_, first_skip_, state); }
   int32_t exit(int32_t state) const { return exits_[state]; }
-  // By state, whether an end can be reached from it, if all values can be read but those that are empty.
+  // By state: whether an end can be reached from it if no text is a value in `empty`, and every other value has a text.
   std::vector<bool> lead_to_end(const std::set<int32_t>& empty) const;
 
-  // Add to the state that is made last: an outcome of the move that `finish_move` completes, or a state whose moves may
-  // be made as well.
+  // Add to the state under construction: an outcome of the move that `finish_move` completes, or a state whose moves
+  // may be made as well.
   void add_outcome(Outcome outcome) { outcomes_.push_back(outcome); }
   void add_skip(int32_t target) { skips_.push_back(target); }
-  // A move without outcomes is none.
+  // A move without outcomes is left out.
   void finish_move(int32_t name) {
     if (first_outcome_.back() == num_outcomes()) return;
     names_.push_back(name);

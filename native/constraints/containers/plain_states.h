@@ -1,8 +1,9 @@
 // PlainStates: the states of an array or object whose items or members are the same in all states.
 //
 //     Move                one more item or member, by its number, and the state after it
-//     PlainStates         all states: moves, the states whose moves may be made as well, and where it may end
-//     ObjectMembers       what is said of an object's members
+//     PlainStates         all states. For each: moves, the other states whose moves may be made there as well (skips),
+//                         and whether the array or object may end
+//     ObjectMembers       the members that an object may and must have
 //     in_order            listed names in one order
 //     items_in_order      an array's items
 //
@@ -30,7 +31,7 @@ class PlainStates {
   // The only exit, -1 where there is no end.
   int32_t exit(int32_t state) const { return is_end_[state] ? 0 : -1; }
 
-  // Add to the state that is made last, which `finish` completes.
+  // Add to the state under construction, which `finish` completes.
   void move(int32_t member, int32_t target) { moves_.push_back({member, target}); }
   void skip(int32_t target) { skips_.push_back(target); }
   void finish(bool is_end);
@@ -59,8 +60,8 @@ struct ObjectMembers {
 PlainStates in_order(const ObjectMembers& members);
 
 // Return the states of an array. `possible`: by place, whether there can be an item; the last one is for all places
-// from there on. `last` is the state that is not left unless the array is at its longest. States that are never
-// reached, after a place where there can be none, are not made.
+// from there on. `last` is the last state, which leads to itself if more items may follow. States after a place where
+// there can be no item are never reached and not made.
 PlainStates items_in_order(const std::vector<bool>& possible, int64_t low, std::optional<int64_t> high, int32_t last);
 
 }  // namespace constraints

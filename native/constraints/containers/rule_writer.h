@@ -1,12 +1,13 @@
 // RuleWriter: writes the arcs of the rule that reads an array or an object, as lists of Python.
 //
-//     Marks         what stands between items or members, and what ends them: expressions
-//     ReadValue     how the value of an item or member is read: languages, and calls of rules; values of several
-//                   kinds may lead to states of their own, each of which is a way
+//     Marks         the expressions for what begins the container, stands between items or members, and ends them
+//     ReadValue     how the value of an item or member is read: languages, and calls of rules. Values of different
+//                   kinds may lead to different states; each of these is a way
 //     RuleWriter    writes a rule; `add_moves` writes what may come next in one state
 //
-// Each state of the container is up to two of the rule, before the next item or member, and after one. Members whose
-// values are read alike and lead alike share the state where their values begin.
+// Each state of the container becomes up to two states of the rule: one before the next item or member, and one after
+// an item or member. Members whose values are read alike and lead to the same states share the state where their values
+// begin.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,7 +25,7 @@ namespace constraints {
 
 namespace nb = nanobind;
 
-// None is read where `opened` is None.
+// If `opened` is None, nothing is read before the first item or member.
 struct Marks {
   nb::object opened, empty, comma, close;
 };
@@ -34,7 +35,7 @@ struct ReadValue {
     nb::object language;
     int32_t way;
   };
-  // After a bracket a rule is called, each exit of which is a way.
+  // After the opening bracket a rule is called; `ways` gives the way of each of its exits.
   struct Called {
     nb::object opening, rule;
     std::vector<int32_t> ways;
@@ -59,7 +60,7 @@ class RuleWriter {
   RuleWriter(const RuleWriter&) = delete;
   RuleWriter& operator=(const RuleWriter&) = delete;
 
-  // Return the number of states, the arcs, the epsilon arcs, the calls and the ends.
+  // Write the rule; return the number of its states, the arcs, the epsilon arcs, the calls and the ends.
   nb::tuple write() {
     const int32_t start = at(0, false);
     if (marks_.opened.is_none()) {
@@ -83,14 +84,14 @@ class RuleWriter {
     return nb::make_tuple(num_states_, arcs_, epsilon_, calls_, ends_);
   }
 
-  // The number of states that stand for one of the container.
+  // The number of states of the rule that stand for a state of the container.
   int32_t num_used() const { return num_used_; }
 
  protected:
-  // Add what may come next in a state, from a state of the rule.
+  // Add the items or members that may come next in a state of the container, from the state `source` of the rule.
   virtual void add_moves(int32_t state, int32_t source) = 0;
 
-  // Add an item or member, whose value leads to a state of the container in each way.
+  // Add an item or member, whose value leads to `targets_` by its ways. `names` has the parts of a member's name.
   void add_member(int32_t source, const nb::tuple& names, const ReadValue& value) {
     if (names.size() == 0) {
       add_value(source, value);
@@ -99,7 +100,7 @@ class RuleWriter {
     }
   }
 
-  // Where each way of the value that is added next leads to.
+  // The state of the rule that each way of the next value leads to.
   std::vector<int32_t> targets_;
 
   int32_t after(int32_t state) { return at(state, true); }
@@ -132,7 +133,8 @@ class RuleWriter {
     return found->second;
   }
 
-  // The state where the value of a member begins, the same for all members whose values are read and lead alike.
+  // The state where the value of a member begins, the same for all members whose values are read alike and lead to the
+  // same states.
   int32_t before_value(const ReadValue& value) {
     const auto [found, is_new] = values_.try_emplace({value.number, targets_}, num_states_);
     if (is_new) {

@@ -14,7 +14,7 @@ namespace {
 
 // A part takes about half a microsecond, with what is done with it elsewhere.
 constexpr int64_t kStepsPerPart = 4;
-// Budgets are asked about so many parts at once.
+// Parts are accounted for in batches of this many.
 constexpr int64_t kPartsAtOnce = 128;
 
 // Account for parts that were looked at. Throw what the budget of the current compilation throws.
@@ -32,7 +32,7 @@ class Joining {
  public:
   Joining(PyTypeObject* kind, PyTypeObject* absorbing) : kind_(kind), absorbing_(absorbing) {}
 
-  // Add a part, or the parts of one of the same kind; return whether one decides the value.
+  // Add a part, or the parts of a part of the same connective; return whether one of them decides the value.
   bool add(const Node& part) {
     if (part.type() != kind_) return add_one(part);
     for (nb::handle inner : part.fields()) {

@@ -27,8 +27,8 @@ struct Frame {
   size_t next = 0;
 };
 
-// Return the value of a formula. `statement` gives that of each statement, and `combine` that of a connective from
-// those of its parts; `done` has the values of connectives that are known, and those that are found are added.
+// Return the value of a formula. `statement` gives the value of a statement, and `combine` that of a connective from
+// the values of its parts. `done` holds the known values of connectives; new ones are added.
 template <class Statement, class Combine>
 nb::object folded(const Node& formula, Values& done, Statement statement, Combine combine) {
   if (!formula.is_connective()) return statement(formula.object());

@@ -89,7 +89,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(self)), Node(self).fields().ptr());
 }
 
-// The memory of a formula, about: of its parts, each once, and of what is said in them.
+// About the memory of a formula: of each part, counted once, and of each item of a set.
 constexpr int64_t kFormulaBytes = 100, kItemBytes = 60;
 
 class Weighing {
@@ -138,7 +138,7 @@ PyObject* num_bytes(PyObject* self, void*) {
   }
 }
 
-// A field of formulas by its place, as an attribute.
+// An attribute of formulas: the field at a place.
 struct Field {
   PyObject_HEAD  // a macro of Python's, which declares the first members
       Py_ssize_t place;
@@ -230,7 +230,7 @@ struct PairHash {
   }
 };
 
-// Compares the pairs that have come up, each once.
+// Compares pairs of formulas, each pair once.
 class Comparison {
  public:
   explicit Comparison(Pair pair) { pairs_.push_back(std::move(pair)); }
@@ -256,7 +256,7 @@ class Comparison {
   }
 
  private:
-  // Return false if two fields differ; formulas whose fields have to be looked at are put off.
+  // Return false if two fields differ. Formulas whose fields must be compared as well are queued.
   bool may_be_equal(nb::handle mine, nb::handle theirs) {
     if (mine.ptr() == theirs.ptr()) return true;
     if (!PyObject_TypeCheck(mine.ptr(), made.formula)) return mine.equal(theirs);

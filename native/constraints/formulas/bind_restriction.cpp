@@ -1,4 +1,4 @@
-// ToKind: what a formula says of values of one kind. `formulas.restriction` says what that is.
+// ToKind: the restriction of a formula to values of one kind, as `formulas.restriction` defines it.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,8 +24,9 @@ struct Frame {
 
 class ToKind {
  public:
-  // `about`: the types of statements about values of the kind. `of_kind`: the type that names a kind; `reference`: the
-  // one that has the key of a definition. `circular` raises where a reference leads back to itself.
+  // `about`: the types of statements about values of the kind. `of_kind`: the type of statements that name a kind.
+  // `reference`: the type of references, which have the key of a definition. `circular` raises where a reference leads
+  // back to itself.
   ToKind(nb::object kind, nb::frozenset about, nb::type_object of_kind, nb::type_object reference,
          nb::object definitions, nb::callable circular)
       : kind_(std::move(kind)),
@@ -146,7 +147,7 @@ class ToKind {
   nb::dict done_;
   std::vector<Frame> around_;
   nb::set references_;  // the keys of the references among these
-  // Whether a part of the conjunction that is looked at was FALSE.
+  // Whether a part of the current conjunction was FALSE.
   bool is_false_ = false;
 };
 

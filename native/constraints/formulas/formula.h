@@ -1,13 +1,13 @@
-// Formula: the objects of Python that say something about one JSON value, for the functions that are called thousands
-// of times for a schema: hashes, comparisons, conjunctions, and passes over all parts.
+// Formula: the Python objects that say something about one JSON value, as the core sees them in functions that are
+// called thousands of times for a schema: hashes, comparisons, conjunctions, and passes over all parts.
 //
 //     Formula     an object's memory: its fields, and its hash
 //     Types       the types of formulas that functions here tell apart
 //     Node        a reference to a formula
 //
 // A formula may be of any depth and shares its parts, so passes keep a work stack and look at each connective once.
-// Fields of equal formulas become one tuple when they are compared, so whoever runs code of Python while it looks at
-// fields holds a reference to the tuple.
+// Fields of equal formulas become one tuple when they are compared, so a function that runs Python code while it looks
+// at fields must hold a reference to the tuple.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -30,7 +30,7 @@ class Collector {
   }
 
   void add_words() {
-    // CanonicalEdges come in order of their classes.
+    // Edges come in order of their classes.
     const auto num_edges = static_cast<int64_t>(edges_.size());
     for (int32_t word : tokens_.words) {
       const auto begin = std::ranges::lower_bound(edges_.begin(), edges_.begin() + num_edges, class_of_[word], {},
@@ -78,7 +78,7 @@ class Collector {
     for (int32_t place : groups.order) found.members.push_back(token_at[place]);
     found.members.erase(found.members.begin(), found.members.begin() + first);
   }
-  // CanonicalEdges by source and then by class, only for classes with tokens.
+  // Edges by source and then by class, only for classes with tokens.
   void take_edges(CanonicalEdges& found) const {
     const Groups by_class =
         support::grouped(num_classes_, edges_.size(), [&](size_t edge) { return edges_[edge].number; }, budget_);

@@ -24,7 +24,7 @@ struct ClassEdge {
   int32_t number, target;
 };
 
-// CanonicalEdges by source and then by class, and the tokens of each class; class 0 contains no token.
+// Edges by source and then by class, and the tokens of each class; class 0 contains no token.
 struct CanonicalEdges {
   std::vector<int32_t> offsets;  // [M + 1], where the edges of each state begin
   std::vector<ClassEdge> edges;

@@ -33,7 +33,7 @@ struct LiveEdge {
   int32_t least;  // the least number of tokens to go after the edge
 };
 
-// CanonicalEdges that lead to an end, by source and then by class; classes count from 0.
+// Edges that lead to an end, by source and then by class; classes count from 0.
 struct LiveEdges {
   std::vector<int32_t> offsets;  // [M + 1]
   std::vector<LiveEdge> edges;

@@ -1,9 +1,9 @@
 // Which tokens may be adjacent in an encoder's output for one piece of text.
 //
 // The merges produce a sequence of tokens if and only if they produce each token from its own bytes and each two
-// neighbours from theirs (Berglund, Martens & van der Merwe 2024): the first merge across
-// a boundary would happen at that boundary whatever lies further away. So it is enough to know the pairs (u, v) in
-// which some merge takes an end of u and a beginning of v before the merges inside u and v do.
+// neighbours from theirs (Berglund, Martens & van der Merwe 2024): the first merge across a boundary would happen at
+// that boundary whatever lies further away. So it is enough to know the pairs (u, v) in which some merge takes an end
+// of u and a beginning of v before the merges inside u and v do.
 //
 //     ends of u          u, its right half, the right half of that, ... down to the last byte; each exists from its own
 //                        clock to the clock of the token that it is the right half of

@@ -1,9 +1,10 @@
 // The bytes of a constraint combined with the pieces of a pre-tokenizer: one automaton that reads both in parallel.
 //
-//     PieceAutomaton    where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
-//     WholePieces   the tokens that an encoder only finds by looking up a whole piece, since merges do not make them
-//     CanonicalProduct       states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
-//     split         the state after deciding that a piece ends here: (q, p', root)
+//     PieceAutomaton     where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
+//     WholePieces        the tokens that an encoder only finds by looking up a whole piece, since merges do not make
+//                        them
+//     CanonicalProduct   states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
+//     split              the state after deciding that a piece ends here: (q, p', root)
 //
 // A piece that spells one of the whole-piece tokens is that token and must not be written otherwise. So where the bytes
 // since the last boundary spell one, the piece cannot end; but each such state has a second state in which it must end,

@@ -109,7 +109,7 @@ void LazyAutomaton::make_room() {
   last_mask_ = nullptr;
   previous_.reset();
   if (!is_large) return;
-  // The texts that have begun may need as many cells again.
+  // Texts under way may need as many cells again.
   const int64_t end = current_->first + 2 * int64_t{num_cells};
   support::require_at_most(end, kMostCells - 1);
   if (own > budget_.max_bytes() / kShareOfTwo) {

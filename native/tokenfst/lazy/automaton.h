@@ -1,9 +1,9 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
-//     state    a configuration of a Machine: a state and a stack, both numbers, as one integer. The stacks are those of
-//              a generation (`lazy/generation.h`); the empty one is that of all
-//     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Masks are kept until they are too
-//              many or take too much memory; then all are forgotten. States stay valid
+//     state    a configuration of a Machine: a state and a stack, both numbers, as one integer. Stacks belong to a
+//              generation (`lazy/generation.h`), except the empty one, which all of them share
+//     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Once there are too many masks, or they
+//              take too much memory, all are forgotten; states stay valid
 //
 // A caller must hold the automaton (`Hold`), one thread at a time. Do not wait for it while holding Python's lock: try,
 // and release Python's lock to wait. The machine, its stacks and the kept masks are charged to the automaton's own
@@ -52,9 +52,9 @@ class LazyAutomaton : public Automaton {
 
   class Hold {
    public:
-    // Take the automaton if it is free.
+    // Take the automaton if it is free; otherwise this object holds nothing.
     Hold(LazyAutomaton& automaton, std::try_to_lock_t);
-    // Waits until it is free. Throws std::runtime_error if this thread already holds it, which can only happen in the
+    // Wait until it is free. Throw std::runtime_error if this thread already holds it, which can only happen in the
     // handler of a signal.
     explicit Hold(LazyAutomaton& automaton);
     ~Hold();
@@ -76,7 +76,7 @@ class LazyAutomaton : public Automaton {
 
   // Set the tokens that write something else at the start of a text. No states may have been given before.
   void set_beginnings(std::vector<Beginning> beginnings);
-  // Whether a known state reads a byte.
+  // Whether a state may read a byte; true if the rows of some states are not known yet.
   bool reads(uint8_t byte) const { return machine_.reads(byte); }
 
   int32_t num_states() const { return machine_.num_states(); }
@@ -88,18 +88,18 @@ class LazyAutomaton : public Automaton {
   int64_t advance(int64_t state, int64_t token);
   // The state after more bytes, which tokens need not write; kNotAllowed if the text cannot continue with them.
   int64_t read(std::span<const uint8_t> text, int64_t state);
-  // The bytes that may come next; some others may be among them.
+  // The bytes that may come next, and perhaps some others.
   support::ByteSet bytes_after(int64_t state);
-  // A number of tokens that suffices from a state to the end of the text, counting the end token.
+  // A number of tokens that suffices from a state to the end of the text, counting the end token if there is one.
   int32_t min_tokens(int64_t state);
   // Write the mask of a state. Return whether `remaining` is known to exclude none of its tokens.
   bool fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // Does the same if the mask is kept, and nothing otherwise; return whether it is kept.
+  // Do the same if the mask is kept, and nothing otherwise; return whether it is kept.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // The state and the token from which a state was first reached; none for the start and for unknown states.
+  // The state and the token by which a state was first reached; none for the start, and where this is not known.
   std::optional<Predecessor> predecessor(int64_t state) const;
 
-  // The masks that are kept for texts that begin now.
+  // The kept masks of the current generation, in which new texts begin.
   const ContextMaskCache& masks() const { return current_->generation.masks(); }
   const MaskCounts& mask_counts() const { return current_->generation.mask_counts(); }
   // The memory of everything, cached masks included.
@@ -108,9 +108,9 @@ class LazyAutomaton : public Automaton {
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:
-  // Only the thread itself can have made this true, so no order with other memory is needed.
+  // Only this thread can have made it true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  // A generation, and the numbers that its cells have in states: from `first` on, and below `end`.
+  // A generation, and the range of numbers that states use for its cells: from `first` on, and below `end`.
   struct Numbered {
     int64_t first, end;
     Generation generation;
@@ -126,9 +126,9 @@ class LazyAutomaton : public Automaton {
   int64_t number(const Numbered& in, const std::optional<NumberedConfiguration>& at) const {
     return at ? number(in, *at) : kNotAllowed;
   }
-  // Begin a generation if the current one is large. Called where a stack is empty, as where a text begins.
+  // Begin a generation if the current one is large. Called for states with an empty stack, such as the start of a text.
   void make_room();
-  // Do some work; if that exceeds the memory, forget the masks, so that what is asked for next may succeed.
+  // Do some work; if it exceeds the memory, forget all masks, so that the next call may succeed.
   template <class Work>
   auto within_memory(Work work);
   bool has_predecessor(int64_t state) const;

@@ -6,10 +6,10 @@ namespace tokenfst {
 
 namespace {
 
-// A mask with at most this many flips is written as fast as a copy.
+// Up to this many flips take no longer than copying words.
 constexpr size_t kFewFlips = 64;
-// How often a mask is written before it gets words of its own, and how many masks have them; they take 16 KiB each with
-// 128,000 tokens, more than all else that most automata have.
+// A mask gets words of its own when it is written for the `kOften`-th time, and at most `kMostHot` masks have them.
+// With 128,000 tokens they take 16 KiB each, more than everything else that most automata keep.
 constexpr int32_t kOften = 2;
 constexpr size_t kMostHot = 1 << 9;
 

@@ -1,13 +1,13 @@
 // Cached masks: the tokens that configurations allow, as they are kept.
 //
-//     CachedMask         a mask relative to words that many masks share: the tokens whose bits are to be flipped; and
-//                        how many symbols of the stack were looked at
+//     CachedMask         a mask relative to words that many masks share: the tokens whose bits to flip; and how many
+//                        symbols of the stack were looked at to find it
 //     MaskWriter         writes masks as words, and keeps the words of those that are written often
 //     ContextMaskCache   masks by state; and by context, a state and as much of the stack as was looked at, since
 //                        symbols below that make no difference
 //
-// Rejected: keeping all masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one);
-// evicting the oldest mask (contexts share parts): RE2, too, forgets all of its states at once.
+// Rejected: keeping all masks as words (with 128,000 tokens, 16 KiB each, even to allow a single token); evicting the
+// oldest mask (contexts share parts): RE2, too, forgets all of its states at once.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct CachedMask {
 
   void write(std::span<uint32_t> out) const;
   bool allows(int32_t token) const;
-  // The memory of the words that were made for this mask, and with that of the rest.
+  // The memory of the words that were made for this mask alone; and that of the mask with these words.
   size_t num_word_bytes() const { return owns_base ? sizeof(uint32_t) * base->size() : 0; }
   size_t num_bytes() const { return sizeof(CachedMask) + sizeof(int32_t) * flips.size() + num_word_bytes(); }
 };
@@ -46,8 +46,8 @@ struct NumberedConfiguration {
   int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
 };
 
-// Writes masks as words. A mask with many flips that is written often gets words of its own, as long as there are few
-// of these: copying them takes less time than flipping bits.
+// Writes masks as words. A mask with many flips that is written often gets words of its own, since copying them takes
+// less time than flipping bits; only a limited number of masks do.
 class MaskWriter {
  public:
   explicit MaskWriter(size_t words_per_mask) : words_per_mask_(words_per_mask) {}
@@ -75,7 +75,7 @@ class ContextMaskCache {
   void clear();
   size_t num_states() const { return masks_.size(); }
   size_t num_contexts() const { return contexts_.size(); }
-  // The memory of the words that were made for masks, which no budget counts, and that of the masks.
+  // The memory of the words that were made for single masks, which no budget counts; and that of all masks.
   size_t num_word_bytes() const { return num_word_bytes_; }
   size_t num_bytes() const { return num_bytes_; }
 

@@ -19,7 +19,7 @@ namespace {
 
 // At least this many ASCII bytes that lead to one state make a text.
 constexpr int32_t kTextBytes = 10;
-// A search for a cover visits at most this many states, and at most so many to make a long cover longer.
+// A search for a cover visits at most `kMostStates` states, and beyond length `kLongCover` at most `kMostForLong`.
 constexpr size_t kMostStates = 1 << 11, kMostForLong = 1 << 7;
 constexpr int32_t kLongCover = 16;
 
@@ -28,7 +28,8 @@ bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
          (bytes.words[3] & set.ascii[3]);
 }
 
-// Loops on at least this many ASCII bytes are widened by others, which lead to at most this many states.
+// Loops on at least `kManyLooping` ASCII bytes are widened by bytes that lead to other states, of which there may be
+// `kMostOthers`.
 constexpr int32_t kManyLooping = 32;
 constexpr size_t kMostOthers = 32;
 constexpr support::ByteSet kAscii{{~0u, ~0u, ~0u, ~0u}};
@@ -160,7 +161,8 @@ Loops Characters::widened(int32_t state, Loops loops) {
     if (inside.size() > kMostOthers) return loops;
     read |= machine_.bytes(column).all & kAscii;
   }
-  // Leave out states from which most of these bytes lead elsewhere, and otherwise the bytes that do.
+  // Leave out a state from which most of these bytes lead outside; if there is none, leave out the bytes that lead
+  // outside.
   while (inside.size() > 1) {
     budget_.spend(static_cast<int64_t>(inside.size()) * machine_.num_classes());
     support::ByteSet failing;
@@ -187,15 +189,15 @@ Loops Characters::widened(int32_t state, Loops loops) {
   return loops;
 }
 
-const Loops& Characters::loops(int32_t state) {
+const StateLoops& Characters::loops(int32_t state) {
   if (!note(state).has_loops) {
     const int32_t twin = machine_.twin(state);
     if (twin != state) loops(twin);
-    const Loops looping = twin == state ? find_loops(state) : note(twin).looping;
-    // The other states may lie outside of what twins have in common.
+    const Loops looping = twin == state ? find_loops(state) : note(twin).loops.returning;
+    // Twins share the loops of their fragment; the other states may lie outside of it, so widen each by itself.
     const Loops found = widened(state, looping);
     Note& own = note(state);
-    own.looping = looping, own.loops = found, own.has_loops = true;
+    own.loops = {found, looping}, own.has_loops = true;
   }
   return note(state).loops;
 }
@@ -207,8 +209,8 @@ bool Characters::alike_beyond_ascii(int32_t one, int32_t other) {
   });
 }
 
-// The class of bytes that most ASCII bytes lead to the same state as; among classes of one byte, such as a long list of
-// words makes, the bytes are counted.
+// Return a class of bytes that leads to the state that most ASCII bytes lead to. If no class is large, as where a long
+// list of words makes a class of nearly every byte, the bytes are counted by target.
 int32_t Characters::leading_class(int32_t state) {
   const auto row = machine_.row(state);
   const auto leading = [&](int32_t column) { return row[column] < 0 ? -1 : machine_.bytes(column).num_ascii; };
@@ -231,7 +233,7 @@ int32_t Characters::leading_class(int32_t state) {
 
 TextLike Characters::find_text(int32_t state) {
   const auto row = machine_.row(state);
-  // Mostly very few bytes lead anywhere, and no more need be known.
+  // In most states very few bytes lead anywhere, which settles it.
   if (machine_.num_ascii(row) < kTextBytes) return {};
   const int32_t widest = leading_class(state);
   TextLike found;
@@ -267,7 +269,7 @@ LoopingText Characters::looping_text(int32_t state) {
   CharacterSet set = text(state).set;
   Vector<int32_t> inside(1, state, budget_);
   if (!(kDot.ascii_bytes() & ~set.ascii_bytes()).is_empty()) {
-    const Loops& own = loops(state);
+    const Loops& own = loops(state).all;
     std::ranges::copy(own.ascii, set.ascii);
     set.beyond = own.characters;
     for (size_t at = 0; at < inside.size(); ++at) {

@@ -1,24 +1,25 @@
 // The effect of characters on the states of a machine: what walks need not enter, and which masks need no walk over all
 // tokens.
 //
-//     loops    of a state: the ASCII bytes that lead back to it whatever the stack is, and which kinds of characters
-//              beyond ASCII do; and the bytes that lead to other states from which all of these can be read again. In a
-//              set of a regular expression, `[a`, the `a` may begin a range, but whatever else may come does in any
-//              case. All text of the characters in the loops can be read
-//     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
-//              and where they lead
-//     free     of a state: whether all text of printable ASCII without quotes and backslashes can be read, even though
-//              not in a loop, as in names but for those that are listed
-//     cover    of a state: how many characters of quoted text, but for line separators, may follow in any way. A
-//              pattern that some place of a text has to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets
-//              nearly every text continue; but its states are many, and none loops on everything that quoted text
-//              contains. What matters for a mask is not where a token leads but whether it leads anywhere. So a search
-//              visits the states that all texts of one character lead to, then of two, and so on; none of them may be
-//              dead or touch the stack. Where single characters lead to is kept by state, since the searches of
-//              neighbours meet the same states
+//     loops    of a state: the ASCII bytes and the kinds of characters beyond ASCII that lead back to it, whatever the
+//              stack is; and the ASCII bytes that lead to other states which read all of these characters as well. (In
+//              a set of a regular expression, `[a`, the `a` may begin a range, but the same characters may follow in
+//              any case.) So every text over the characters of the loops can be read, but only those that lead back to
+//              the state leave the distance to an end as it is
+//     text     of a state: the characters that lead from it to one state and leave the stack alone, and that state. A
+//              state is text-like if many ASCII bytes are among them
+//     free     of a state: whether it reads every text over the ASCII characters that JSON strings contain unescaped,
+//              even if it does not loop on them, as in a name that may be any but those listed
+//     cover    of a state: the length up to which it reads any quoted text without line separators. A pattern that may
+//              match anywhere in a text, `[0-9]{16}`, or one that limits the number of words, `(\S+\s+){0,99}\S+`, lets
+//              nearly every text continue; but it has many states, and none loops on all characters of quoted text.
+//              What matters for a mask is not where a token leads but whether it leads anywhere. So a search visits
+//              the states that all texts of one character lead to, then of two, and so on; none of these steps may be
+//              dead or touch the stack. The targets of single characters are kept by state, since searches from
+//              neighbouring states meet the same states
 //
-// Results are kept by state. In a grammar with twenty strings, twenty states behave alike (`Machine::twin`): what loops
-// there is found once.
+// Results are kept by state. In a grammar with twenty strings, twenty states behave alike (`Machine::twin`); their
+// loops are found once.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +31,12 @@ namespace tokenfst {
 
 struct TextLike {
   CharacterSet set;
-  int32_t target = kDead;  // where they lead, kDead if the state is not text-like
+  int32_t target = kDead;  // the state they lead to, kDead if the state is not text-like
   bool target_loops = false;
 };
 
-// One byte of each class among those that follow one another in characters beyond ASCII.
+// One byte for each class of bytes that begin characters beyond ASCII, and for each class of bytes that may come next
+// inside such a character.
 struct CharacterBytes {
   struct Continuations {
     int32_t count = 0;
@@ -47,23 +49,28 @@ struct CharacterBytes {
     return {continuations[pending].bytes, static_cast<size_t>(continuations[pending].count)};
   }
 
-  // The bytes that begin characters; those after which there are characters of different kinds are all there.
+  // The bytes that begin characters. Those that begin characters of different kinds are all listed.
   int32_t num_leads = 0;
   uint8_t leads[support::kLeadEnd - support::kFirstLead];
   Continuations continuations[support::kNumPending];
 };
 
-// Text of kDot that may follow in any way.
-struct Cover {
-  int32_t length = 0;        // in characters
-  support::ByteSet leaving;  // bytes with which anything else may follow the text, and perhaps more
+// The loops of a state, and the part of them that leads back to it.
+struct StateLoops {
+  Loops all, returning;
 };
 
-// The text that can be read from a state that loops, and what may follow it.
+// The length up to which a state reads any text over kDot.
+struct Cover {
+  int32_t length = 0;        // in characters
+  support::ByteSet leaving;  // the bytes with which something else may follow the text, and perhaps others
+};
+
+// The text that a state loops on, and the bytes that may follow it.
 struct LoopingText {
   CharacterSet set;            // the characters of the loops
   support::ByteSet leaving;    // other bytes that may follow the text
-  support::ByteSet differing;  // bytes that lead to one place after some texts, and to another after others
+  support::ByteSet differing;  // bytes whose effect depends on the text before them
 };
 
 class Characters {
@@ -85,16 +92,16 @@ class Characters {
         num_leading_(budget) {}
 
   // The loops of a state; null if they have not been found yet.
-  const Loops* known_loops(int32_t state) const {
+  const StateLoops* known_loops(int32_t state) const {
     if (static_cast<size_t>(state) >= note_of_.size() || note_of_[state] == kNoNote) return nullptr;
     const Note& own = notes_[note_of_[state]];
     return own.has_loops ? &own.loops : nullptr;
   }
-  const Loops& loops(int32_t state);
-  // Whether characters beyond ASCII begin with the same steps in two states.
+  const StateLoops& loops(int32_t state);
+  // Whether the first bytes of characters beyond ASCII have the same effect in two states.
   bool alike_beyond_ascii(int32_t one, int32_t other);
   const TextLike& text(int32_t state);
-  // Whether all tokens below a node can be read from a state since they are plain text.
+  // Whether a state reads all tokens below a node because it is free and they are plain text.
   bool frees(int32_t state, const TrieNode& node) {
     const bool is_plain =
         !(node.high_below | (node.ascii_below[0] & ~kQuoted.ascii[0]) | (node.ascii_below[1] & ~kQuoted.ascii[1]) |
@@ -103,11 +110,11 @@ class Characters {
   }
   // The text of a text-like state that leads to itself.
   LoopingText looping_text(int32_t state);
-  // The text that is free after a state, of up to `kMostCover` characters.
+  // The cover of a state, of up to `kMostCover` characters.
   Cover cover(int32_t state);
-  // The bytes that lead anywhere from a state, other than ASCII of a set.
+  // The bytes that lead anywhere from a state, without the ASCII bytes of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
-  // The bytes that lead anywhere from another state, and nowhere from a state.
+  // The bytes that lead anywhere from `other`, and nowhere from `state`.
   support::ByteSet lost(int32_t state, int32_t other);
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
@@ -115,47 +122,49 @@ class Characters {
   // The greatest length of a cover.
   static constexpr int32_t kMostCover = 32;
 
-  // The state that loops on a set of characters to which most characters lead from a state, which may be that state;
-  // kDead if there is none.
+  // The state that the text of `state` leads to, perhaps `state` itself, if it loops on all characters of `set`;
+  // otherwise kDead.
   int32_t text_loop(int32_t state, const CharacterSet& set);
 
  private:
   struct Note {
-    Loops looping, loops;  // without and with the bytes that lead to other states
+    StateLoops loops;
     TextLike text;
     bool has_loops = false, has_text = false;
   };
-  // Where single characters of kDot lead from a state.
+  // The states that single characters of kDot lead to from a state.
   struct CharacterTargets {
-    bool is_free = false;        // whether all of them lead somewhere
-    int32_t begin = 0, end = 0;  // these states, in `reached_`
+    bool is_free = false;        // whether each leads to one without touching the stack
+    int32_t begin = 0, end = 0;  // the range of these states in `reached_`
     support::ByteSet leaving;    // the other bytes that lead anywhere
   };
 
-  // Whether all printable ASCII without quotes and backslashes can be read from a state.
+  // Whether a state is free, found at the first call.
   bool is_free(int32_t state);
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
-  // The loops of a state with the bytes that lead to other states, if all text of these characters can be read.
+  // Loops with the bytes that lead to other states as well, if all text over these characters can be read; otherwise
+  // the same loops.
   Loops widened(int32_t state, Loops loops);
-  // The ASCII bytes that lead from a state to none of some states.
+  // The ASCII bytes that lead from a state to none of `states`.
   support::ByteSet leading_out(int32_t state, std::span<const int32_t> states);
   int32_t leading_class(int32_t state);
   TextLike find_text(int32_t state);
-  // The kinds of characters beyond ASCII (`support::Kind`) of which all lead from one state to another, by steps that
-  // leave the stack alone; none without kOther.
+  // The kinds of characters beyond ASCII (`support::Kind`) all of which lead from one state to another, by steps that
+  // leave the stack alone; no kinds at all if kOther is not among them.
   uint32_t kinds_that_lead_to(int32_t state, int32_t target);
-  // The same of the characters that begin with a byte, after it.
+  // The same for the characters that begin with `lead`, from the state after that byte.
   uint32_t kinds_that_lead_on(int32_t state, uint8_t lead, int32_t target);
-  // Whether the rest of every character does; what was asked in this search before is taken to be true, since a search
-  // ends where it is not.
+  // Whether every rest of a pending character leads from `state` to `target`. A question already asked in this search
+  // counts as true, since a search ends at the first answer that is false.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Find where single characters of kDot lead from a state.
+  // Return the targets of single characters of kDot from a state, found at the first call.
   CharacterTargets find_targets(int32_t state);
-  // Add the states that they lead to to the queue; return whether all of them lead somewhere.
+  // Add to the queue the states that single characters of kDot lead to; return whether each of them leads to one
+  // without touching the stack.
   bool add_targets(int32_t state);
   bool add_rest(int32_t state, Pending pending);
-  // The same after the byte with which line separators begin, without these.
+  // The same after the first byte of line separators, without these.
   bool add_rest_but_separators(int32_t state);
   bool add(int32_t state);
   void begin_search();
@@ -173,7 +182,7 @@ class Characters {
   Vector<int32_t> targets_of_;  // [Q], as `note_of_`
   Vector<CharacterTargets> character_targets_;
   Vector<int32_t> reached_;
-  Vector<int32_t> met_;  // [Q], the last search that met each state, and with what pending
+  Vector<int32_t> met_;  // [Q], the last search that met each state, and the pending rest there
   Vector<int32_t> queue_;
   int32_t search_ = 0;        // searches are numbered by kSearchStep
   Vector<int32_t> covered_;   // [Q], the last search for a cover that met each state

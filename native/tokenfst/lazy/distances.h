@@ -5,10 +5,10 @@
 //                      ByteDistances here, NfaDistances in `lazy/nfa_distances.h`
 //     StackDistances   the context of each cell, and with it the distances of configurations
 //
-// The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that suffices:
-// every byte is a token, so it is found byte by byte, without looking at the vocabulary, except for literal texts of a
-// visibly pushdown grammar. The least number may be smaller. From each configuration with a number above 0 some token
-// leads to one with a smaller number.
+// The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that suffices; the
+// least number may be smaller. Every byte is a token, so distances are found byte by byte, without looking at the
+// vocabulary, except for literal texts of a visibly pushdown grammar. From each configuration with a distance above 0
+// some token leads to one with a smaller distance.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class StackDistances {
 
   // Find the contexts of all kept cells.
   void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
-  // Find the contexts of temporary cells that a walk has pushed.
+  // Find the contexts of the cells from `first` up to `end`, such as temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
   // How far the end is from a configuration, kFar if this is not known.

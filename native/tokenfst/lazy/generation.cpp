@@ -6,7 +6,7 @@ namespace tokenfst {
 
 namespace {
 
-// The memory of a cell of a stack, and of an entry of a map, about.
+// About the memory of a cell of a stack, and of an entry of a map.
 constexpr size_t kCellBytes = 24, kEntryBytes = 48;
 
 }  // namespace
@@ -98,7 +98,7 @@ MaskPointer Generation::with_beginnings(const CachedMask& mask) {
 bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out) {
   const Vocabulary& vocabulary = *shared_.texts.vocabulary();
   const NumberedConfiguration alike{shared_.machine.alike(at.state, vocabulary.longest()), at.top};
-  // The end token is counted in any case.
+  // Distances count an end token even if the vocabulary has none.
   const int64_t limit = remaining + vocabulary.eos_ids().empty();
   return masks_within().write(mask(at), alike, limit, at == start() ? first_ : std::span<const FirstToken>(), out);
 }

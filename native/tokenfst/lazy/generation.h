@@ -1,13 +1,13 @@
 // Generation: what a lazy automaton keeps about the texts that began in some period: their stacks and their masks.
 //
-// A state is a number, so the stacks that texts have had are kept. A server may read any number of texts with one
-// automaton, and nobody says which states are still held; but texts that began long ago have ended. So once the stacks
-// of a generation are large, new texts begin in another one. The texts of the large one are still read, and those of
-// the generation before it are dropped (`LazyAutomaton::make_room`).
+// A state is a number, so the stacks that texts have reached must be kept. A server may read any number of texts with
+// one automaton, and callers do not say which states they still hold; but texts that began long ago have ended. So once
+// the stacks of a generation are large, new texts begin in another one. Texts of the large one can still be read; those
+// of the generation before it are dropped (`LazyAutomaton::make_room`).
 //
 // Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
-// microsecond); dropping everything at once, as RE2 does, where no caller holds states (texts that are being written
-// would break).
+// microsecond); dropping everything at once, as RE2 does (its callers hold no states; here texts under way would
+// break).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@
 
 namespace tokenfst {
 
-// A token that, at the start of a text, writes something else than its bytes: the text, and the state that reads it.
+// A token that does not write its own bytes at the start of a text: the text that it writes there, and the state that
+// reads this text.
 struct Beginning {
   int32_t token;
   std::vector<uint8_t> text;
@@ -51,7 +52,7 @@ class Generation {
   const Stacks& stacks() const { return stacks_; }
   NumberedConfiguration start() const { return {shared_.machine.start(), Stacks::kEmpty}; }
   bool is_final(const NumberedConfiguration& at);
-  // The configuration after more bytes, and after a token that writes some; none if they are not allowed.
+  // The configuration after more bytes, or after a token; none if it is not allowed, or if the token writes nothing.
   std::optional<NumberedConfiguration> read(std::span<const uint8_t> text, const NumberedConfiguration& from);
   std::optional<NumberedConfiguration> target(const NumberedConfiguration& from, int32_t token);
   // A number of tokens that suffices to end the text, counting the end token.
@@ -61,7 +62,7 @@ class Generation {
   // The mask if it is kept, otherwise null; valid until masks are forgotten.
   const CachedMask* known_mask(const NumberedConfiguration& at) const { return cache_.find(at.number()).get(); }
   void write(const CachedMask& mask, std::span<uint32_t> out) { writer_.write(mask, out); }
-  // Write the tokens of a mask after which the text can end within a budget; return whether all can.
+  // Write the tokens after which the text can end within a budget; return whether these are all tokens of the mask.
   bool write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out);
   void forget_masks();
   // Forget all texts; only configurations with an empty stack stay valid.
@@ -69,11 +70,11 @@ class Generation {
 
   const ContextMaskCache& masks() const { return cache_; }
   const MaskCounts& mask_counts() const { return finder_.counts(); }
-  // The memory of stacks and predecessors, about, and that of the words of masks, which the budget does not count.
+  // About the memory of stacks and predecessors; and the memory of the words of masks, which the budget does not count.
   size_t num_bytes() const;
   size_t num_word_bytes() const { return cache_.num_word_bytes() + writer_.num_bytes(); }
 
-  // By numbers of states, which the automaton gives them.
+  // By the numbers that the automaton gives to states.
   support::Map<int64_t, Predecessor, support::Hash> predecessors;
 
  private:

@@ -9,7 +9,7 @@
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
 //                     of units counted on the way
 //
-// Rejected: tokens that reach beyond a literal text (they would have to be found for every continuation of it).
+// Rejected: counting tokens that reach beyond a literal text (they depend on what follows it).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // Machine: an automaton over bytes, with or without a stack, as the tables that lazy automata step through.
 //
 //     entry     the effect of a class of bytes in a state: the next state, if the stack is neither read nor changed;
-//               kDead; or, below that, a step of the stack, or not known yet
+//               kDead; or, as a number below kDead, a step of the stack or kUnknownEntry
 //     Place     a configuration of a walk: a state, a stack, and the cell from which on stacks may be overwritten
-//     Looked    how deep a walk has looked into the stack that it began with: symbols below make no difference
+//     Looked    how deep a walk has looked into the stack that it began with: its result does not depend on symbols
+//               below
 //
 // A FixedMachine has all its states from the beginning; a SubsetMachine (`lazy/subsets.h`) makes them when they are
 // first reached.
@@ -28,9 +29,9 @@ constexpr int32_t kUnknownEntry = INT32_MIN;
 struct StackStep {
   int32_t pop_begin = 0, num_pops = 0;     // the symbols popped, from the top of the stack down
   int32_t push_begin = 0, num_pushes = 0;  // the symbols pushed
-  int32_t target = kDead;                  // below that, a state that is made when it is first reached
-  int32_t exit = -1;                       // of a rule that ends, if the popped symbol determines the target
-  bool has_more = false;                   // whether another step of the same entry follows
+  int32_t target = kDead;  // a number below kDead stands for a state that is made when it is first reached
+  int32_t exit = -1;       // the exit of a rule that ends: the popped symbol then determines the target; otherwise -1
+  bool has_more = false;   // whether another step of the same entry follows
 };
 
 struct Place {
@@ -59,7 +60,7 @@ class Machine {
   const ByteClasses& byte_class() const { return byte_class_; }
   const ClassBytes& bytes(int32_t column) const { return bytes_[column]; }
   int32_t start() const { return start_; }
-  // Whether a known row leads anywhere over a byte.
+  // Whether a byte may lead anywhere from some state; rows that are not known count as if it did.
   bool reads(uint8_t byte) const;
 
   // The entries of a state, all of them known.
@@ -67,18 +68,20 @@ class Machine {
     if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
-  // The number of ASCII bytes that lead to a state, by the entries of one, and leave the stack alone.
+  // The number of ASCII bytes that lead to a state and leave the stack alone, in a row of entries.
   int32_t num_ascii(std::span<const int32_t> row) const {
     int32_t count = 0;
     for (size_t column = 0; column < row.size(); ++column) count += row[column] >= 0 ? num_ascii_[column] : 0;
     return count;
   }
-  // Says which bytes are not known to lead nowhere from a state. Valid until a row is made.
+  // Return a predicate on bytes, false only for those that are known to lead nowhere from a state. Valid until a row is
+  // made.
   auto leading(int32_t state) const {
     return
         [row = table_[state].data(), column = byte_class_.data()](uint8_t byte) { return row[column[byte]] != kDead; };
   }
-  // Says which bytes are not known to have the same effect in two states. Valid until a row is made.
+  // Return a predicate on bytes, false only for those that are known to have the same effect in two states. Valid until
+  // a row is made.
   auto differing(int32_t one, int32_t other) const {
     const int32_t *const row = table_[one].data(), *const others = table_[other].data();
     return [row, others, column = byte_class_.data()](uint8_t byte) {
@@ -93,16 +96,17 @@ class Machine {
   }
   // Whether the text may end in a configuration.
   bool may_end(const Place& place, Stacks& stacks, Looked& looked);
-  // A state that allows the same tokens of at most `longest` bytes as a state, and that many states share.
+  // A state that allows the same tokens of at most `longest` bytes as `state` does, and that many states have in
+  // common.
   virtual int32_t far_state(int32_t state, int32_t) { return state; }
   // Such a state with the same distances to the end as well.
   virtual int32_t alike(int32_t state, int32_t) { return state; }
-  // The state that characters lead to from `next` if they lead there from `state`, and the two differ only in a count;
-  // kDead if that is not known.
+  // If `state` and `next` differ only in a count, and some characters lead from `state` to `next`: the state that these
+  // characters lead to from `next`. kDead if it is not known.
   virtual int32_t one_further(int32_t, int32_t) { return kDead; }
   // The first of the states that loop on the same bytes and characters as this one, as far as the machine knows.
   virtual int32_t twin(int32_t state) { return state; }
-  // Whether all text of printable ASCII without quotes and backslashes can be read from a state; false if unknown.
+  // Whether a state reads every text over the ASCII characters that JSON strings contain unescaped; false if unknown.
   virtual bool is_free(int32_t) { return false; }
   // Whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
@@ -110,9 +114,9 @@ class Machine {
  protected:
   // Fill in the row of a state.
   virtual void expand(int32_t state) = 0;
-  // The entry for where the text continues after a rule ended in an exit, if a symbol was pushed for its call.
+  // The entry for continuing after a rule has ended in an exit, where `symbol` was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
-  // Make the target of a step, which stands below kDead.
+  // Make the target of a step whose target is a number below kDead.
   virtual int32_t made_target(int32_t) { return kDead; }
 
   // Steps as entries of the table: numbers from kFirstStep down.

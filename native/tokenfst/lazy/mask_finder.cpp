@@ -7,16 +7,17 @@ namespace tokenfst {
 
 namespace {
 
-// A mask with more tokens than this gets separate words.
+// A mask with more flips than this gets words of its own.
 constexpr size_t kMostFlips = 1 << 12;
-// Tokens that one of two states allows and the other does not are found by a walk if there are fewer of them than this.
+// If fewer tokens than this begin with bytes that only one of two states reads, they are found by a walk; otherwise
+// they are cleared at once.
 constexpr int32_t kManyLost = 1 << 10;
 // Covers of a loop are used from this length on.
 constexpr int32_t kLongCover = 16;
-// Tokens that begin with an excluded byte are walked over if they are fewer than all, by this factor.
+// Tokens that begin with excluded bytes are walked over only if they are fewer than one in this many.
 constexpr int64_t kShareExcluded = 2;
 
-// Words that are kept elsewhere, and outlive every mask.
+// Return a pointer to words that are kept elsewhere and outlive every mask.
 std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
 
 }  // namespace
@@ -65,7 +66,7 @@ MaskPointer MaskFinder::walked(const NumberedConfiguration& at) {
   return mask(nullptr, at);
 }
 
-// The mask that has been collected, relative to `base`; `depth` symbols of the stack or more were looked at.
+// Return the mask that has been collected, relative to `base`. At least `depth` symbols of the stack were looked at.
 MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedConfiguration& at, int32_t depth) {
   const auto ends = vocabulary_.eos_ids();
   if (tokens_.size() > kMostFlips) {
@@ -84,7 +85,7 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedCo
   return made;
 }
 
-// The mask of a text-like state, null if it takes a walk over all tokens.
+// Return the mask of a text-like state, null if it takes a walk over all tokens.
 MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfiguration& at,
                                   const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
   const int32_t loop = loop_after(text, at.state);
@@ -102,7 +103,8 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfigurat
   return found || loops ? found : with_excluded_bytes(text, at);
 }
 
-// The loop that most characters lead to from a text-like state, at once or as the second; kDead if there is none.
+// Return the looping state that most characters lead to from a text-like state, after one character or two; kDead if
+// there is none, or if the state loops itself.
 int32_t MaskFinder::loop_after(const TextLike& text, int32_t state) {
   if (text.target == state) return kDead;
   if (text.target_loops) return text.target;
@@ -110,14 +112,14 @@ int32_t MaskFinder::loop_after(const TextLike& text, int32_t state) {
   return next.target_loops && !(text.set == kQuoted) && next.set.holds(text.set) ? next.target : kDead;
 }
 
-// The mask of a state relative to another one's. Where that state allows many tokens that begin with bytes with which
-// nothing may begin here, as where text must not begin with a space, they are taken away at once.
+// Return the mask of a state relative to that of another state. If the other one allows many tokens whose first byte
+// leads nowhere here, as where text must not begin with a space, these are cleared at once.
 MaskPointer MaskFinder::differing(const NumberedConfiguration& at, int32_t other, const MaskPointer& known) {
   ++counts_.differing;
   begin(at);
   support::ByteSet lost = context_.characters.lost(at.state, other);
   if (!lost.is_empty() && texts_.num_beginning(lost) < kManyLost) lost = {};
-  // Where both loop, nothing below differs.
+  // Find the loops of both: where both loop, nothing below differs.
   if (!context_.characters.alike_beyond_ascii(at.state, other)) {
     for (const int32_t state : {at.state, other}) context_.characters.loops(state);
   }
@@ -135,15 +137,15 @@ MaskPointer MaskFinder::differing(const NumberedConfiguration& at, int32_t other
   return mask(std::make_shared<const Words>(std::move(words)), at, known->depth);
 }
 
-// A mask with other effects of the tokens that have been collected.
+// Return a known mask with the bits of the collected tokens flipped.
 MaskPointer MaskFinder::with_changes(const MaskPointer& known, const NumberedConfiguration& at) {
   const auto flips = std::span(known->flips).subspan(known->is_final ? vocabulary_.eos_ids().size() : 0);
   tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
   return mask(known->base, at, known->depth);
 }
 
-// The mask of a state that counts, relative to the one of a state without the counts whose bounds only long tokens
-// reach, which many states share; null if all bounds are too near, or none.
+// Return the mask of a state that counts, relative to that of the state without those counts whose bounds only long
+// tokens reach, which many states share. Null if there is no such count.
 MaskPointer MaskFinder::near_bounds(const NumberedConfiguration& at,
                                     const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
   for (size_t number = 0; number < std::size(kNearBounds); ++number) {
@@ -161,8 +163,8 @@ MaskPointer MaskFinder::near_bounds(const NumberedConfiguration& at,
   return nullptr;
 }
 
-// The mask of a state that is chained or covered but for some first bytes of a text, which lead elsewhere than the
-// others and are excluded. Null if the state is not of that kind, or if many tokens begin with these bytes.
+// Return the mask of a state that is chained or covered except that some first bytes of a text lead elsewhere than the
+// others; these are excluded. Null if the state is not of that kind, or if many tokens begin with these bytes.
 MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const NumberedConfiguration& at) {
   const support::ByteSet own = text.set.ascii_bytes();
   const auto excluded_in = [&](const CharacterSet& set) -> support::ByteSet {
@@ -181,8 +183,8 @@ MaskPointer MaskFinder::with_excluded_bytes(const TextLike& text, const Numbered
   return known ? chained(*known, at, excluded) : nullptr;
 }
 
-// The mask of some words of a text and of what has been collected. The tokens that begin with no character of the text,
-// or with an excluded byte, are walked over.
+// Return the mask of some words of a text and of the tokens collected so far, after a walk over the tokens that begin
+// with no character of the text, or with an excluded byte.
 MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
                                   const NumberedConfiguration& at) {
   if (excluded.is_empty()) {
@@ -198,8 +200,9 @@ MaskPointer MaskFinder::completed(const Words& words, const CharacterSet& set, c
   return mask(std::make_shared<const Words>(std::move(own)), at);
 }
 
-// The mask of a state after which text of kDot of some length or more may continue in any way, unless it begins with an
-// excluded byte; null if the state is not of that kind.
+// Return the mask of a state that reads any text of kDot up to some length, which must be at least `least`, unless the
+// text begins with an excluded byte. Null if the state is not of that kind, or if a walk over all tokens takes no
+// longer.
 MaskPointer MaskFinder::covered(const NumberedConfiguration& at, int32_t least, const support::ByteSet& excluded) {
   const Text& dot = texts_.dot();
   Cover cover = context_.characters.cover(excluded.is_empty() ? at.state : context_.characters.text(at.state).target);
@@ -215,8 +218,8 @@ MaskPointer MaskFinder::covered(const NumberedConfiguration& at, int32_t least, 
   return completed(dot.words(*free), kDot, excluded, at);
 }
 
-// The mask of a text-like state that leads to itself; null if a walk over all tokens takes no longer. What follows the
-// text is walked over from that state; or with the text, if it depends on where that has led.
+// Return the mask of a text-like state that leads to itself; null if a walk over all tokens takes no longer. Rests are
+// walked over from that state, or whole tokens where the effect of a rest depends on the text before it.
 MaskPointer MaskFinder::looping(const NumberedConfiguration& at) {
   const LoopingText looping = context_.characters.looping_text(at.state);
   const Text* const text = texts_.find(looping.set);
@@ -230,7 +233,7 @@ MaskPointer MaskFinder::looping(const NumberedConfiguration& at) {
   return mask(shared(text->words(text->longest())), at);
 }
 
-// The mask of a state from which each character of a text leads to another state, unless the text begins with an
+// Return the mask of a state from which each character of a text leads to another state, unless the text begins with an
 // excluded byte; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
 // longer.
 MaskPointer MaskFinder::chained(const Text& text, const NumberedConfiguration& at, const support::ByteSet& excluded) {
@@ -256,15 +259,15 @@ MaskPointer MaskFinder::chained(const Text& text, const NumberedConfiguration& a
   return completed(text.words(length), text.set(), excluded, at);
 }
 
-// A state that allows the same tokens as a state and loops on a text; kDead if none is known.
+// Return a state that allows the same tokens as `state` and loops on a text; kDead if none is known.
 int32_t MaskFinder::loop_alike(const Text& text, int32_t state) {
   const int32_t far = context_.machine.far_state(state, vocabulary_.longest());
   const TextLike& own = context_.characters.text(far);
   return own.target == far && own.set.holds(text.set()) ? far : kDead;
 }
 
-// The state that each character of a text leads to, kDead if there is none; `before` is the one that led to `state` by
-// a character, if any.
+// Return the state that every character of a text leads to from `state`, kDead if there is none. `before` is the state
+// from which such a character led to `state`, or kDead.
 int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t state) {
   const int32_t further = before == kDead ? kDead : context_.machine.one_further(before, state);
   if (further != kDead) return further;
@@ -272,7 +275,8 @@ int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t st
   return own.set.holds(text.set()) ? own.target : kDead;
 }
 
-// Visit the rests of a text that begin with some bytes; return whether they save anything.
+// Visit the rests of a text that begin with some bytes; return false, without a visit, if they are too many to save
+// anything.
 template <class Visit>
 bool MaskFinder::for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit) {
   const Text::RestTable* const rests = text.rests(bytes);

@@ -1,10 +1,10 @@
 // MaskFinder: finds the mask of a configuration.
 //
-// For a text-like state it does not walk over all tokens: the mask is the words of a text (`lazy/texts.h`), plus a walk
-// over the rests of other tokens; or the mask of another state, plus the differences. Where some bytes may not begin a
-// text, `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A state that counts differs from one
-// whose bounds are far away in the tokens that are long enough to reach them; these are few, and the other state is
-// that of many counts.
+// For a text-like state it does not walk over all tokens: the mask is the words of a text (`lazy/texts.h`), plus the
+// tokens that a walk over the rests of the others finds; or the mask of another state, plus the differences. Where some
+// bytes may not begin a text, `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A state that
+// counts differs from one whose bounds are far away only in tokens that are long enough to reach a bound. These are
+// few, and many counts share the other state.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace tokenfst {
 
-// How many masks were found in each way: by a walk over all tokens, as the differences from another mask, or as the
-// words of a text that loops, that has a length, or that covers what follows.
+// How many masks were found in each way: by a walk over all tokens; as the differences from another mask; or as the
+// words of a text, for a loop on it, for a chain of states of limited length, or for a cover.
 struct MaskCounts {
   int64_t walked = 0, differing = 0, looping = 0, chained = 0, covered = 0;
 };
 
 class MaskFinder {
  public:
-  // `counts`: of the masks that were found before.
+  // `counts` are those to continue from.
   MaskFinder(WalkContext context, TextLibrary& texts, Budget& budget, const MaskCounts& counts)
       : context_(context),
         texts_(texts),
@@ -70,7 +70,7 @@ class MaskFinder {
   TextLibrary& texts_;
   const Vocabulary& vocabulary_;
   Budget& budget_;
-  // The mask that is being made.
+  // The mask under construction.
   Vector<int32_t> tokens_;
   Looked looked_{};
   bool is_final_ = false;

@@ -31,7 +31,7 @@ class ReachWalk {
     return true;
   }
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
-    return loops_below(context_, from, reached, node, whole_);
+    return loops_below(context_, from, reached, node, whole_, &StateLoops::returning);
   }
   bool collects_below(const Place&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Place& reached) {

@@ -66,7 +66,7 @@ class MasksWithin {
     bool operator==(const Key&) const = default;
   };
 
-  // The context of the part of the stack that a mask's walk did not look at.
+  // The context of the part of a stack that the walk of a mask did not look at.
   Context below(const CachedMask& mask, int32_t top) const;
   Reach find(const MaskPointer& mask, const NumberedConfiguration& at, int32_t cost, std::span<const FirstToken> first);
   Words words_within(const Reach& reach, int32_t limit) const;

@@ -14,7 +14,7 @@ using automata::VisiblyPushdownLayout;
 
 namespace {
 
-// The most states, which leaves numbers for those of blocks.
+// The most states without those of blocks, which need numbers as well.
 constexpr int64_t kMostStates = 1 << 30;
 
 template <class T>
@@ -234,7 +234,7 @@ void LazyNfa::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const 
   epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
 }
 
-// Every state that a text leads to is coaccessible whatever its flags: whoever makes the grammar sees to that.
+// Every state that a text leads to is coaccessible whatever its flags are: the grammar is made so.
 void LazyNfa::read_guarded(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   if (layout.guarded.empty()) return;
   const auto source = [&](size_t arc) { return layout.guarded[arc].source; };

@@ -8,11 +8,11 @@
 //
 //     flagged  a state of a rule with guarded arcs, and the flags that are set; without any, it is the state itself
 //              (`lazy/flagged_states.h`)
-//     detached a state inside a chain as part of a rule of its own, which ends where the chain does: so all flags share
-//              the states in which the rest of a text is read, and what comes after it stands on the stack
+//     detached a state inside a chain as part of a rule of its own, which ends where the chain does. So all sets of
+//              flags share the states that read the rest of a text, and the state that follows lies on the stack
 //     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
 //              first ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no
-//              token can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
+//              token can tell them apart share one block: kBelow, if all bounds are far ahead; kWithin, between bounds
 //
 // Bytes that no arc distinguishes are one class.
 #pragma once
@@ -52,7 +52,7 @@ class LazyNfa {
 
   const ByteClasses& byte_class() const { return byte_class_; }
   int32_t num_classes() const { return num_classes_; }
-  // Without the states of blocks and those with flags, and with those made so far.
+  // The number of states: without those of blocks and those with flags; and with all that have been made so far.
   int32_t num_fixed_states() const { return first_block_; }
   int32_t num_states() const { return first_block_ + kPage * static_cast<int32_t>(block_of_page_.size()); }
   bool counts() const { return !counters_.empty(); }
@@ -60,7 +60,7 @@ class LazyNfa {
 
   // Append the arcs of a state; this may make states.
   void arcs_of(int32_t state, Vector<ClassArc>& arcs);
-  // Append the states that its epsilon arcs, and the guarded arcs that are open, lead to; this may make states.
+  // Append the targets of a state's epsilon arcs and of its open guarded arcs; this may make states.
   void epsilon_of(int32_t state, Vector<int32_t>& targets);
   // Whether a state reads something, calls or ends.
   bool is_kept(int32_t state) const;
@@ -91,21 +91,23 @@ class LazyNfa {
     return target == automata::kNone ? target : with_flags(target, flags_of(state));
   }
 
-  // For a state with flags inside a chain: the same without them, detached, and the state after the chain, which this
-  // may make. Two times kNone for any other state.
+  // For a state with flags inside a chain: the detached state in its place, and the state after the chain, which this
+  // may make. For any other state, kNone and kNone.
   std::pair<int32_t, int32_t> detached(int32_t state);
 
-  // Whether all text of printable ASCII without quotes and backslashes can be read from a state inside a copy, as in a
-  // string that is any but some words. False if that takes more than one fragment.
+  // Whether a state inside a copy reads every text over the ASCII characters that JSON strings contain unescaped, as in
+  // a string that may be any but some words. False if that takes more than one fragment, or where it is not known.
   bool is_free(int32_t state, Budget& budget);
 
-  // A state that allows the same tokens of at most `longest` bytes as `state`, but whose number of units is left out if
-  // no such token can tell it.
+  // A state that allows the same tokens of at most `longest` bytes as `state`, but without its number of units if no
+  // such token can tell that number.
   int32_t far_state(int32_t state, int32_t longest);
-  // For a state that counts, and the same one a unit further: the same after two, if what may follow differs in nothing
-  // else since no bound is near; otherwise kNone. This may make a block.
+  // For a state that counts, and the same state one unit later: the same state two units later, if nothing but the
+  // count differs, because the least number of units has been reached and the greatest is not near; otherwise kNone.
+  // This may make a block.
   int32_t one_further(int32_t state, int32_t next);
-  // Whether a state that counts has already reached the least number of units, with no greatest number.
+  // Whether a state that counts has reached the least number of units and has no greatest one; true for states that do
+  // not count.
   bool misses_none(int32_t state) const;
 
  private:
@@ -145,7 +147,8 @@ class LazyNfa {
   // Blocks have whole pages of states, so that the block of a state is found at once.
   static constexpr int32_t kPage = 16;
 
-  // The state without its flags, and these; the state with some flags, which may be made.
+  // The two parts of a state: the state without flags, and its flags. `with_flags` joins them again, and may make a
+  // state.
   FlaggedState apart(int32_t state) const {
     if (state < first_block_ || flagged_.size() == 0) return {state, 0};
     const int32_t page = block_of_page_[(state - first_block_) / kPage];
@@ -165,10 +168,10 @@ class LazyNfa {
     if (guarded_.empty() || state >= num_outer()) return {};
     return {guarded_.data() + guarded_offsets_[state], guarded_.data() + guarded_offsets_[state + 1]};
   }
-  // Whether the arcs that follow the guarded arcs of a state are taken as its own.
+  // Whether the arcs after a state's guarded arcs count as arcs of the state itself.
   bool is_direct(int32_t state) const { return !guarded_arcs(state).empty() && is_direct_[state]; }
   bool is_open(const automata::GuardedArc& arc, int32_t flags) const;
-  // Where a guarded arc that is open leads to.
+  // The target of a guarded arc that is open.
   int32_t target_of(const automata::GuardedArc& arc, int32_t flags);
   void append_epsilon(int32_t state, Vector<int32_t>& targets) const;
   void append_arcs(int32_t state, Vector<ClassArc>& arcs);
@@ -213,7 +216,7 @@ class LazyNfa {
   bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
   void prepare_free();
   bool finds_deterministic(int32_t fragment) const;
-  // Return whether a state of a fragment reads every class of such text; append where it leads.
+  // Return whether a state of a fragment reads every class with such characters; append the targets.
   bool reads_text(int32_t state, Vector<int32_t>& targets) const;
 
   ByteClasses byte_class_{};
@@ -231,8 +234,8 @@ class LazyNfa {
   // Whether fragments are deterministic and have no epsilon arcs, as far as is known.
   enum class Known : uint8_t { kUnknown, kNo, kYes };
   Vector<Known> is_deterministic_;
-  // Whether states of fragments are free, as far as is known; and, by class, the first one from there on with such
-  // text.
+  // Whether states of fragments are free, as far as is known; and, by class, the first class from there on that has
+  // such characters.
   Vector<Known> free_;
   Vector<int32_t> next_text_;
   // Outer states.
@@ -241,7 +244,7 @@ class LazyNfa {
   Vector<int32_t> call_of_, exit_of_;
   Vector<automata::Call> calls_;
   Vector<int32_t> targets_;
-  Vector<Chain> chains_;  // and one more, at which the states inside the last one end
+  Vector<Chain> chains_;  // and one more, whose first state comes after those inside the last chain
   Vector<uint8_t> text_;  // classes
   Vector<Copy> copies_;
   // By page of states inside copies, the copy of its first one; and the last copy. Pages are a power of two of states,
@@ -251,13 +254,13 @@ class LazyNfa {
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
-  // Of pages of states with flags, -1 - their number.
+  // By page of states from `first_block_` up: its block; or -1 - n for page n of states with flags.
   Vector<int32_t> block_of_page_;
   int32_t first_detached_ = 0, first_block_ = 0;
   // Guarded arcs by source, what they depend on, and the states with flags made so far, each page with its first
   // state.
   Vector<int32_t> guarded_offsets_;
-  Vector<uint8_t> is_direct_;  // by source, whether all that follow read bytes and do nothing else
+  Vector<uint8_t> is_direct_;  // by source, whether the targets of all its guarded arcs read bytes and do nothing else
   Vector<automata::GuardedArc> guarded_;
   Vector<automata::Decision> decisions_;
   FlagSets flag_sets_;

@@ -9,7 +9,7 @@ namespace {
 using automata::kNone;
 
 constexpr int32_t kUnseen = -1;
-// With more rows than this of states with flags, only the first of the guarded arcs that are open is followed.
+// With more rows than this for states with flags, no further open guarded arcs are followed.
 constexpr size_t kMostMade = 1 << 12;
 
 }  // namespace
@@ -73,8 +73,8 @@ void NfaDistances::find_possible_exits() {
   }
 }
 
-// The outer states in postorder: but for circles, each one comes after those that it leads to, so that a long path is
-// found in one round.
+// Return the outer states in postorder: except on cycles, each one comes after those that it leads to, so that
+// distances along a long path are found in one round.
 Vector<int32_t> NfaDistances::last_states_first() {
   Vector<int32_t> order(budget_), waiting(budget_);
   Vector<uint8_t> is_seen(nfa_.num_outer(), false, budget_);
@@ -144,9 +144,9 @@ bool NfaDistances::is_found_alone(int32_t state) const {
   return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[inside_.rest_of(state).state];
 }
 
-// Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long.
-// Of the open guarded arcs one more is followed as long as some exit has not been reached. Where states lead in a
-// circle, the row that is being found counts as far at first; then all are lowered until none changes.
+// Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long. Of
+// the open guarded arcs one more is followed as long as some exit has not been reached. On a cycle, rows that are not
+// complete count as far at first; then all rows are lowered until none changes.
 void NfaDistances::find_made(int32_t state) {
   const size_t first = made_rows_.rows();
   bool meets_circle = false;
@@ -192,8 +192,8 @@ void NfaDistances::find_made(int32_t state) {
   }
 }
 
-// A state that is not followed arc by arc is as far as what ends it.
-// Return whether the row has changed.
+// Compute a row again from the rows that it depends on; return whether it has changed. The row of a state inside a part
+// is that of the state after the part, plus what is left of the part.
 bool NfaDistances::fill_made(int32_t number) {
   const auto [own, flags] = nfa_.apart(followed_[number].state);
   const InsideDistances::Rest rest = inside_.rest_of(own);
@@ -225,7 +225,7 @@ int32_t NfaDistances::num_open_arcs(int32_t state) {
       std::ranges::count_if(nfa_.guarded_arcs(own), [&](const auto& arc) { return nfa_.is_open(arc, flags); }));
 }
 
-// Call a function with each state whose row that of a state depends on.
+// Call a function with each state on whose row the row of a state depends.
 template <class Visit>
 void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   const auto [own, flags] = nfa_.apart(state);
@@ -241,7 +241,8 @@ void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   }
 }
 
-// Call a function with the states that follow an outer state but for guarded arcs, and how much is read before each.
+// Call a function with each state that follows an outer state without a call or a guarded arc, and with how much is
+// read before it.
 template <class Visit>
 void NfaDistances::each_plain_way(int32_t state, Visit lead) {
   for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
@@ -264,7 +265,7 @@ void NfaDistances::each_plain_way(int32_t state, Visit lead) {
   }
 }
 
-// Do the same with some flags set, and with the first `num_arcs` of the guarded arcs that are open.
+// Do the same with some flags set, and also for the first `num_arcs` open guarded arcs.
 template <class Visit>
 void NfaDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
   each_plain_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
@@ -317,7 +318,7 @@ bool NfaDistances::lower_inside_copies() {
   return changed;
 }
 
-// Lowers a row by all that leads from an outer state.
+// Lower a row by everything that may follow an outer state; return whether it has changed.
 bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs) {
   bool changed = false;
   if (const int32_t exit = nfa_.exit_of(state); exit != kNone) {

@@ -7,9 +7,9 @@
 //     inside_         how far each state inside a part is from the outer state that follows (`lazy/inside_distances.h`)
 //     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
 //                     of the paths through a call by each of its exits
-//     made_           the same of states of rules with flags, found when it is first asked for. Of the guarded arcs
-//                     that are open the first is followed, which leads to an end; and more of them, one by one, as
-//                     long as some exit that may be possible has not been reached
+//     made_           the same for states of rules with flags, found when it is first asked for. Of the open guarded
+//                     arcs the first is followed, which leads to an end; and then the others, one by one, as long as
+//                     some exit that may be possible has not been reached
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
 // which exit it is).
@@ -45,8 +45,8 @@ class NfaDistances : public DistanceSource {
   void find_rules_with_flags();
   void find_possible_exits();
   static uint64_t exit_bit(int32_t exit) { return exit < 64 ? uint64_t{1} << exit : 0; }
-  // Whether the row of a state is found when it is first asked for: that of a rule with flags, where few sets of flags
-  // are met, and that of a state that is made on demand.
+  // Whether the row of a state is found when it is first asked for: for states of rules with flags, since few sets of
+  // flags occur, and for states that are made on demand.
   bool is_found_alone(int32_t state) const;
   void find_made(int32_t state);
   bool fill_made(int32_t number);
@@ -58,14 +58,14 @@ class NfaDistances : public DistanceSource {
   void each_plain_way(int32_t state, Visit lead);
   template <class Visit>
   void each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
-  // The context of a vector, which is `vector_`; the rules on top are several (`SubsetMachine::joint_call`), or kNone.
+  // The context of the vector in `vector_`. `joint` is the joint call on top (`SubsetMachine::joint_call`), or kNone.
   Context number(int32_t joint);
   // How far the end is from a state on a stack of a context.
   int32_t to_end(int32_t context, int32_t state);
-  // Where the exits of a rule begin in the vectors of several rules.
+  // The place of a rule's first exit in the vectors of a joint call.
   int32_t first_exit(int32_t joint, int32_t rule) const;
   int32_t rule_of(int32_t state) const;
-  // Lowers a row to that of a state plus a constant; return whether anything changed.
+  // Lower the entries of a row to those of `target` plus `more`; return whether any has changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);
 
@@ -73,9 +73,10 @@ class NfaDistances : public DistanceSource {
   LazyNfa& nfa_;
   Budget& budget_;
   InsideDistances inside_;
-  support::Matrix<int32_t> to_exit_;                    // [N, E], E the most exits that a rule has
-  Vector<uint8_t> has_flags_;                           // by outer state, whether its rule has flags; none if none has
-  Vector<uint64_t> possible_exits_;                     // of these, by exit, whatever flags are set; a bit each
+  support::Matrix<int32_t> to_exit_;  // [N, E], E the most exits that a rule has
+  Vector<uint8_t> has_flags_;         // by outer state, whether its rule has flags; none if none has
+  Vector<uint64_t> possible_exits_;   // by outer state of a rule with flags, the exits that it reaches if all arcs are
+                                      // open, a bit each
   support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
   // Of each of these rows, how many of the open guarded arcs are followed.
   struct Followed {

@@ -210,7 +210,7 @@ void LazyNfa::epsilon_of(int32_t state, Vector<int32_t>& targets) {
 
 void LazyNfa::append_epsilon(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
-    // Append the end, if texts may end here.
+    // Append the state after the counter, if its text may end here.
     const Counted at = counted(state);
     const int32_t first = first_of_fragment_[at.counter.fragment];
     const bool ends = std::ranges::count(fragment_epsilon(first + at.inner), first + 1) > 0;
@@ -312,7 +312,7 @@ bool LazyNfa::is_free(int32_t numbered, Budget& budget) {
   const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
   if (free_.empty()) prepare_free();
   if (free_[first] != Known::kUnknown) return free_[first] == Known::kYes;
-  // Taken to be free until some state that is reached is not; then none of those is said to be.
+  // All states that are reached count as free until one is found that is not; then none of them is reported as free.
   Vector<int32_t> reached(1, first, budget), targets(budget);
   free_[first] = Known::kYes;
   bool found = true;

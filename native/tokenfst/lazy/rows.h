@@ -1,11 +1,12 @@
 // Rows: a table whose rows are filled in one at a time, in any order.
 //
 //     rows.add()       one more row, whose entries are unknown
-//     rows.open()      room for a row, to be filled in; the same until it is kept
-//     rows.keep(row)   makes what is open the entries of a row
+//     rows.open()      room for the entries of a row, to be filled in; the same room until it is kept
+//     rows.keep(row)   makes the open room the entries of a row
 //
-// Rows stay where they are, and those that are unknown share one. So a state that is met but never left takes a
-// pointer, and nothing is moved as the table grows: in one block, moving took an eighth of the time of a mask.
+// Rows stay where they are, and all unknown rows are the same one. So a state that is reached but never left takes only
+// a pointer, and nothing is moved as the table grows. (In one growing block, moving took an eighth of the time of a
+// mask.)
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,7 @@ class Rows {
   }
 
  private:
-  // Rows in a block. No larger ones later: whoever asks for a mask would wait while they are made.
+  // Rows in a block. All blocks have this size: making a larger one would delay the mask that needs it.
   static constexpr size_t kBlock = 32;
 
   support::Vector<int32_t> unknown_;

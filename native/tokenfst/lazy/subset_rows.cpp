@@ -11,15 +11,15 @@ using automata::kNone;
 
 namespace {
 
-// In a row that is another one but for some classes, there are at most this many.
+// A row is copied from another one if the two may differ in at most this many classes.
 constexpr int64_t kMostDiffering = 8;
-// From this many arcs on, those over a class are looked for several at once, as many as a word has bytes.
+// With at least `kManyArcs` arcs, those over a class are looked for `kAtOnce` at a time, as many as a word has bytes.
 constexpr size_t kManyArcs = 64, kAtOnce = sizeof(uint64_t);
 
 }  // namespace
 
-// A member of a larger set that is also a set of its own whose row is known, kNone if there is none. Of several, the
-// one with the greatest number is likeliest to be a loop over text: states inside copies come last.
+// Return a member of a larger set that is also a set by itself whose row is known, kNone if there is none. Of several,
+// take the one with the greatest number, which is likeliest to loop over text: states inside copies come last.
 int32_t SubsetMachine::member_with_row(int32_t set) const {
   const std::span<const int32_t> members = sets_[set];
   if (members.size() < 2) return kNone;
@@ -34,7 +34,7 @@ int32_t SubsetMachine::member_with_row(int32_t set) const {
 void SubsetMachine::expand(int32_t set) {
   arcs_.clear();
   const int32_t known = member_with_row(set);
-  // By number: arcs may make blocks, but no sets.
+  // Reading arcs may make blocks, but no sets, so the span stays valid.
   for (int32_t state : sets_[set]) {
     if (state != known) nfa_.arcs_of(state, arcs_);
   }
@@ -58,7 +58,7 @@ void SubsetMachine::expand(int32_t set) {
   table_.keep(set);
 }
 
-// From arcs of which no two read the same class, ascending.
+// Fill in the row from ascending arcs of which no two read the same class.
 void SubsetMachine::fill_apart(std::span<int32_t> row) {
   std::ranges::fill(row, kDead);
   for (const ClassArc& arc : arcs_) {
@@ -66,8 +66,9 @@ void SubsetMachine::fill_apart(std::span<int32_t> row) {
   }
 }
 
-// From the row of a set and the arcs of its state, which come last: only where other arcs begin does the row differ.
-// The names of an object's members stand beside a loop over all other names, and differ from it in one byte each.
+// Fill in the row from that of the set `part`, the arcs of whose state come last: the two rows differ only in the
+// classes of the other arcs. In an object, each listed name is an alternative to a loop over all other names, and
+// differs from it in one byte.
 void SubsetMachine::fill_from(int32_t part, size_t num_others, std::span<int32_t> row) {
   std::ranges::copy(table_[part], row.begin());
   for (size_t arc = 0; arc < num_others; ++arc) {
@@ -75,7 +76,7 @@ void SubsetMachine::fill_from(int32_t part, size_t num_others, std::span<int32_t
   }
 }
 
-// The entry for all arcs over a class.
+// Return the entry for all arcs over a class.
 int32_t SubsetMachine::entry_over(int32_t column) {
   begin_gathering();
   for (const ClassArc& arc : arcs_) {
@@ -84,7 +85,8 @@ int32_t SubsetMachine::entry_over(int32_t column) {
   return entries_[closed()];
 }
 
-// From many arcs: their bounds are written one after the other, so that those over a class are found several at once.
+// Fill in the row from many arcs: their bounds are written side by side, so that the arcs over a class are found
+// several at a time.
 void SubsetMachine::fill_from_many(std::span<int32_t> row) {
   const size_t size = (arcs_.size() + kAtOnce - 1) / kAtOnce * kAtOnce;
   lows_.assign(size, 0xFF), highs_.assign(size, 0), over_.resize(size);
@@ -104,7 +106,7 @@ void SubsetMachine::fill_from_many(std::span<int32_t> row) {
   }
 }
 
-// Gathers the targets of the arcs over a class.
+// Gather the targets of the arcs over a class.
 void SubsetMachine::gather_over(uint8_t column) {
   const uint8_t *const lows = lows_.data(), *const highs = highs_.data();
   uint8_t* const over = over_.data();
@@ -121,8 +123,8 @@ void SubsetMachine::gather_over(uint8_t column) {
   }
 }
 
-// From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state; and
-// neighbours lead to the same set where no arc begins or ends between them.
+// Fill in the row from the arcs: a class whose arcs all lead to one state leads to the set of that single state, and
+// neighbouring classes lead to the same set if no arc begins or ends between them.
 void SubsetMachine::fill_row(std::span<int32_t> row) {
   std::ranges::fill(row, kDead);
   differs_.assign(num_classes() + 1, false);

@@ -11,7 +11,7 @@ using automata::kNone;
 
 namespace {
 
-// The grammar as it is laid out, or with copies of rules if sets of states are exact only then.
+// Return the grammar as it is laid out, or with copies of rules if sets of states are exact only then.
 LazyNfa nfa_of(const automata::VisiblyPushdownLayout& layout, Budget& budget) {
   LazyNfa nfa(layout, budget);
   if (nfa.is_exact() || !nfa.has_text()) return nfa;
@@ -98,7 +98,7 @@ int32_t SubsetMachine::closed() {
   return kept(called(), ended());
 }
 
-// The set that is open.
+// Close the open set and return its number. A new set gets an entry and a row, and a step if it calls or ends rules.
 int32_t SubsetMachine::kept(int32_t called, int32_t exit) {
   // First reserve room, then do what cannot throw.
   support::reserve_more(entries_, 1);
@@ -158,7 +158,7 @@ int32_t SubsetMachine::ended() {
   return kSeveralExits + numbered(exits_);
 }
 
-// The number of the values that are being written, each once.
+// Sort the values that are being written, drop duplicates, and return the number of the result.
 int32_t SubsetMachine::numbered(support::Interner<int32_t>& values) {
   std::ranges::sort(values.open());
   values.truncate(values.open().size() - std::ranges::unique(values.open()).size());
@@ -226,8 +226,8 @@ int32_t SubsetMachine::set_of_state(int32_t state) {
   return single_[state] = set;
 }
 
-// The entry for reading on from one state. The rest of a text that is read for flags is a call: the state after it is
-// pushed.
+// Return the entry for continuing at one state. A state with flags inside a chain is entered by a call of the detached
+// chain, which pushes the state after it.
 int32_t SubsetMachine::entry_of_state(int32_t state) {
   const auto [detached, after] = nfa_.detached(state);
   if (detached == kNone) return entries_[set_of_state(state)];
@@ -267,7 +267,7 @@ int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
   return returned_.emplace(Returned{symbol, exit}, entry).first->second;
 }
 
-// Gathers where the calls of a set continue after an exit of a rule that it calls.
+// Gather the states where the calls of a set continue after an exit of a rule that it calls.
 void SubsetMachine::gather_returns(int32_t symbol, int32_t exit) {
   for (int32_t state : sets_[symbol]) {
     if (nfa_.rule_of(nfa_.call_of(state)) != nfa_.rule_of_exit(exit)) continue;
@@ -296,7 +296,7 @@ int32_t SubsetMachine::alike(int32_t set, int32_t longest) {
 int32_t SubsetMachine::one_further(int32_t set, int32_t next) {
   const std::span<const int32_t> members = sets_[set], others = sets_[next];
   if (members.empty() || members.size() != others.size()) return kDead;
-  // Those that count come last.
+  // States that count come last.
   const size_t same = members.size() - 1;
   if (!std::ranges::equal(members.first(same), others.first(same))) return kDead;
   const int32_t further = nfa_.one_further(members.back(), others.back());

@@ -9,12 +9,12 @@
 //               those exits
 //
 // This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2). There, a state is a set
-// of pairs, with the state in which the call began; here a state belongs to one rule, which says the same. Every state
-// of a LazyNfa is coaccessible, so every set is, unless a rule can end in an exit that a caller does not accept
+// of pairs, with the state in which the call began; here a state belongs to one rule, which comes to the same. Every
+// state of a LazyNfa is coaccessible, so every set is, unless a rule can end in an exit that a caller does not accept
 // (`LazyNfa::is_exact`). Such rules are copied first (`automata/visibly_pushdown/wanted_exits.h`).
 //
-// The names of an object's members stand beside the language of all others, so many sets differ from a set of one state
-// in one class of bytes; their rows are made from its row.
+// In an object, the listed names are alternatives to the language of all other names. So many sets differ from a set of
+// one state in only one class of bytes, and their rows are made from its row.
 //
 // A grammar in which something else can be read where a rule is called or ends is refused (NondeterministicRules).
 // Whatever is thrown while a set or a row is made, everything made before stays as it was.
@@ -37,7 +37,7 @@ class ByState {
  public:
   ByState(int32_t value, Budget& budget) : value_(value), fixed_(budget), made_(budget) {}
 
-  // Make room for the states that there are by now.
+  // Make room for all states that exist by now.
   void follow(const LazyNfa& nfa) {
     if (fixed_.empty()) fixed_.assign(nfa.num_fixed_states(), value_);
     const auto num_made = static_cast<size_t>(nfa.num_states() - nfa.num_fixed_states());
@@ -71,7 +71,8 @@ class SubsetMachine : public Machine {
  public:
   SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
-  // A symbol of the stack is a set that calls a rule, or a state after what is detached, as a number below -1.
+  // A symbol of the stack is a set that calls a rule; or, as a number below -1, the state that follows a detached
+  // chain.
   static bool is_state(int32_t symbol) { return symbol < -1; }
   static int32_t symbol_of_state(int32_t state) { return -2 - state; }
   static int32_t state_of_symbol(int32_t symbol) { return -2 - symbol; }
@@ -81,10 +82,10 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
-  // For a set that calls several rules: the number of that joint call; kNone for any other set.
+  // The number of the joint call of a set that calls several rules; kNone for any other set.
   int32_t joint_call(int32_t set) const;
   std::span<const int32_t> joint_rules(int32_t number) const { return joint_calls_[number]; }
-  // The set without counts that are too far from their bounds for tokens to reach them.
+  // The set without those counts whose bounds are out of reach for tokens of at most `longest` bytes.
   int32_t far_state(int32_t set, int32_t longest) override;
   // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
   // itself.
@@ -94,7 +95,8 @@ class SubsetMachine : public Machine {
   bool is_free(int32_t set) override;
 
  private:
-  // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of these.
+  // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of the joint
+  // call.
   struct Returns {
     int32_t begin, count;
   };
@@ -117,17 +119,19 @@ class SubsetMachine : public Machine {
   // The set of the gathered states and their epsilon closure.
   int32_t closed();
   int32_t kept(int32_t called, int32_t exit);
-  // The same for one state.
+  // The set of one state and its epsilon closure.
   int32_t set_of_state(int32_t state);
   int32_t entry_of_state(int32_t state);
-  // Add a state to those gathered, unless it is among them.
+  // Add a state to those gathered, unless it is there already.
   void gather(int32_t state);
   void begin_gathering();
   void check_open();
   static int32_t numbered(support::Interner<int32_t>& values);
-  // What the states of the open set call, kNone for nothing: a rule; or several, by a number from num_rules() on.
+  // What the states of the open set call: a rule, several rules (num_rules() plus the number of the joint call), or
+  // kNone.
   int32_t called();
-  // The exit in which they end, kNone for none; of several, a number from kSeveralExits on.
+  // The exit in which the states of the open set end: an exit, several exits (a number from kSeveralExits on), or
+  // kNone.
   int32_t ended();
   int32_t num_rules() const { return static_cast<int32_t>(nfa_.starts().size()); }
   // Add the entry for entering a new set, with its row and its step.
@@ -148,8 +152,9 @@ class SubsetMachine : public Machine {
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
   Vector<int32_t> returns_;     // by exit: an entry
-  // Several rules that are called at one place, and several exits, ascending; where such rules begin, kDead if that is
-  // not known; and the entries after returns of several rules or by several exits.
+  // Joint calls and joint exits: the rules that are called at one place, and the exits in which rules end at one place,
+  // ascending. Then the set where the rules of each joint call begin, kDead if it is not made yet; and the entries
+  // after returns from joint calls or by joint exits.
   support::Interner<int32_t> joint_calls_, exits_;
   Vector<int32_t> joint_starts_;
   support::Map<Returned, int32_t, support::Hash> returned_;
@@ -160,7 +165,7 @@ class SubsetMachine : public Machine {
   Vector<int32_t> gathered_, targets_;
   Vector<uint8_t> differs_;  // [C + 1], whether a class leads elsewhere than the one before it
   Vector<ClassArc> arcs_;
-  // By arc, where there are many: its bounds, and whether it is over a class; padded by arcs over none.
+  // By arc, if there are many: its bounds, and whether it is over the current class; padded with arcs over no class.
   Vector<uint8_t> lows_, highs_, over_;
   int32_t stamp_ = 0;
 };

@@ -13,14 +13,14 @@ using support::ByteSet;
 
 namespace {
 
-// Nodes with fewer tokens below them are walked as fast.
+// Nodes with fewer tokens below them are not prepared: walking over them takes no longer.
 constexpr int32_t kFewBelow = 64;
 // More rests than this save nothing.
 constexpr size_t kMostRests = 1 << 12;
-// Clearing one token's bit takes as long as clearing those of so many words.
+// Clearing the bit of one token takes as long as clearing bits in this many words.
 constexpr size_t kWordsPerToken = 4;
-// The number of sets that are kept, and the bytes of what is prepared for them at first: 32 KiB each with 128,000
-// tokens.
+// The most sets that are kept, and the bytes of their masks after which no more are made: 32 KiB for each set with
+// 128,000 tokens.
 constexpr int kMostTexts = 1 << 10;
 constexpr size_t kMostBytes = 1 << 25;
 
@@ -30,12 +30,12 @@ const auto& once(Made& made, Make make) {
   return *made.value;
 }
 
-// Bytes as what compares by memcmp.
+// Return bytes as a view that compares by memcmp.
 std::string_view view(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Texts in their order, and their tokens.
+// Builds a trie from texts in ascending order, with the token of each.
 class TrieBuilder {
  public:
   void add(std::span<const uint8_t> text, int32_t token) {
@@ -72,7 +72,7 @@ std::vector<Rests::Rest> by_text(std::vector<Rests::Rest> rests, const Vocabular
   return rests;
 }
 
-// The trie of whole tokens.
+// Return the trie of some tokens, each as a whole.
 std::unique_ptr<const TokenTrie> trie_of(const std::vector<int32_t>& tokens, const Vocabulary& vocabulary) {
   std::vector<Rests::Rest> whole;
   for (const int32_t token : tokens) whole.push_back({token, {}});
@@ -165,7 +165,8 @@ bool Text::has_many_rests(const ByteSet& bytes) const {
   return count > kMostRests;
 }
 
-// The rests that are known, and those that begin with some bytes more; null as soon as the latter are too many.
+// Return a table of the known rests and of those that begin with the missing bytes; null as soon as the latter are too
+// many.
 std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, const ByteSet& missing) const {
   std::vector<Rests::Rest> found[256];
   size_t count = 0;

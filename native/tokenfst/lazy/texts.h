@@ -2,34 +2,34 @@
 //
 // Let S be a set of ASCII bytes, possibly with kinds of characters beyond ASCII. A state that loops on S, whatever its
 // stack is, allows every token over S; and the effect of a token that only begins with characters of S is that of its
-// *rest*, the part after the longest prefix over S. So for each set S that constraints have, the vocabulary keeps
+// *rest*, the part after the longest prefix over S. So for each set S that occurs in constraints, the vocabulary keeps
 //
 //     words    the mask of all tokens over S, including those that end inside a character beyond ASCII
 //     rests    the rests of all other tokens that begin with characters of S, by their first byte, as tries: for quoted
 //              text, some thousand tokens with a few hundred rests, such as `",` and `"}`
 //
-// The mask of a state that loops is then the words, plus a few hundred tokens found by a walk over the rests that begin
-// with a byte that leads anywhere from the state. llguidance's slices are the words alone, with a walk over all tokens
-// that are not among them.
+// The mask of a state that loops is then the words, plus the few hundred tokens that a walk finds over the rests that
+// begin with a byte that leads anywhere from the state. llguidance's slices are the words alone, with a walk over all
+// tokens that are not among them.
 //
 // Where lengths are limited, each character of S leads to another state, along a chain of states. The words are then
-// those of the tokens that are no longer than the chain, and there is a trie of rests for each number of characters
-// before them, walked from the state that this number of characters leads to; once the chain has come to a loop, one
-// for all that come later.
+// those of the tokens that are no longer than the chain. For each number of characters before a rest there is a trie of
+// such rests, which is walked from the state that this number of characters leads to. Once the chain has come to a
+// loop, one trie serves all greater numbers.
 //
-// Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary, any other set when it is
-// first met, which delays that mask. So it has to be short: tokens over the set, and those that only begin with it, are
-// found by the groups of characters that they consist of (`lazy/token_characters.h`). Rests are found for the first
-// bytes that states ask for, so that after `[a-z]+` only the tokens with a quotation mark are looked at byte by byte
-// and sorted. If there are very many of them, as after `[a-z]*` where capitals follow, a walk over all tokens takes no
-// longer, and as soon as that is seen the search ends.
+// Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary; any other set when it is
+// first met, which delays that mask. So preparation has to be fast: tokens over the set, and those that only begin with
+// it, are found by the groups of characters that they consist of (`lazy/token_characters.h`). Rests are found only for
+// the first bytes that states ask for, so that after `[a-z]+` only the tokens with a quotation mark are looked at byte
+// by byte and sorted. If there are too many of them, as after `[a-z]*` where capitals follow, a walk over all tokens
+// takes no longer, and the search stops.
 //
-// Quoted text begins inside tokens too, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds of
-// tokens, a state that loops on quoted text allows the tokens that continue with nothing else, plus what a walk over
-// the rests of the others finds.
+// Quoted text also begins inside tokens, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds
+// of tokens, a state that loops on quoted text allows all tokens that continue with quoted text alone, plus what a walk
+// over the rests of the others finds.
 //
-// All automata of a vocabulary share its TextLibrary, from any thread. A text is published once it is made, and of two
-// equal ones one is dropped; a lock is held only while rests are made.
+// All automata of a vocabulary share its TextLibrary, from any thread. A text is published once it is made; if two
+// threads make the same one, one of the two is dropped. A lock is held only while rests are made.
 //
 // Rejected: finding all rests of a set at once (up to 2 ms, nearly all of it for rests that nothing asks for);
 // preparing a set only when it is met for the third time (the walks before then take as long).
@@ -49,17 +49,19 @@
 
 namespace tokenfst {
 
-// The characters that JSON strings contain unescaped: printable ASCII without quotes and backslashes, and all beyond
-// ASCII.
+// The characters that JSON strings contain unescaped: ASCII from the space up, without quotation mark and backslash,
+// and all beyond ASCII.
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
-// Those that patterns match with `.`, and those that they match with `\S`.
+// Of these, the characters that patterns match with `.`, and those that they match with `\S`.
 constexpr CharacterSet kDot{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
 constexpr CharacterSet kNonSpace{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
 
-// The numbers of characters after which tokens are told apart where any text may follow (`lazy/characters.h`).
+// The lengths to which the length of a cover (`lazy/characters.h`) is rounded down, so that few words and tries serve
+// all covers.
 constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
 
-// The numbers of bytes that tokens have at most where a bound that is as far away is left out.
+// Lengths of tokens, in bytes. A bound that no token of at most this length reaches is left out; the longer tokens are
+// walked over.
 constexpr int32_t kNearBounds[] = {32, 16};
 
 // A trie of some tokens, or of their rests.
@@ -68,14 +70,15 @@ struct TokenTrie {
   std::vector<int32_t> token_of_rank;
 };
 
-// The tokens below a node of the trie of whole tokens, by what they are after its prefix: over a set; or their rests.
+// The tokens below a node of the trie of whole tokens: those that are over a set after the node's prefix, and the rests
+// of the others.
 struct TextBelow {
   int32_t node;
   std::vector<int32_t> over;
   TokenTrie rests;
 };
 
-// What is made at the first call.
+// A value that is made at the first call.
 template <class T>
 struct Made {
   std::once_flag once;
@@ -85,7 +88,7 @@ struct Made {
 // The rests of the tokens whose rest begins with one byte.
 class Rests {
  public:
-  // A token, and its longest prefix over the set of a text.
+  // A token, and its longest prefix over the set of the text.
   struct Rest {
     int32_t token;
     CharacterPrefix before;
@@ -98,7 +101,7 @@ class Rests {
   const TokenTrie& after(int32_t length) const;
   // The rests after at least `length` characters, which are at most `longest`.
   const TokenTrie& from(int32_t length) const;
-  // The whole tokens, of those whose rest comes after at most `length` characters.
+  // The whole tokens whose rests come after at most `length` characters.
   const TokenTrie& tokens_up_to(int32_t length) const;
 
  private:
@@ -112,9 +115,9 @@ class Rests {
 
 class Text {
  public:
-  // The rests that are known: those that begin with some bytes.
+  // The rests that have been found so far: those that begin with the bytes `known`.
   struct RestTable {
-    support::ByteSet known, some;  // `some`: those with which any rest begins
+    support::ByteSet known, some;  // `some`: the known bytes with which any rest begins
     std::array<std::shared_ptr<const Rests>, 256> by_first;
   };
 
@@ -124,18 +127,19 @@ class Text {
   Text& operator=(const Text&) = delete;
 
   const CharacterSet& set() const { return set_; }
-  // The number of characters of the longest prefix of any token over the set.
+  // The greatest number of characters of a prefix of any token over the set.
   int32_t longest() const { return longest_; }
   // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
   const Words& words(int32_t length) const;
-  // The rests, among them all those that begin with some bytes; null if these are so many that they save nothing.
+  // A table with, among others, all rests that begin with some bytes; null if these are so many that they save nothing.
   const RestTable* rests(const support::ByteSet& bytes) const;
   // The tokens whose longest prefix over the set has more than `length` characters.
   const TokenTrie& beyond(int32_t length) const;
-  // The tokens below a node of the trie of whole tokens, after whose prefix text over the set may begin; null if it is
-  // not one of those that were prepared.
+  // The tokens below a node of the trie of whole tokens after whose prefix text over the set may begin; null unless the
+  // node was prepared.
   const TextBelow* below(const TrieNode& node) const;
-  // Prepare the nodes with many tokens after whose prefix, which ends in a byte, text over the set may begin.
+  // Prepare the nodes with many tokens whose prefix ends in the byte `opening`, after which text over the set may
+  // begin.
   void prepare_below(uint8_t opening);
 
  private:
@@ -150,11 +154,11 @@ class Text {
   const Words over_;     // all tokens over the set
   const Words leaving_;  // the tokens that begin with a character of the set and are not over it
   const int32_t longest_;
-  // At least how many rests begin with each byte: only if they were found to be too many.
+  // At least this many rests begin with each byte; 0 unless a search found too many.
   mutable std::array<std::atomic<int32_t>, 256> least_{};
   mutable std::mutex making_;                                     // held while rests are found
-  mutable std::vector<std::unique_ptr<const RestTable>> tables_;  // all that there were, as they may be in use
-  mutable std::atomic<const RestTable*> table_;                   // the last of them
+  mutable std::vector<std::unique_ptr<const RestTable>> tables_;  // all tables made, as any may be in use
+  mutable std::atomic<const RestTable*> table_;                   // the last one
   mutable std::vector<Made<Words>> words_;                        // by length
   mutable std::vector<Made<TokenTrie>> beyond_;                   // by length
   std::vector<TextBelow> below_;                                  // all after the same byte
@@ -169,15 +173,15 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text for a set; null if too much is kept for others.
+  // The text for a set; null if there are too many sets already, or their masks take too much memory.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
   const Text& dot() const { return dot_; }
   // The tokens of more than `kNearBounds[number]` bytes.
   const TokenTrie& longer(size_t number) const { return *longer_[number]; }
-  // Take the tokens that begin with some bytes away from a mask.
+  // Remove from a mask the tokens that begin with some bytes.
   void clear_beginning(const support::ByteSet& bytes, Words& words) const;
-  // The number of these tokens.
+  // The number of tokens that begin with some bytes.
   int32_t num_beginning(const support::ByteSet& bytes) const;
 
  private:
@@ -187,7 +191,7 @@ class TextLibrary {
   };
   // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
-  // Visit the runs of ranks of the tokens that begin with some bytes, with the byte.
+  // Call `visit(byte, tokens)` for each of some bytes with which tokens begin, once for each of the two tries.
   template <class Visit>
   void for_each_run(const support::ByteSet& bytes, Visit visit) const;
 
@@ -195,8 +199,8 @@ class TextLibrary {
   const TokenCharacters characters_;
   Text quoted_, dot_;
   std::array<std::unique_ptr<const TokenTrie>, std::size(kNearBounds)> longer_;
-  mutable std::array<Made<Words>, 256> beginning_;      // the tokens that begin with each byte with which many do
-  std::array<std::atomic<Entry*>, 1 << 11> entries_{};  // by hash, each in the first free place from there on
+  mutable std::array<Made<Words>, 256> beginning_;      // by byte, the tokens that begin with it, if they are many
+  std::array<std::atomic<Entry*>, 1 << 11> entries_{};  // by hash; each takes the first free place from there on
   std::atomic<int> num_entries_{0};
   std::atomic<size_t> num_bytes_{0};
 };

@@ -13,7 +13,7 @@ using support::kWhole;
 
 namespace {
 
-// Groups of characters that patterns mostly take or leave as a whole, as bits; and what is not text.
+// Groups of characters that most patterns take or leave as a whole, as bits; and a bit for what is not text.
 enum Group : uint16_t { kBeyond = 1 << 12, kBeyondApart = 1 << 13, kNoText = 1 << 14 };
 constexpr size_t kNumGroups = 15;
 
@@ -41,7 +41,7 @@ uint16_t beyond_groups(uint32_t beyond) {
                                (beyond & ~support::kOther ? kBeyondApart : 0));
 }
 
-// The groups with characters of a set.
+// Return the groups that contain characters of a set.
 uint16_t groups_of(const uint32_t* ascii, uint32_t beyond) {
   uint16_t groups = beyond_groups(beyond);
   for (uint32_t byte = 0; byte < 128; ++byte) {
@@ -52,7 +52,7 @@ uint16_t groups_of(const uint32_t* ascii, uint32_t beyond) {
 
 uint64_t joined(const uint32_t* words) { return words[0] | uint64_t{words[1]} << 32; }
 
-// The kind of the character that begins at a place, beyond ASCII and complete.
+// Return the kind of the character that begins at a place, which is complete and beyond ASCII.
 uint32_t kind_at(std::span<const uint8_t> text, size_t place) {
   return support::kind_of(text[place], text[place + 1], text[place] < 0xE0 ? 0 : text[place + 2]);
 }
@@ -189,7 +189,7 @@ int32_t TokenCharacters::longest(const Words& tokens) const {
 }
 
 Words TokenCharacters::leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const {
-  // Bytes beyond ASCII begin characters that are not in the set; what is not text may have any.
+  // Bytes beyond ASCII begin characters that are not in the set. Tokens that are not text may contain any byte.
   const bool has_beyond =
       std::ranges::any_of(std::span(bytes.words).subspan(4), [](uint32_t word) { return word != 0; });
   const uint64_t low = joined(bytes.words), high = joined(bytes.words + 2);

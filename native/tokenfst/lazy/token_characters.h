@@ -1,9 +1,9 @@
 // TokenCharacters: which characters each token of a vocabulary consists of, so that the tokens over any set of
 // characters are found without reading their bytes.
 //
-// Patterns mostly take or leave groups of characters as a whole: digits, small letters, spaces. The tokens of a
-// vocabulary have characters of some hundred different combinations of groups, so a set takes or leaves tokens by the
-// run, and only those of groups that it cuts in two are looked at one by one.
+// Most patterns take or leave groups of characters as a whole: digits, small letters, spaces. The tokens of a
+// vocabulary have characters of some hundred different combinations of groups. So a set takes or leaves whole runs of
+// tokens, and only tokens with groups that the set cuts in two are looked at one by one.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct CharacterSet {
 
   bool operator==(const CharacterSet&) const = default;
   bool is_empty() const { return !(ascii[0] | ascii[1] | ascii[2] | ascii[3] | beyond); }
-  // Whether characters that begin with a byte are in the set, all of them or most.
+  // Whether all or most characters that begin with a byte are in the set.
   bool begins(uint8_t byte) const { return byte < 0x80 ? support::has_bit(ascii, byte) : beyond != 0; }
   support::ByteSet ascii_bytes() const { return {{ascii[0], ascii[1], ascii[2], ascii[3]}}; }
   bool holds(const CharacterSet& other) const {
@@ -38,7 +38,7 @@ struct CharacterSet {
 struct CharacterPrefix {
   int32_t size;    // in bytes, without an incomplete last character
   int32_t length;  // in characters, with an incomplete last one if it ends the token
-  bool is_whole;   // whether it is the token, which is not empty
+  bool is_whole;   // whether it is the whole token, and not empty
 };
 CharacterPrefix prefix_over(const CharacterSet& set, std::span<const uint8_t> token);
 
@@ -51,25 +51,25 @@ class TokenCharacters {
  public:
   explicit TokenCharacters(const Vocabulary& vocabulary);
 
-  // The number of characters of a token, with an incomplete last one; 0 if the token is empty or no text.
+  // The number of characters of a token, counting an incomplete last one; 0 if the token is empty or not text.
   int32_t length(int32_t token) const { return lengths_[token]; }
   TokensBySet split_by(const CharacterSet& set) const;
   // The greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
-  // All tokens that leave a set by one of some bytes after their longest prefix over the set, and perhaps others.
+  // All tokens in which one of some bytes follows the longest prefix over the set, and perhaps others.
   Words leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const;
   // The tokens of at most `length` characters, and the longer ones.
   std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
 
  private:
-  // The characters of a token; all of them, and more, if it is not text.
+  // The characters of a token, as bits; all bits are set if it is not text.
   struct Token {
     uint64_t low = ~uint64_t{0}, high = ~uint64_t{0};  // ASCII, from 0 and from 64 on
     uint32_t beyond = ~0u;
   };
 
-  // Tokens of the same groups that begin with the same byte, which are neighbours.
+  // Neighbouring tokens with the same groups and the same first byte.
   struct Run {
     uint16_t groups;
     uint8_t first;

@@ -1,15 +1,15 @@
-// The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
+// The walk over a trie with the configurations of a machine, written once for all walks that masks are made by.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
-//     walker.skipped(places, bytes, is_first)   how many bytes come before the first that may lead to what is wanted;
-//                                               `is_first`: they are those that tokens begin with
-//     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
+//     walker.skipped(places, bytes, is_first)   how many bytes to skip, up to the first that may lead to wanted tokens;
+//                                               `is_first`: they are first bytes of tokens
+//     walker.step(places, byte, reached)        the places after one more byte; false if no token below is wanted
 //     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
 //     walker.collects_below(reached, node)      whether the walker has collected all tokens below a node by itself
 //     walker.found(first, end, reached)         reports the tokens with these ranks
 //
-// The nodes below a node are not visited if the state loops on every byte that occurs there: all of its tokens are
-// allowed. Cells that a walk pushes are written after the permanent ones, and are free again when the walk backtracks.
+// If a state loops on every byte that occurs below a node, all tokens there are allowed, and the walk does not enter
+// them. Cells that a walk pushes come after the permanent ones, and are free again when the walk backtracks.
 #pragma once
 
 #include "support/prefetch.h"
@@ -22,7 +22,7 @@ namespace tokenfst {
 // Most walks go no deeper.
 constexpr size_t kUsualDepth = 16;
 
-// How many bytes come before the first that is wanted.
+// Return how many bytes come before the first that is wanted.
 template <class Wanted>
 int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) {
   size_t at = 0;
@@ -30,7 +30,7 @@ int32_t num_before(std::span<const uint8_t> bytes, Wanted wanted) {
   return static_cast<int32_t>(at);
 }
 
-// Walk over what is below a node of a trie.
+// Walk over the nodes below a node of a trie.
 template <class Walker>
 void walk_below(const Trie& trie, const TrieNode& top, const typename Walker::Places& start, Walker& walker,
                 Budget& budget) {
@@ -81,7 +81,7 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
   walk_below(trie, trie.root(), start, walker, budget);
 }
 
-// Add tokens to those collected. Mostly they are few, and added one by one faster than as a range.
+// Add tokens to those collected. Usually they are few, and adding few is faster one by one than as a range.
 inline void collect(std::span<const int32_t> own, Vector<int32_t>& tokens) {
   constexpr size_t kFew = 8;
   if (own.size() > kFew) {
@@ -99,26 +99,26 @@ struct WalkContext {
   Budget& budget;
 };
 
-// The tokens that are walked over. `whole`: they are whole characters.
+// The tokens that are walked over. `whole`: whether they are whole characters.
 struct WalkedTokens {
   const Trie& trie;
   std::span<const int32_t> token_of_rank;
   bool whole;
 };
 
-// Return whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
-// loop.
-inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
-                        bool whole) {
-  const Loops* loops = context.characters.known_loops(reached.state);
+// Return whether a state is known to loop on everything that occurs below a node. Its loops are found when it is first
+// seen to loop.
+inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node, bool whole,
+                        Loops StateLoops::* part = &StateLoops::all) {
+  const StateLoops* loops = context.characters.known_loops(reached.state);
   if (!loops && node.byte < 0x80 && reached.state == from.state && reached.top == from.top) {
     loops = &context.characters.loops(from.state);
   }
-  return loops && loops->cover(node, whole && node.byte < 0x80);
+  return loops && (loops->*part).cover(node, whole && node.byte < 0x80);
 }
 
 // Collects the tokens that only one of two states with the same stack allows, except those that begin with a skipped
-// byte. Where both have reached the same configuration, nothing below differs.
+// byte. Where both states have led to the same configuration, nothing below differs.
 class DifferingWalk {
  public:
   struct Places {
@@ -144,7 +144,7 @@ class DifferingWalk {
     const int32_t column = byte_class_[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
-    // The cells of one are written after those of the other.
+    // Cells of one place are written after those of the other.
     reached.other.free = reached.one.free;
     if (from.other.state != kDead)
       reached.other = context_.machine.step(reached.other, column, context_.stacks, looked_);
@@ -162,13 +162,13 @@ class DifferingWalk {
   }
 
  private:
-  // Return whether all tokens below a node can be read. Where it begins a character beyond ASCII, it is enough that
-  // the state before it loops on what is below.
+  // Return whether all tokens below a node are known to be allowed, or none. Where the node begins a character beyond
+  // ASCII, it is enough that the state before it loops on what is below.
   bool skips(const Place& from, const Place& reached, const TrieNode& node) {
     if (reached.state == kDead) return true;
     const bool begins = walked_.whole && node.byte >= support::kFirstLead;
-    const Loops* loops = context_.characters.known_loops(begins ? from.state : reached.state);
-    return (loops && loops->cover(node, begins || (walked_.whole && node.byte < 0x80))) ||
+    const StateLoops* loops = context_.characters.known_loops(begins ? from.state : reached.state);
+    return (loops && loops->all.cover(node, begins || (walked_.whole && node.byte < 0x80))) ||
            context_.characters.frees(reached.state, node);
   }
 
@@ -180,8 +180,9 @@ class DifferingWalk {
   Vector<int32_t>& tokens_;
 };
 
-// Collects the tokens that a configuration allows, except those that begin with a skipped character. Where quoted text
-// begins inside tokens, it collects those below by what was prepared for the vocabulary, if `quoted` is not null.
+// Collects the tokens that a configuration allows, except those that begin with a skipped character. If `quoted` is not
+// null, tokens below a node at which quoted text begins are collected by what was prepared for the vocabulary
+// (`Text::below`).
 class AllowedWalk {
  public:
   using Places = Place;

@@ -1,8 +1,8 @@
 // StackEffects: the effects of prefixes of tokens on a state and a stack: functions from states to trees.
 //
-//     TreeTargets   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
-//                     character, is a tree again, and is computed once
-//     StackEffects    functions from states to trees (`tokenfst/functions.h`)
+//     TreeTargets    trees as the targets of functions: a tree followed by one more byte, or by the rest of a
+//                    character, is a tree again, and is computed once
+//     StackEffects   functions from states to trees (`tokenfst/functions.h`)
 //
 // A tree followed by a column: each leaf takes the steps of its state, whose pops first consume what the leaf has
 // pushed, and continue as new branches below; children are followed one by one. The known results are stored column by

@@ -1,7 +1,7 @@
 // TreeBuilder: builds trees from their paths, and lists the paths of trees.
 //
-//     Paths   leaves, each at the end of a path of symbols, from the top of the stack down
-//     build   the parts of the tree with these leaves
+//     Paths       leaves, each at the end of a path of symbols, from the top of the stack down
+//     build       the parts of the tree with these leaves
 //     add_paths   all paths of a tree
 #pragma once
 

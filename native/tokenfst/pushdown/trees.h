@@ -1,15 +1,14 @@
 // Trees: the effects of texts on a state and a stack, each stored once and known by a number.
 //
-//     Part        a leaf: symbols pushed, and the state that follows; or a child: one more symbol popped, and a tree
-//     tree        parts, ascending: leaves, then children
-//     SequenceTrie   symbols pushed, the last one on top
-//     Trees       all trees of an automaton, as a plain result
-//     TreePool    trees under construction
+//     Part           a leaf: symbols pushed, and the state that follows; or a child: one more symbol popped, and a tree
+//     tree           parts, ascending: leaves, then children
+//     SequenceTrie   sequences of symbols pushed, the last one on top
+//     Trees          all trees of an automaton, as a plain result
+//     TreePool       trees under construction
 //
 // The tree of a state and a text gives, for every stack, where the text leads: the symbols on top select a path, and a
-// leaf at its end gives the state, and the symbols that replace the popped ones. In a deterministic
-// automaton every path ends in one leaf; otherwise all leaves on the path count, and several children may be for one
-// symbol.
+// leaf at its end gives the state, and the symbols that replace the popped ones. In a deterministic automaton every
+// path ends in one leaf; otherwise all leaves on the path count, and several children may be for one symbol.
 //
 // Equal trees are one, so the continuation after symbols have been popped is shared by all ways of popping them:
 // `)))))` may pop any of ten symbols each time, and has a hundred thousand paths through five small trees.
@@ -47,7 +46,7 @@ struct LongerSequence {
   bool operator==(const LongerSequence&) const = default;
 };
 
-// SequenceTrie of symbols as a trie. Sequence 0 is empty.
+// Sequences of symbols as a trie. Sequence 0 is empty.
 class SequenceTrie {
  public:
   static constexpr int32_t kEmpty = 0;

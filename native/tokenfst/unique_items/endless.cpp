@@ -10,7 +10,7 @@ namespace tokenfst::unique_items {
 
 namespace {
 
-// What strings contain as it is, of ASCII.
+// The ASCII characters that strings contain unescaped, except DEL.
 const std::string kPlain = [] {
   std::string found;
   for (char byte = 0x20; byte < 0x7F; ++byte) {
@@ -46,12 +46,12 @@ bool Endless::loops(int64_t state) {
   return loops;
 }
 
-// Return whether a state within a string leads to such a loop.
+// Return whether a state within a string loops, or leads to one that does.
 bool Endless::leads(int64_t state) {
   return loops(state) || std::ranges::any_of(kTried, [&](std::string_view way) { return loops(after(state, way)); });
 }
 
-// Return whether a state outside of strings does.
+// Return whether a string may begin at a state outside of strings and lead to such a loop.
 bool Endless::leads_in(int64_t state) {
   return std::ranges::any_of(kOpening, [&](std::string_view way) { return leads(after(state, way)); });
 }
@@ -65,7 +65,7 @@ std::span<const int32_t> Endless::left(int64_t state, std::span<const uint32_t> 
   return left_.emplace(state, std::move(left)).first->second;
 }
 
-// Add the tokens with a stem that have to be read.
+// Add the tokens with a stem that have to be read with the memory.
 void Endless::add_left(int64_t state, const SeparatingTokens::Stem& stem, std::span<const uint32_t> words,
                        std::vector<int32_t>& left) {
   std::vector<int32_t> allowed;
@@ -74,7 +74,7 @@ void Endless::add_left(int64_t state, const SeparatingTokens::Stem& stem, std::s
   if (allowed.empty()) return;
   const bool is_open = stem.text.size() > 1 && stem.text.back() == '"';
   if (loops(state)) {
-    // The text before the stem makes no difference, and the text after it none in a loop.
+    // The text before the stem changes nothing, and neither does the text after it if its state loops.
     const int64_t reached = after(state, stem.text);
     if (is_open ? loops(reached) : leads_in(reached)) return;
   }

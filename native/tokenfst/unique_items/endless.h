@@ -1,9 +1,9 @@
-// Endless: where a string may continue without end, so that no token need be read with the memory.
+// Endless: the states where a string may continue without end, so that tokens need not be read with the memory.
 //
 // After a comma all earlier items are rivals, so each token that ends a string and continues to another item would have
 // to be read with the memory: some hundred in a vocabulary of 128,000. Most of them only begin the next item. Where the
-// grammar lets a string of any length follow, one of its continuations is none of the rivals, which are finitely many.
-// That is a question about the state of the marked automaton alone, so it is answered once for each.
+// grammar lets a string of any length follow, some continuation of it is none of the rivals, which are finitely many.
+// Whether that is so depends on the state of the marked automaton alone, so it is found once for each state.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ class Endless {
 
   // Everything below requires that the caller holds the marked automaton.
 
-  // Whether all that a string contains as it is, of ASCII, leads from a state to itself.
+  // Whether each plain character (`is_plain`) leads from a state to itself.
   bool loops(int64_t state);
-  // Those of `SeparatingTokens::closing` that have to be read with the memory, if a string without rivals is under way
-  // and no escape. `words` has the tokens that the rules allow. Valid until the next call.
+  // The tokens of `SeparatingTokens::closing`, by rank, that have to be read with the memory, if a string without
+  // rivals is under way, outside of escapes. `words` has the tokens that the rules allow; the answer is kept by state,
+  // so they must follow from it. Valid until the next call.
   std::span<const int32_t> left(int64_t state, std::span<const uint32_t> words);
 
  private:
-  // The number of states for which answers are kept; full, they are emptied.
+  // The most states for which answers are kept; then all are dropped.
   static constexpr size_t kMaxKept = 1 << 12;
 
   int64_t after(int64_t state, std::span<const uint8_t> text);

@@ -56,7 +56,7 @@ Part::Part(std::shared_ptr<const Part> before_it, std::string own_name, ValuePoi
 Part::~Part() {
   std::shared_ptr<const Part> last = std::move(before);
   while (last && last.use_count() == 1) {
-    // Nobody else has it, nor can anybody get it; what others did with it before is done.
+    // No other owner is left, and none can appear; the fence orders their accesses before ours.
     std::atomic_thread_fence(std::memory_order_acquire);
     last = std::move(const_cast<Part&>(*last).before);
   }
@@ -151,7 +151,7 @@ Step Memory::read_mark(uint8_t byte, bool begins_unique) {
   return Step::kNone;
 }
 
-// Open a container, which may become what the one around it may have next.
+// Open a container. Its candidates are what may come next in the container around it.
 void Memory::open(bool is_object, bool is_unique) {
   const Kind kind = is_object ? Kind::kObject : Kind::kArray;
   auto made = std::make_shared<Container>(open_, is_object, is_unique);
@@ -168,7 +168,7 @@ void Memory::open(bool is_object, bool is_unique) {
   open_ = std::move(made);
 }
 
-// Make another innermost container of the one that is.
+// Replace the innermost container by a changed copy, which begins without rivals and candidates.
 template <class Change>
 void Memory::change(Change change) {
   auto made = std::make_shared<Container>(open_->outer, open_->is_object, open_->is_unique);
@@ -221,7 +221,8 @@ Step Memory::end_item(ValuePointer value) {
   return repeats ? Step::kRepeats : Step::kNone;
 }
 
-// Return an equal value of a candidate if there is one, so that comparing what has both soon ends.
+// Return an equal value that a candidate has, if there is one, and otherwise the value itself: comparing shared values
+// takes no time.
 ValuePointer Memory::shared(ValuePointer value) const {
   for (const Value* candidate : open_->candidates) {
     const ValuePointer* const next = open_->next_in(*candidate);
@@ -232,7 +233,7 @@ ValuePointer Memory::shared(ValuePointer value) const {
 
 // Rivals.
 
-// Whether the scalar under way may be what comes next in a candidate.
+// Return whether the scalar under way may be the name or value that comes next in a candidate.
 bool Memory::may_follow(const Outlook& outlook, const Value& candidate) const {
   if (open_->is_object && !open_->name) {
     return std::ranges::any_of(candidate.names,

@@ -1,19 +1,19 @@
-// Memory: what has to be remembered of a text for arrays whose items must differ.
+// Memory: everything about a text that has to be remembered for arrays whose items must differ.
 //
 //     Part        an item of an array, or a member of an object, and those before it
-//     Container   an array or object under way: what is complete in it, and what it may still become
-//     Memory      the containers that are open, from the outermost such array on, and the scalar under way
+//     Container   an array or object under way: its complete parts, and the earlier values that it may still become
+//     Memory      the open containers, from the outermost array whose items must differ on, and the scalar under way
 //
-// An array whose items must differ keeps its *rivals*: the earlier items that the item under way may still become. At
-// the comma they are all items, and each byte leaves fewer; without any the item will differ, whatever follows. An
-// object keeps the rivals of the name under way, as no name comes twice: else what an item is would depend on who reads
-// it. Where a rival is an array or object, the container that may become it has it as a *candidate*, or has the part of
-// it that it may become. So all that something under way may become stands in the innermost container.
+// An array whose items must differ keeps the *rivals* of the item under way: the earlier items that it may still
+// become. At the comma these are all items, and each byte leaves fewer; once none is left the item differs, whatever
+// follows. An object keeps the rivals of the name under way, since no name may come twice: otherwise readers would
+// disagree on the object's value. Where a rival is an array or object, the container that may become it, or a part of
+// it, has that value as a *candidate*. So everything that may still be repeated is found in the innermost container.
 //
 // Memories are values, and share what they have in common. Containers, and the parts of one, are lists as long as a
 // text, so nothing here recurses.
 //
-// Rejected: rivals with a path into each, looked up again for each byte (a candidate is that path, followed once).
+// Rejected: rivals with a path into each, followed again for each byte (a candidate is the end of such a path).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Part {
   std::shared_ptr<const Part> before;
   std::string name;  // of a member
   ValuePointer value;
-  size_t count;  // of parts up to this one
+  size_t count;  // the number of parts up to this one
   uint64_t hash;
 
   Part(std::shared_ptr<const Part> before_it, std::string own_name, ValuePointer own_value);
@@ -48,17 +48,18 @@ struct Container {
   bool is_object, is_unique;
   std::shared_ptr<const Part> parts;  // the last one; null for none
   std::optional<std::string> name;    // the name whose value comes next
-  // Parts: the items that the item under way may become, if items must differ; those with the names that the name under
-  // way may become.
+  // The parts that the text under way may repeat: of an array whose items must differ, those whose value the item may
+  // become; of an object, those whose name the name may become.
   std::vector<const Part*> rivals;
-  // What the container itself may become; parts of rivals of those around it, which own them.
+  // The values that the container itself may become. They are parts of rivals of the containers around it, which own
+  // them.
   std::vector<const Value*> candidates;
-  uint64_t hash = 0;  // of all but the last two
+  uint64_t hash = 0;  // of everything but `rivals` and `candidates`
 
   size_t count() const { return parts ? parts->count : 0; }
-  // The value that is complete.
+  // The value of the container, which is complete.
   ValuePointer value() const;
-  // The item or the value of a member that comes next in a candidate; null for none.
+  // The item, or the value of the member, that comes next here in a candidate; null if there is none.
   const ValuePointer* next_in(const Value& candidate) const;
   // Whether there is a member with a name.
   bool has(std::string_view own_name) const;
@@ -72,33 +73,34 @@ struct Container {
   ~Container();
 };
 
-// What a byte does beside being read.
+// An effect of a byte on the memory that the caller has to act on.
 enum class Step : uint8_t {
   kNone,
-  kRepeats,  // an item ends that was there
-  kRefused,  // a name ends that was there
+  kRepeats,  // an item ends that repeats an earlier one
+  kRefused,  // a name ends that repeats an earlier one
 };
 
 class Memory {
  public:
-  // Whether something under way may still become what was there.
+  // Whether something under way may still repeat an earlier item or name.
   bool has_rivals() const { return open_ && !(open_->rivals.empty() && open_->candidates.empty()); }
-  // How many values that something under way may still become were there.
+  // The number of rivals and candidates of the innermost container.
   size_t num_rivals() const { return open_ ? open_->rivals.size() + open_->candidates.size() : 0; }
   // Whether some array is open whose items must differ.
   bool is_open() const { return open_ != nullptr; }
   const Scalar& scalar() const { return scalar_; }
   const Container* innermost() const { return open_.get(); }
 
-  // End the number or word under way if a byte ends it, which is to be read next.
+  // End the number or word under way if `byte` ends it; the byte itself is to be read next.
   Step end_before(uint8_t byte);
   // Read one more byte with which the text may continue. Throw TooLong if an exponent is too long to be remembered.
   Step read(uint8_t byte, bool begins_unique);
   // Read more of a string that is under way, without quotation marks and backslashes.
   void read_text(std::string_view text);
-  // Bytes such that after any other one nothing under way has rivals, if a string is under way and no escape.
+  // The bytes after which rivals may be left, if a string is under way, outside of escapes: after any other byte there
+  // are none.
   support::ByteSet bytes_for_rivals() const;
-  // The same without the zeros at the end of a number under way.
+  // The same memory without the zeros at the end of a number under way.
   Memory without_last_zeros() const;
 
   uint64_t hash() const;

@@ -1,4 +1,4 @@
-// Number: a JSON number as far as it is written.
+// Number: a JSON number, as far as it has been written.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Exponent {
 
 class Number {
  public:
-  // Read what is written of a number, which stays in place.
+  // Read what is written of a number; the text must outlive this object.
   explicit Number(std::string_view written);
 
   // The value that ends here; its exponent is added, however long.

@@ -14,7 +14,7 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// How many bytes come before the next quotation mark or backslash.
+// Return how many bytes come before the next quotation mark or backslash.
 size_t num_plain(std::span<const uint8_t> text) {
   size_t at = 0;
   while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
@@ -57,7 +57,7 @@ bool Reader::read(Position& position, std::span<const uint8_t> text, std::vector
   return true;
 }
 
-// Continue with the readings that allow what a byte does; return false if there is none.
+// Continue with the readings that allow a step of the memory; return false if there are none.
 bool Reader::follow(Position& position, Step step) {
   if (step == Step::kRepeats) {
     position.marked = marked_->read({&marks_.repeat, 1}, position.marked);
@@ -77,7 +77,8 @@ bool Reader::goes_on(const Position& position) {
   return true;
 }
 
-// Return whether a text that leads out among some items does among these. Mostly it does.
+// Return whether a way that was found for other earlier items leads to where there are no rivals here as well. Usually
+// one does.
 bool Reader::has_hint(const Position& position) {
   const auto hints = hints_.find(position.marked);
   if (hints == hints_.end()) return false;
@@ -100,7 +101,7 @@ std::optional<std::string> Reader::way_out(const Position& position) {
   return found;
 }
 
-// Keep a way for the positions along it.
+// Keep a way, and its rests for the positions along it.
 void Reader::keep(Position position, std::string_view way) {
   for (size_t at = 0; at < way.size(); ++at) {
     ways_.emplace(position, std::string(way.substr(at)));
@@ -108,8 +109,8 @@ void Reader::keep(Position position, std::string_view way) {
   }
 }
 
-// Return whether a number is under way whose value is settled: its fraction continues with zeros, and no
-// other digits. However many there are, an exponent then does the same.
+// Return whether a number is under way whose digits are settled: its fraction may continue with zeros only. However
+// many of them there are, an exponent has the same effect after them.
 bool Reader::repeats_zeros(const Position& position) {
   const Scalar& scalar = position.memory.scalar();
   const bool has_fraction = scalar.is_number() && scalar.done().find('.') != std::string_view::npos;
@@ -122,7 +123,7 @@ bool Reader::repeats_zeros(const Position& position) {
 std::optional<std::string> Reader::searched(const Position& from) {
   std::deque<std::pair<Position, std::string>> waiting{{from, ""}};
   std::unordered_set<Position, PositionHash> seen;
-  std::unordered_map<Position, size_t, PositionHash> num_alike;  // but for the zeros at their ends
+  std::unordered_map<Position, size_t, PositionHash> num_alike;  // without the zeros at the ends of numbers
   const auto is_new = [&](const Position& position) {
     if (!seen.insert(position).second) return false;
     if (!position.memory.scalar().is_number()) return true;

@@ -4,16 +4,16 @@
 //     Reader         reads bytes; searches for a way to where nothing under way has rivals
 //
 // The marked automaton reads bytes, and marks that are not bytes of texts (`Marks`). After each `[` the first mark
-// tells whether the items of the array must differ in some reading of the text. There may be several readings, side by
-// side, until the text tells them apart. So where an item ends that was there, the automaton reads the second mark:
-// readings continue in which items of the array need not differ.
+// tells whether the items of the array must differ in some reading of the text. Several readings may continue side by
+// side until the text tells them apart. So where an item ends that repeats an earlier one, the automaton reads the
+// second mark, after which only those readings continue in which the items of the array need not differ.
 //
-// A text can continue where nothing has rivals: then the shortest way to the end of the item is one, and what comes
-// after an item is never out of values. Where something has rivals, a search byte by byte finds out whether any way
-// leads to where there are none. Rivals are finitely many values, so the search is short: one more character makes
-// another string. Only zeros at the end of a number could continue without end. Take numbers that differ in how many
-// zeros they end in so far: whatever text follows, it makes either one value of all of them, or as many values as there
-// are numbers. So it is enough to look at one more of them than there are rivals, and at one where no other digit can
+// Where nothing has rivals, a text can continue: by the shortest way to the end of the item, for example, and there are
+// always values left for the items after it. Where something has rivals, a search byte by byte finds out whether any
+// way leads to where there are none. Rivals are finitely many values, so the search is short: one more character makes
+// another string. Only zeros at the end of a number could continue without end. Take numbers that differ only in how
+// many zeros they end in so far: whatever text follows, it turns all of them into one value, or each into a value of
+// its own. So it is enough to look at one more of them than there are rivals; and at one alone where no other digit can
 // follow in the fraction.
 #pragma once
 
@@ -35,7 +35,8 @@ namespace tokenfst::unique_items {
 struct Position {
   int64_t marked;
   Memory memory;
-  // How many items have ended that were there. It tells what a text has done, and not what may follow.
+  // How many items have repeated an earlier one. That is about the past of a text, not about what may follow, so it
+  // does not count for equality.
   int64_t num_repeats = 0;
 
   uint64_t hash() const { return support::mixed(memory.hash(), static_cast<uint64_t>(marked)); }
@@ -49,17 +50,17 @@ struct PositionHash {
   size_t operator()(const Position& position) const { return static_cast<size_t>(position.hash()); }
 };
 
-// What the marked automaton reads besides texts.
+// The marks that the automaton reads besides bytes of texts.
 struct Marks {
   uint8_t unique;  // an array begins whose items must differ
-  uint8_t repeat;  // an item ends that was there; and after `[`, that the array is remembered
+  uint8_t repeat;  // an item repeats an earlier one; after `[`: the memory keeps this array
 
   bool has(uint8_t byte) const { return byte == unique || byte == repeat; }
 };
 
 class Reader {
  public:
-  // The most positions that one search looks at is `max_positions`.
+  // A search looks at `max_positions` positions at most.
   Reader(std::shared_ptr<LazyAutomaton> marked, Marks marks, int64_t max_positions, Budget::Interrupt interrupt)
       : marked_(std::move(marked)),
         marks_(marks),
@@ -72,19 +73,21 @@ class Reader {
   // Everything below requires that the caller holds the marked automaton. Throw TooLong if an exponent is too long to
   // be remembered, or a search would have to look at too many positions.
 
-  // Read more bytes; return false if they are not allowed, or write an item twice where items must differ. Then the
-  // position is spoilt. `repeats` gets the places in the text where items end that were there.
+  // Read more bytes; return false if they are not allowed, or write an item twice where items must differ; the position
+  // is then of no further use. `repeats` gets the places in the text where items end that repeat earlier ones.
   bool read(Position& position, std::span<const uint8_t> text, std::vector<int64_t>* repeats = nullptr);
   // The state of the marked automaton after one more byte, kNotAllowed if there is none.
   int64_t state_after(int64_t state, uint8_t byte, bool& begins_unique);
-  // Whether what is under way can end as something that was not there.
+  // Whether the item or name under way can still differ from all earlier ones.
   bool goes_on(const Position& position);
-  // The first of the shortest texts that lead from a position with rivals to where there are none; none if none does.
+  // A shortest text that leads from a position with rivals to one without, the first of them in order; none if no text
+  // does.
   std::optional<std::string> way_out(const Position& position);
 
  private:
   static constexpr double kNever = 1e18;
-  // The number of ways that are tried before one is searched for, and of those that are kept; full, they are emptied.
+  // The most ways that are tried before one is searched for; and the most positions or states whose ways are kept,
+  // after which all are dropped.
   static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12;
 
   bool follow(Position& position, Step step);

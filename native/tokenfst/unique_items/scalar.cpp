@@ -122,7 +122,7 @@ void Scalar::read_escape(char letter) {
   }
 }
 
-// Read a long escape that is complete; a first half waits.
+// Turn a complete long escape into its character; a first half of a pair waits.
 void Scalar::unescape() {
   const uint32_t code = code_of(rest_);
   if (is_first_half(code)) return;
@@ -139,7 +139,7 @@ void Scalar::read_second_half() {
   }
 }
 
-// Make the half that waits a character of its own.
+// Turn the half that waits into a character of its own.
 void Scalar::end_half() { done_ += encoded(code_of(rest_)), rest_.clear(); }
 
 ValuePointer Scalar::value() const {

@@ -1,7 +1,7 @@
 // Scalar: a string, number or word of a JSON text under way, and what it may still become.
 //
-// What a number may become is told by its digits without zeros at either end, which no exponent changes. Once a number
-// or a string cannot become a value any more, it cannot whatever follows.
+// Which values a number may become follows from its digits without zeros at either end, which no exponent changes. Once
+// a number or string cannot become some value, it never will, whatever follows.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tokenfst::unique_items {
 
-// More than what can be remembered or looked at.
+// Thrown for an exponent that is too long to be remembered, or a search that is too long.
 struct TooLong : std::runtime_error {
   TooLong(const std::string& what, int64_t most, const std::string& counted);
 };
@@ -25,7 +25,7 @@ class Scalar {
   // The most digits of an exponent.
   static constexpr size_t kMaxExponent = 1000;
 
-  // Nothing is under way.
+  // No scalar is under way.
   Scalar() = default;
   // The string that a quotation mark begins.
   static Scalar string() { return Scalar(Is::kString, ""); }
@@ -40,16 +40,16 @@ class Scalar {
   // Whether the next byte is part of an escape even if it is a quotation mark.
   bool escapes() const { return !rest_.empty() && rest_.back() == '\\'; }
 
-  // Read one more byte, which does not end it.
+  // Read one more byte, which does not end the scalar.
   void read(uint8_t byte);
   // Read more of a string without quotation marks and backslashes, outside of escapes.
   void read_text(std::string_view text) { done_ += text; }
   // The value that ends here. Throw TooLong if an exponent has too many digits.
   ValuePointer value() const;
 
-  // Whether a string may become a text.
+  // Whether a string may still become a text.
   bool may_be_text(std::string_view text) const;
-  // The byte that follows if a string becomes a longer text, which is not written as an escape; none if it is done.
+  // The next byte if a string becomes a text without an escape at this place; none if the text is complete.
   std::optional<uint8_t> next_byte(std::string_view text) const;
   // A number without the zeros at its end, nor the exponent of zero, which changes nothing; anything else as it is.
   Scalar without_last_zeros() const;
@@ -57,8 +57,8 @@ class Scalar {
   uint64_t hash() const;
   friend bool operator==(const Scalar&, const Scalar&) = default;
 
-  // Its text as far as it is read; and the letters of an escape that is not complete, or that is a first half of a
-  // surrogate pair whose second one may follow.
+  // The text read so far; and the letters of an escape that is not complete, or that is the first half of a surrogate
+  // pair whose second half may follow.
   std::string_view done() const { return done_; }
   std::string_view rest() const { return rest_; }
 

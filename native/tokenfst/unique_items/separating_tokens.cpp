@@ -15,13 +15,14 @@ std::string_view text_of(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Return where a run of some characters ends.
+// Return where a run of some characters from `at` on ends.
 size_t run_end(std::string_view text, size_t at, std::string_view characters) {
   return std::min(text.find_first_not_of(characters, at), text.size());
 }
 
-// Return the part of a token that ends one string and begins the next, or ends the first and does no more than open
-// what follows the comma, if all around it is text that strings contain as it is. Otherwise return nothing.
+// Return the stem of a token: the part from the end of a string over a comma to the quote that begins the next string,
+// if the text before and after it is plain; or to the end of the token, if nothing but brackets and spaces follows the
+// comma. Return an empty text if the token is of neither form.
 std::string_view stem_of(std::string_view token) {
   const auto is_text = [](std::string_view text) {
     return std::ranges::all_of(text, [](char byte) { return is_plain(static_cast<uint8_t>(byte)); });
@@ -47,7 +48,7 @@ SeparatingTokens::SeparatingTokens(std::shared_ptr<const Vocabulary> vocabulary)
   group_by_stem();
 }
 
-// Note what a token does before its last comma.
+// Add a token to the lists that it belongs to, by what comes before its last comma.
 void SeparatingTokens::classify(int32_t rank) {
   const std::string_view token = text_of(text(rank));
   const size_t comma = token.rfind(',');

@@ -1,4 +1,4 @@
-// SeparatingTokens: the tokens of a vocabulary in which another item may begin, which are few.
+// SeparatingTokens: the few tokens of a vocabulary in which another item may begin, told by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace tokenfst::unique_items {
 
 class SeparatingTokens {
  public:
-  // A text that ends a string and begins the next one, or ends what the string stands in; and the tokens in which only
-  // text that strings contain as it is surrounds it.
+  // A text that ends a string, contains the comma after it, and extends to the quote that begins the next string or to
+  // the end of the token; and the tokens that consist of this text and plain text around it.
   struct Stem {
     std::string text;
     std::vector<int32_t> ranks;
@@ -26,12 +26,12 @@ class SeparatingTokens {
   int32_t id(int32_t rank) const { return vocabulary_->token_of_rank()[rank]; }
   std::span<const uint8_t> text(int32_t rank) const { return vocabulary_->token(id(rank)); }
 
-  // The ranks, ascending, of the tokens that open an array and continue to a second item in it; of those that end a
-  // string and continue to another item or member; and of those that continue to another item or member.
+  // The ranks, ascending, of the tokens that may open an array and continue to a second item in it; of those that may
+  // end a string and continue to another item or member; and of all that may continue to another item or member.
   std::span<const int32_t> opening() const { return opening_; }
   std::span<const int32_t> closing() const { return closing_; }
   std::span<const int32_t> separating() const { return separating_; }
-  // Those that end a string and continue, by stem; and the others of them.
+  // The tokens of `closing`: those with a stem, by stem; and the others.
   std::span<const Stem> stems() const { return stems_; }
   std::span<const int32_t> without_stem() const { return without_stem_; }
 
@@ -44,7 +44,7 @@ class SeparatingTokens {
   std::vector<Stem> stems_;
 };
 
-// Whether strings contain all of a text as it is, and it is ASCII.
+// Whether a text is plain: ASCII that strings contain unescaped, except DEL.
 bool is_plain(std::span<const uint8_t> text);
 
 }  // namespace tokenfst::unique_items

@@ -8,7 +8,7 @@ namespace tokenfst::unique_items {
 
 namespace {
 
-// Return those of some ranks, which ascend, that are below a node.
+// Return the part of some ascending ranks that lies below a node.
 std::span<const int32_t> below(std::span<const int32_t> ranks, const TrieNode& node) {
   return {std::ranges::lower_bound(ranks, node.first_rank), std::ranges::lower_bound(ranks, node.end_rank)};
 }
@@ -51,7 +51,7 @@ void TokenReader::visit_below(const Walk& walk, const Position& position, const 
   if (is_in_text) visit_separating(walk, position, node, depth, bytes);
   for (int32_t child = node.children; child < node.children + node.num_children; ++child) {
     const uint8_t byte = trie.bytes()[child];
-    // After an item that was there, the rules allow more than the readings that are left.
+    // After an item that repeats an earlier one, the rules allow more than the readings that are left do.
     if (!bytes[byte] && !repeats) continue;
     Position reached = position;
     if (reader_->read(reached, {&byte, 1})) {
@@ -70,8 +70,8 @@ void TokenReader::visit_run(const Walk& walk, int32_t first_rank, int32_t end_ra
   }
 }
 
-// Visit the tokens below a node that continue to another item, if nothing has rivals before it; but for those whose
-// next byte is read apart.
+// Visit the tokens below a node that continue to another item, without those whose next byte is in `read_apart`. With
+// any other next byte, nothing has rivals.
 void TokenReader::visit_separating(const Walk& walk, const Position& position, const TrieNode& node, size_t depth,
                                    const support::ByteSet& read_apart) {
   auto kind = position.memory.is_open() ? tokens_->separating() : tokens_->opening();
@@ -85,7 +85,7 @@ void TokenReader::visit_separating(const Walk& walk, const Position& position, c
   read_sorted(walk, position, ranks, depth);
 }
 
-// Return the tokens that end a string and have to be read, of those below a node.
+// Return the tokens that end a string and have to be read below a node, and perhaps others.
 std::span<const int32_t> TokenReader::closing(const Walk& walk, const TrieNode& node, size_t depth) {
   if (walk.start == LazyAutomaton::kNotAllowed) return tokens_->closing();
   const bool is_at_start =
@@ -93,12 +93,12 @@ std::span<const int32_t> TokenReader::closing(const Walk& walk, const TrieNode& 
   return is_at_start ? endless_.left(walk.start, walk.words) : tokens_->closing();
 }
 
-// Read tokens, which share the way of their common beginnings, and visit those after which something has rivals.
+// Read tokens in order, common beginnings once, and visit those that the walk looks for and those that are refused.
 void TokenReader::read_sorted(const Walk& walk, const Position& position, std::span<const int32_t> ranks,
                               size_t depth) {
-  std::vector<Position> path;  // after each byte of the token before
+  std::vector<Position> path;  // after each byte of the previous token
   std::span<const uint8_t> before;
-  bool is_refused = false;  // with one byte more than the path has
+  bool is_refused = false;  // whether the byte after the path was refused
   for (const int32_t rank : ranks) {
     const auto rest = tokens_->text(rank).subspan(depth);
     const size_t common = common_prefix(before, rest);

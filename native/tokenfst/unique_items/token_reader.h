@@ -1,13 +1,13 @@
-// TokenReader: reads the tokens of a mask with the memory, and takes out those that it does not allow.
+// TokenReader: reads the tokens of a mask with the memory, and removes those that the memory forbids.
 //
-// A mask is the one of the rules without the tokens in which an item ends that was there, or after which the text
-// cannot continue. Nearly all tokens need not be read. Along the sorted vocabulary, where bytes have settled that the
-// item differs, only tokens that continue to another item can be wrong, and of these not the ones after which a string
-// may go on without end (`Endless`).
+// A mask is the mask of the rules without the tokens in which an item wrongly repeats an earlier one, or after which
+// the text cannot continue. Nearly all tokens need not be read. Below a prefix that has settled that the item differs,
+// only tokens that continue to another item can be wrong; and of these, those after which a string may continue without
+// end (`Endless`) are not.
 //
-// Rejected: an automaton of the next item's language less the items so far, made again for each array (one such
-// difference is as large as all spellings of an object); marking tokens by what they may write as an item (most is
-// never asked).
+// Rejected: an automaton of the next item's language minus the items so far, made again for each array (one such
+// difference is as large as all spellings of an object); marking tokens by what they may write as an item (most marks
+// are never asked for).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace tokenfst::unique_items {
 
-// Is told of a token after which something under way has rivals, or in which an item ends that was there, and of where
-// it leads; null for a token that is not allowed.
+// Called with each token after which something under way has rivals, or in which an item repeats an earlier one, and
+// with the position that it leads to; null for a token that is not allowed.
 using VisitDoubtful = std::function<void(int32_t token, const Position* reached)>;
 
 class TokenReader {
@@ -39,22 +39,23 @@ class TokenReader {
   // Both require that the caller holds the marked automaton, and that `words` are the tokens that the rules allow at a
   // position. Throw TooLong as the reader does.
 
-  // Take out of a mask the tokens after which the text cannot continue.
+  // Remove from a mask the tokens that are not allowed, or after which the text cannot continue.
   void clear(const Position& position, std::span<uint32_t> words);
-  // Visit the tokens after which something under way has rivals, or in which an item ends that was there.
+  // Visit the tokens after which something under way has rivals, or in which an item repeats an earlier one.
   void visit_doubtful(const Position& position, std::span<const uint32_t> words, const VisitDoubtful& visit);
 
  private:
-  // What one walk is about.
+  // What one walk looks for.
   struct Walk {
     std::span<const uint32_t> words;
     const VisitDoubtful& visit;
-    // How many items have ended that were there before the token.
+    // How many items had repeated an earlier one before the token.
     int64_t num_repeats;
-    // The state that it begins in, if tokens after which a string may continue without end are left out.
+    // The state that the walk begins in, if it leaves out tokens after which a string may continue without end;
+    // otherwise kNotAllowed.
     int64_t start = LazyAutomaton::kNotAllowed;
 
-    // Whether it visits the tokens that lead to a position.
+    // Whether the walk visits the tokens that lead to a position.
     bool is_about(const Position& reached) const {
       return reached.memory.has_rivals() || reached.num_repeats > num_repeats;
     }

@@ -106,7 +106,7 @@ Value::~Value() {
     const ValuePointer last = std::move(waiting.back());
     waiting.pop_back();
     if (last.use_count() > 1 || last->items.empty()) continue;
-    // Nobody else has it, nor can anybody get it; what others did with it before is done.
+    // No other owner is left, and none can appear; the fence orders their accesses before ours.
     std::atomic_thread_fence(std::memory_order_acquire);
     auto& own = const_cast<Value&>(*last).items;
     std::ranges::move(own, std::back_inserter(waiting));

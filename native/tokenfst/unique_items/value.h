@@ -1,9 +1,8 @@
 // Value: a JSON value as `uniqueItems` compares it (JSON Schema, validation, section 6.4.3).
 //
-//     Decimal   a whole number of any size, which exponents are
-//     Value     a string, number, word, array or object. Equal as JSON Schema has it: 1.0 is 1, escapes and the order
-//     of
-//               members make no difference, and `false` is not 0
+//     Decimal   a whole number of any size, for exponents
+//     Value     a string, number, word, array or object. Equality is that of JSON Schema: 1.0 is 1, escapes and the
+//               order of members make no difference, and `false` is not 0
 //
 // Values are immutable and shared. They may be nested as deeply as a text is long, so nothing here recurses.
 #pragma once

@@ -16,7 +16,7 @@ _Read: TypeAlias = Callable[[Site, Any], Formula]
 
 
 def count(site: Site, keyword: str, value: Any) -> int:
-    """Return the value of a keyword as a number that is not negative.
+    """Return the value of a keyword that is a count; 0 for a negative value.
 
     Raises:
         SchemaError: it is not an integer.
@@ -28,7 +28,7 @@ def most(site: Site, keyword: str, value: Any) -> int:
     """Return the value of a keyword that is an upper bound.
 
     Raises:
-        SchemaError: it is not an integer, or negative.
+        SchemaError: it is not an integer, or it is negative.
     """
     number = _integer(site, keyword, value)
     if number < 0:
@@ -46,7 +46,7 @@ def _integer(site: Site, keyword: str, value: Any) -> int:
 
 
 def bounds(statement: Callable[[int, int | None], Formula], low_keyword: str, high_keyword: str) -> tuple[_Read, _Read]:
-    """Return the handlers of two keywords, the least and the most of the same."""
+    """Return the handlers of two keywords that are the lower and the upper bound of the same count."""
 
     def low(site: Site, value: Any) -> Formula:
         return statement(count(site, low_keyword, value), None)

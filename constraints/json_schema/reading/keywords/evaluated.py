@@ -4,7 +4,7 @@
 they evaluate, depends on the value. So the result is a list of pieces, each with the condition under which it counts:
 
     names     some names, those that match a pattern, or all (TRUE)
-    items     a number of first ones, all (ALL_ITEMS), or those that satisfy `contains` (from 2020-12 on)
+    items     a number of first items, all (ALL_ITEMS), or those that satisfy `contains` (from 2020-12 on)
 
 A schema that does not hold contributes nothing, and neither does anything below `not`. So a piece counts if all schemas
 between it and the schema with the `unevaluated...` keyword hold. Schemas that hold whenever that schema does, such as
@@ -29,12 +29,12 @@ _Own: TypeAlias = Callable[[Site], Task[list[Piece]]]
 
 
 def evaluated_names(site: Site) -> Task[Evaluated]:
-    """List what the keywords of an object schema evaluate, without its own `unevaluatedProperties`."""
+    """List the names that the keywords of a schema evaluate, leaving out its own `unevaluatedProperties`."""
     return _collected(site, _own_names, TRUE, "unevaluatedProperties")
 
 
 def evaluated_items(site: Site) -> Task[Evaluated]:
-    """List what the keywords of an array schema evaluate, without its own `unevaluatedItems`."""
+    """List the items that the keywords of a schema evaluate, leaving out its own `unevaluatedItems`."""
     return _collected(site, _own_items, ALL_ITEMS, "unevaluatedItems")
 
 
@@ -80,7 +80,7 @@ def _own_items(site: Site) -> Task[list[Piece]]:
 
 
 def _in_place(site: Site) -> Task[list[tuple[Formula, Site | None]]]:
-    """List the schemas in a schema that are about the same value, each with the condition under which it counts."""
+    """List the schemas that a schema applies to the same value, each with the condition under which it counts."""
     reading = site.reading
     found: list[tuple[Formula, Site | None]] = []
     for keyword, value in _known(site).items():

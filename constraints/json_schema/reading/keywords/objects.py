@@ -51,8 +51,8 @@ def additional_properties(site: Site, value: Any) -> Task[Formula]:
 
 
 def listed_names(site: Site) -> list[Formula]:
-    """Return formulas of the names that `properties` and `patternProperties` here are about, where the dialect has
-    them."""
+    """Return the formulas of the names to which `properties` and `patternProperties` of a schema apply, if its dialect
+    has these keywords."""
     handlers, schema = site.resource.dialect.handlers, site.schema
     names, patterns = (schema.get(each) if each in handlers else None for each in ("properties", "patternProperties"))
     listed: list[Formula] = [StringIn(frozenset(names))] if isinstance(names, dict) and names else []

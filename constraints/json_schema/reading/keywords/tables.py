@@ -1,7 +1,7 @@
-"""Tables and lists: the values of keywords that have several schemas in them, by names or in order.
+"""Tables and lists: the values of keywords that contain several schemas, by name or in order.
 
-A handler checks the value of its own keyword. What is evaluated depends on those of other schemas, some of which may be
-about to be read; so these are checked beforehand (`check_nested`).
+A handler checks the value of its own keyword. What a schema evaluates also depends on other keywords and schemas, which
+may not have been read yet; so their values are checked beforehand (`check_nested`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_nested(site: Site) -> None:
     """Check the tables and lists of a schema.
 
     Raises:
-        SchemaError: one is not what it must be.
+        SchemaError: a table is not an object with strings as names, or a list is not an array.
     """
     handlers = site.resource.dialect.handlers
     for keyword, value in site.schema.items():

@@ -31,9 +31,10 @@ from constraints.recursion import Task
 
 MAX_CLAUSES: Final = 1024
 
-# What covers something: the conditions of the pieces that do, of which one must hold.
+# The conditions of the pieces that would cover a name, an index or a formula: it is covered if one of them holds.
 _Cover: TypeAlias = dict[Formula, None]
-# A part of the names or of the indices, as a statement about those members or items, and what covers all of it.
+# A part of the names or of the indices: a function that returns the statement about its members or items, given the
+# pieces that must not cover them, and the conditions of the pieces that cover the whole part.
 _Part: TypeAlias = tuple[Callable[[list[Formula]], Formula], tuple[Formula, ...]]
 
 
@@ -73,7 +74,8 @@ def unevaluated_items(site: Site, value: Any) -> Task[Formula]:
 
 
 def _clauses(site: Site, keyword: str, pieces: Evaluated, everything: Piece, parts: list[_Part]) -> Formula:
-    """Return the conjunction over the parts of the names or indices, and over the sets of pieces that are formulas."""
+    """Return the conjunction of the clauses: one for each part of the names or indices, and each set of conditional
+    pieces that are formulas."""
     everywhere = [condition for condition, piece in pieces if piece == everything]
     if TRUE in everywhere:
         return TRUE

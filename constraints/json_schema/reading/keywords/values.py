@@ -2,8 +2,8 @@
 
 A number is the decimal fraction of its shortest spelling: 0.1 is a tenth, as in the schema's text. Equal numbers, such
 as 1 and 1.0, are one; a boolean is never a number. Strings are joined in one `StringIn` and numbers in one `NumberIn`;
-arrays and objects are described part by part. A value may lead to itself, or have a part in many places, where it was
-made in Python; so the work is accounted for with each array and object.
+arrays and objects are described part by part. A value that was made in Python may contain itself, or one part in many
+places; so time and memory are charged for each array and object.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_KIND = {kind: OfKind(kind) for kind in Kind}
 
 # The most digits of a `Decimal`, written without an exponent.
 _MOST_DIGITS: Final = 10_000
-# What an array or an object, and each of its parts, take: bytes of memory, and steps.
+# The bytes of memory and the steps that an array or an object takes, and each of its parts as well.
 _BYTES, _STEPS = 1000, 30
 
 
@@ -47,10 +47,10 @@ class TooManyDigits(ValueError):
 
 
 def fraction(value: object) -> Fraction | None:
-    """Return a JSON number exactly; None for anything else, and for what is not finite.
+    """Return a JSON number exactly; None for anything else, and for numbers that are not finite.
 
     Raises:
-        TooManyDigits: it is a `Decimal` with very many.
+        TooManyDigits: it is a `Decimal` with too many digits.
     """
     if isinstance(value, bool):
         return None
@@ -86,16 +86,16 @@ def number_of(site: Site, keyword: str, value: object) -> Fraction | None:
 
 @kept(4096)
 def named(name: str) -> StringIn:
-    """Return the formula of one string."""
+    """Return the formula that holds for one string."""
     return StringIn(frozenset((name,)))
 
 
 def value_in(values: Iterable[Any]) -> Formula:
-    """Return the formula of some values, nested to any depth.
+    """Return the formula that holds for each of some values, and for nothing else. They may be nested to any depth.
 
     Raises:
         ValueError: one of them is not a JSON value.
-        TooManyDigits: a number has very many.
+        TooManyDigits: a number has too many digits.
     """
     return run(_value_in(values))
 
@@ -149,6 +149,6 @@ def _compound(value: Any) -> Task[Formula]:
 
 
 def _account(num_parts: int) -> None:
-    """Account for the formula of an array or an object."""
+    """Charge the current work for the formula of an array or an object."""
     charge(_BYTES * (1 + num_parts))
     spend(_STEPS * (1 + num_parts))

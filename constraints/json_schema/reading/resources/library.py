@@ -39,7 +39,7 @@ from constraints.json_schema.reading.site import Resource, SchemaDialect, Target
 
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,17}")
 
-# What a resource takes without its texts: bytes of memory, and steps.
+# The bytes of memory and the steps that a resource takes, in addition to its texts.
 _BYTES, _STEPS = 500, 100
 
 
@@ -56,7 +56,8 @@ class Library:
     """
 
     def __init__(self, schema: Any, dialect: SchemaDialect | None, resolver: Resolver | None) -> None:
-        """Make a library; `dialect` is that of the caller's schema, None the one that it names, or `UNDECLARED`."""
+        """Make a library. `dialect` is that of the caller's schema; None means the one that its `$schema` names, or
+        `UNDECLARED` if it names none."""
         self._resolver = resolver
         self.notes: dict[Note, None] = {}
         self._entered: dict[str, Resource] = {}
@@ -132,7 +133,7 @@ class Library:
             waiting.extend((inner, at, inside) for inner, at in reversed(list(subschemas(schema, place))))
 
     def _declared(self, schema: Any, place: str, default: SchemaDialect) -> SchemaDialect:
-        """Return the dialect that a resource's `$schema` names; the default for an unknown one."""
+        """Return the dialect that a resource's `$schema` names; the default if it has none, or an unknown one."""
         uri = schema.get("$schema") if isinstance(schema, dict) else None
         if uri is None:
             return default
@@ -214,7 +215,8 @@ class Library:
 
 
 def _inside(container: str, name: str, value: Any) -> str:
-    """Return what a value under a name is, from the kind of the value that the name is in."""
+    """Return what the value under a name contains, given the same of the value around it (`container` of
+    `Library._followed`)."""
     if container:
         return "" if container != "?" else "?"
     if name in SCHEMA_LISTS and isinstance(value, list):

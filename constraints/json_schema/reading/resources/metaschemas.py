@@ -19,5 +19,5 @@ def metaschema(uri: str) -> Any:
         raise LookupError(uri)
     from jsonschema_specifications import REGISTRY
 
-    # Drafts up to 7 have "http" in their URIs; who writes "https" means them as well.
+    # The URIs of drafts up to 7 begin with "http"; schemas that write "https" mean the same drafts.
     return REGISTRY.contents(uri.replace("https:", "http:") if "/draft-0" in uri else uri)

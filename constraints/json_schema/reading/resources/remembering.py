@@ -13,10 +13,10 @@ from constraints.json_schema.reading.document import Resolver
 
 
 class RememberingResolver:
-    """Returns the schema at a URI: once from another resolver, and then as it was."""
+    """A resolver that asks another one at most once for each URI."""
 
     def __init__(self, resolver: Resolver | None, known: Mapping[str, Any] | None = None) -> None:
-        """Take the resolver to ask; without one, `known` is all there is."""
+        """Make a resolver that asks `resolver` for schemas that are not in `known`; without it, it knows no others."""
         self._resolver, self._known = resolver, dict(known or {})
 
     def __call__(self, uri: str) -> Any:

@@ -45,13 +45,14 @@ class UnknownVocabulary(Exception):
 
 
 def dialect_of(uri: str, default: SchemaDialect, resolver: Resolver | None) -> SchemaDialect | None:
-    """Return the dialect that a `$schema` names: a draft's, or that of a metaschema that the resolver has; or None.
+    """Return the dialect that a `$schema` names: a draft's, or that of a metaschema that the resolver knows; None if it
+    is unknown.
 
     Args:
         default: the dialect of a metaschema that names no draft.
 
     Raises:
-        UnknownVocabulary: the metaschema requires one.
+        UnknownVocabulary: the metaschema requires a vocabulary that is unknown.
     """
     dialect = dialect_of_uri(uri)
     if dialect is None and resolver is not None:

@@ -15,8 +15,13 @@ def ipv4() -> Expr:
 
 
 def ipv6(zeros: int = 1, quad: Expr | None = None) -> Expr:
-    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; at most once, `::`
-    stands for groups of zeros, so many or more."""
+    """Return the IPv6 addresses: eight groups of up to four hexadecimal digits, the last two of which may be a dotted
+    quad. Once, `::` may stand for groups of zeros.
+
+    Args:
+        zeros: the least number of groups that `::` stands for.
+        quad: the dotted quads; None means those of `ipv4`.
+    """
     group = parse("[0-9a-fA-F]{1,4}")
     last = group + ":" + group | (quad or ipv4())
     ways = [(group + ":").repeat(6, 6) + last]

@@ -32,7 +32,7 @@ def time() -> Expr:
 
 
 def time_at_most() -> Expr:
-    """With leap seconds in any minute."""
+    """Return all times, and more: with leap seconds in any minute."""
     return parse(
         f"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
     )
@@ -60,10 +60,11 @@ def date_time_at_most() -> Expr:
 
 
 def duration() -> Expr:
-    """A part of a duration may be left out only at its beginning or its end: years and days have months between."""
+    """Return the durations. In the date and in the time, parts may be left out only at the beginning or the end:
+    between years and days there are months."""
     return parse(_DURATION)
 
 
 def duration_at_most() -> Expr:
-    """With letters in either case."""
+    """Return all durations, with letters in either case."""
     return parse(f"(?ai:{_DURATION})")

@@ -3,9 +3,9 @@
     name     labels with dots between them, 253 characters at most
     label    letters, digits and inner hyphens, 63 characters at most
 
-A label, with the dot after it, counts as a multiple of sixteen of the 254 characters that a name has, so that the
-automaton needs a state for each place in a label and each number of sixteens, and not for each number of characters: a
-few names with more than 15 labels or more than 190 characters are left out.
+The size of a label, with the dot after it, is rounded up to a multiple of sixteen, and a name with its last dot has at
+most 254 characters. So the automaton needs a state for each place in a label and each number of sixteens, and not for
+each number of characters, and a few names with more than 15 labels or more than 190 characters are left out.
 
 A label that begins with `xn--` is valid only if the rest is the encoding of a valid label (RFC 5890, section 2.3.2.1).
 No automaton of reasonable size can tell, since Punycode is arithmetic with numbers up to the size of Unicode, so all

@@ -1,9 +1,9 @@
 """International host names: idn-hostname is that of RFC 5890, section 2.3.2.3, with the labels of RFC 5891, section
 4.2, the characters and their context of RFC 5892, and the Bidi rule of RFC 5893, section 2.
 
-All of it is regular but the length of a label, which counts its encoding in Punycode. Here a label has `MOST_ENCODED`
-characters at most, which take no more than 63 in Punycode, whichever they are: each of its digits takes a difference of
-code points of some size, and the code points below U+10000 are few.
+All of it is regular except for the length of a label, which is that of its encoding in Punycode. Here a label has at
+most `MOST_ENCODED` characters. Whichever they are, they take no more than 63 in Punycode: a longer encoding takes
+greater differences between code points, and the code points below U+10000 are few.
 
 So that the automaton is small, a name with a label beyond ASCII has three labels at most, labels in Punycode are left
 out, and labels have letters and digits of the scripts below, none of which ever combine, so that all are in
@@ -67,7 +67,8 @@ def _encoded(label: Expr) -> Expr:
 
 
 def _left_to_right() -> Expr:
-    """Labels without letters written from right to left; the Bidi rule says nothing about them where no label has any.
+    """Return the labels without letters written from right to left; the Bidi rule says nothing about names of such
+    labels alone.
 
     In context: a middle dot between two letters l, a Greek numeral sign before a Greek letter, joiners after a virama,
     and a Katakana middle dot where there is Kana or Han.
@@ -82,7 +83,7 @@ def _left_to_right() -> Expr:
 
 
 def _right_to_left() -> Expr:
-    """Labels that begin with a letter written from right to left (RFC 5893, section 2: rules 1 to 4).
+    """Return the labels that begin with a letter written from right to left (RFC 5893, section 2: rules 1 to 4).
 
     In context: Geresh and Gershayim after a Hebrew letter, and a non-joiner between Arabic letters that would join.
     """

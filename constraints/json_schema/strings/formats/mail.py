@@ -5,8 +5,8 @@ local-part       atoms with dots between them, or a quoted string
 domain           labels of letters, digits and inner hyphens, with dots between them
 address-literal  an IPv4 address, or "IPv6:" and an IPv6 address, in brackets; `::` stands for two groups or more
 
-By this grammar the numbers of an IPv4 address may begin with zeros. Readers take such numbers for octal ones, for
-decimal ones or for a mistake, so none are written here.
+By this grammar the numbers of an IPv4 address may begin with zeros. Some readers take such numbers as octal, some take
+them as decimal, and some refuse them, so they are left out here.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ def email() -> Expr:
 
 
 def email_at_most() -> Expr:
-    """With zeros before the numbers of an IPv4 address."""
+    """Return all mailboxes, also those with zeros before the numbers of an IPv4 address."""
     number = parse("0{0,2}[0-9]|0?[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]")
     return _mailbox("", _label(_ASCII), number + ("." + number).repeat(3, 3))
 
 
 def idn_email() -> Expr:
-    """Any character beyond ASCII may stand in a local part. Labels are not held to Normalization Form C here, nor to a
-    length. Those beyond ASCII have the characters of `international` that are written from left to right, and
-    diacritics, but neither capitals nor two hyphens in third and fourth place (RFC 5891, section 4.2)."""
+    """Return the mailboxes in which any character beyond ASCII may stand in the local part, and some in the labels.
+
+    Labels are not held to Normalization Form C here, nor to a length. Those beyond ASCII have the characters of
+    `international` that are written from left to right, and diacritics, but neither capitals nor two hyphens in third
+    and fourth place (RFC 5891, section 4.2).
+    """
     beyond = _label(ex.char_set((0x30, 0x39), (0x61, 0x7A), *LEFT_TO_RIGHT), ex.char_set((0x300, 0x33F)))
     return _mailbox(_BEYOND_ASCII, _label(_ASCII) | beyond - parse("(?s:..--.*)"))
 

@@ -19,5 +19,5 @@ def relative_json_pointer() -> Expr:
 
 
 def relative_json_pointer_at_most() -> Expr:
-    """With index manipulation."""
+    """Return all relative pointers, also those with index manipulation."""
     return parse(rf"(?:0|[1-9][0-9]*)(?:[+-][1-9][0-9]*)?(?:#|{_POINTER})")

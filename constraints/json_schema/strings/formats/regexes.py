@@ -2,13 +2,13 @@
 
 What the automaton leaves out, so that it is small and accepts nothing that is invalid:
 
-    groups          nested more than `DEPTH` deep; look-around inside of groups; more than one name
+    groups          nested more than `DEPTH` deep; look-around inside of groups; more than one group with a name
     references      to groups, by number and by name: whether there is such a group would have to be remembered
-    bounds          `{n,m}` with numbers of more than one digit unless m has more digits than n
-    ranges in sets  but those of digits, those of letters from the first of the alphabet on, and all that is printed in
-                    ASCII: what a range begins with must be remembered, in some 16 places, and with all letters of one
-                    case the automaton would have twice as many states, with all of ASCII and the first bytes of other
-                    characters four times
+    bounds          `{n,m}` where n has two digits and m has no more, or n has more than two
+    ranges in sets  except those of digits, those of letters that begin with a or A, and those from a space or `!` to
+                    `~`: the beginning of a range must be remembered, in some 16 places; with ranges of all letters of
+                    one case the automaton would have twice as many states, with all of ASCII and the first bytes of
+                    other characters four times
     escapes         `\\0`, which no digit may follow; properties that are not a general category by its short name
 """
 
