@@ -166,6 +166,11 @@ def test_rules_with_too_many_sets_are_not_written_out() -> None:
         unfolded(rules, Work(Limits(states=1_000)))
 
 
+def test_the_start_is_a_rule() -> None:
+    with pytest.raises(ValueError, match="the start is a rule with one exit, and not 3"):
+        compile_visibly_pushdown(VisiblyPushdownGrammar((VisiblyPushdownRule(),), start=3))
+
+
 def test_the_start_rule_has_no_guarded_arcs() -> None:
     with pytest.raises(ValueError, match="the start rule has guarded arcs"):
         compile_visibly_pushdown(VisiblyPushdownGrammar((Members(1).rule(),)))

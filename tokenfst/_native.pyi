@@ -439,7 +439,9 @@ class LazyCore(AutomatonCore):
 
     @property
     def bytes_read(self) -> NDArray[numpy.bool_]:
-        """Whether a known state reads each byte, `[256]`."""
+        """
+        Whether a state may read each byte, `[256]`: all of them until all states are known.
+        """
 
     @property
     def is_empty(self) -> bool: ...

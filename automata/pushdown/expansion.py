@@ -73,5 +73,6 @@ def _fragment(automaton: StepTable, depth: int, work: Work) -> NfaBuilder:
                 fragment.label(automaton.labels[column - end - 1], source, number[after])
         if len(number) > work.limits.states:
             limit = work.limits.states
-            raise LimitExceeded(f"to depth {depth} there are more than {limit:,} configurations (limit `states`)")
+            message = f"to depth {depth} there are more than {limit:,} configurations (limit `states`)"
+            raise LimitExceeded(message, limit="states")
     return fragment

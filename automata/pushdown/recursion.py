@@ -72,7 +72,8 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
             if left < 0:
                 raise LimitExceeded(
                     f"solving the left recursion of {rules.names[number]!r} and the rules around it takes more than "
-                    f"{limit:,} arcs (limit `arcs`)"
+                    f"{limit:,} arcs (limit `arcs`)",
+                    limit="arcs",
                 )
         more = set(parts[number].calls[:, 1].tolist()) - seen
         seen |= more

@@ -28,10 +28,10 @@ def check_calls(grammar: VisiblyPushdownGrammar) -> None:
             start rule is called, has guarded arcs, or does not have exactly one exit; the message says which.
     """
     rules = grammar.rules
-    if rules[grammar.start].guarded:
-        raise ValueError("the start rule has guarded arcs")
     if not 0 <= grammar.start < len(rules) or rules[grammar.start].num_exits != 1:
         raise ValueError(f"the start is a rule with one exit, and not {grammar.start}")
+    if rules[grammar.start].guarded:
+        raise ValueError("the start rule has guarded arcs")
     for number, rule in enumerate(rules):
         for call in rule.calls:
             if not 0 <= call.rule < len(rules) or call.rule == grammar.start:

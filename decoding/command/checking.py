@@ -29,8 +29,8 @@ BEFORE = 60
 def check(options: ConstraintOptions, file: str, text: str | None, final_newline: bool, as_json: bool) -> int:
     """Check whether a constraint allows a text.
 
-    The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. In that case, show the
-    first byte at which no allowed text can continue, and what may stand there instead.
+    The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. In that case, show
+    the first byte at which no allowed text can continue, and what may stand there instead.
     """
     from decoding.command.source import opened
 

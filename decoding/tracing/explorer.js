@@ -1,7 +1,7 @@
 "use strict";
 
-// From the data of a trace and a position in it to what the page shows. A position is {text, step}: the step at which token `step` of text
-// `text` is chosen.
+// From the data of a trace and a position in it to what the page shows. A position is {text, step}: the step at which
+// token `step` of text `text` is chosen.
 const Explorer = (() => {
   // The most candidates of a list; the rest is one line.
   const SHOWN = 10;

@@ -286,3 +286,27 @@ def test_texts_may_be_nested_deeply_and_have_many_items() -> None:
     many = compiled(STRINGS, ALL_BYTES)
     assert goes_on(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
     assert not goes_on(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))
+
+
+def test_arrays_of_items_without_values_are_few() -> None:
+    # The only item is [].
+    empty = {"type": "array", "items": {"type": "string", "pattern": "^a$", "minLength": 2}}
+    with pytest.raises(UnsupportedSchema, match="more items than there may be different values for"):
+        json_schema({"type": "array", "minItems": 3, "uniqueItems": True, "items": empty})
+    assert json_schema({"type": "array", "minItems": 1, "uniqueItems": True, "items": empty})
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}},
+        {
+            "a": {"type": "array", "items": {"$ref": "#/$defs/b"}},
+            "b": {"type": "array", "items": {"$ref": "#/$defs/a"}},
+        },
+    ],
+    ids=["itself", "each other"],
+)
+def test_arrays_within_themselves_are_many(definitions: dict[str, Any]) -> None:
+    schema = {"type": "array", "minItems": 3, "uniqueItems": True, "items": {"$ref": "#/$defs/a"}, "$defs": definitions}
+    assert json_schema(schema).unique_arrays() is not None

@@ -52,8 +52,8 @@ def explain(
         cancellation: lets another thread stop the call.
 
     Raises:
-        ValueError: no token writes the text `token`; or the prefix is a text, and either `tokenization` is "canonical" or
-            the text contains that of a token that the constraint names.
+        ValueError: no token writes the text `token`; or the prefix is a text, and either `tokenization` is "canonical"
+            or the text contains that of a token that the constraint names.
         Exception: as for `tokenfst.compile`.
     """
     automaton = compile(

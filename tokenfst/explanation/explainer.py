@@ -112,8 +112,8 @@ class Explainer:
         """Read a prefix that is given as text.
 
         Raises:
-            ValueError: it matters which tokens wrote the text: tokenization is canonical, or the text contains that of a
-                token that the constraint names.
+            ValueError: it matters which tokens wrote the text: tokenization is canonical, or the text contains that of
+                a token that the constraint names.
         """
         if text and self.source.tokenization == "canonical":
             raise ValueError("what may follow canonical tokens depends on the last one: give the prefix as token ids")

@@ -79,6 +79,8 @@ class Supply:
         self.max_digits = max_digits
         self.depth = 0
         self._known: dict[Formula, float] = {}
+        # The formulas that were asked for again, such as those of values within their own values.
+        self._met: set[Formula] = set()
 
     def needs_more(self, automaton: ArrayAutomaton) -> bool:
         """Return whether an array may have to continue after an item."""
@@ -135,19 +137,30 @@ class Supply:
     def values(self, formula: Formula) -> float:
         """Return a lower bound on the number of values that satisfy a formula."""
         found = self._known.get(formula)
-        if found is None:
-            self._known[formula] = 0  # for values within values of the same formula
-            if self.depth == MAX_DEPTH:
-                return 0
-            self.depth += 1
-            try:
-                found = self._known[formula] = self._values(formula)
-            except LimitExceeded as error:
-                if error.limit == "seconds":
-                    raise
-                found = 0
-            finally:
-                self.depth -= 1
+        if found is not None:
+            self._met.add(formula)
+            return found
+        self._known[formula] = 0  # for values within values of the same formula
+        if self.depth == MAX_DEPTH:
+            return 0
+        self.depth += 1
+        self._met.discard(formula)
+        try:
+            num_known = len(self._known)
+            found = self._values(formula)
+            if found and formula in self._met:
+                # Values within have at least as many values, and formulas that were counted meanwhile have more.
+                for other in list(self._known)[num_known:]:
+                    del self._known[other]
+                self._known[formula] = found
+                found = self._values(formula)
+        except LimitExceeded as error:
+            if error.limit == "seconds":
+                raise
+            found = 0
+        finally:
+            self.depth -= 1
+        self._known[formula] = found
         return found
 
     def _values(self, formula: Formula) -> float:
@@ -187,8 +200,11 @@ class Supply:
         found = self._ways(automaton, steps)
         if automaton.unique:
             return inf if found == inf else min(found, 1)
-        # A cycle before an end gives arrays of any length.
-        return inf if steps is not None and _after_cycles(steps) & _before_ends(automaton, steps) else found
+        if steps is None:
+            return found
+        # A cycle of items that have values gives arrays of any length.
+        reached = _reached(automaton.start, steps)
+        return inf if _after_cycles(reached) & _before_ends(automaton, reached) else found
 
     def _ways(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]] | None) -> float:
         """Return the number of containers along one way to an end, or infinity if some way has a step with infinitely
@@ -242,6 +258,18 @@ class Supply:
             yield from (_Step(names, target) for value, target in outcomes if self.values(value))
         for skipped in automaton.skips(state):
             yield _Step(inf, skipped)
+
+
+def _reached(start: State, steps: dict[State, list[_Step]]) -> dict[State, list[_Step]]:
+    """Return the states that items with values lead to, with the steps of such items."""
+    found: dict[State, list[_Step]] = {}
+    waiting = [start]
+    while waiting:
+        state = waiting.pop()
+        if state not in found:
+            found[state] = [step for step in steps[state] if step.values]
+            waiting += [step.target for step in found[state]]
+    return found
 
 
 def _after_cycles(steps: dict[State, list[_Step]]) -> set[State]:

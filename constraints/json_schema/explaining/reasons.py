@@ -37,7 +37,7 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 # Keywords that may forbid something by themselves. The others only apply schemas, whose own keywords are tried instead.
 _FORBIDDING: Final = (
     *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"),
+    *("minLength", "maxLength", "pattern", "format"),
     *("minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains", "additionalItems"),
     *("required", "dependentRequired", "dependencies", "dependentSchemas", "minProperties", "maxProperties"),
     *("propertyNames", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "if", "oneOf"),

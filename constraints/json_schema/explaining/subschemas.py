@@ -21,7 +21,7 @@ from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Whitespace
 from constraints.json_schema.explaining.position import JsonPosition, Step
 from constraints.json_schema.formulas.connectives import Formula
-from constraints.json_schema.reading.dialects import DIALECTS
+from constraints.json_schema.reading.dialects import ANNOTATIONS, DIALECTS
 from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
 from constraints.json_schema.reading.reader import DynamicReference, Reader
 from constraints.json_schema.reading.resources.library import Library
@@ -39,12 +39,7 @@ ANY_BLANKS: Final = Whitespace(_BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLA
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 # Keywords that constrain no value by themselves.
-_SILENT: Final = frozenset(
-    [
-        *(*_REFERENCES, *_ALTERNATIVES, "allOf", "if", "then", "else", "$schema", "$id", "id", "$anchor", "$comment"),
-        *("$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
-    ]
-)
+_SILENT: Final = ANNOTATIONS.union(_REFERENCES, _ALTERNATIVES, ["allOf", "if", "$dynamicAnchor", "$recursiveAnchor"])
 
 
 class SchemaSource(NamedTuple):

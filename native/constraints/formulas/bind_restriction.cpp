@@ -44,6 +44,7 @@ class ToKind {
     } catch (...) {
       around_.clear();
       references_.clear();
+      is_false_ = false;
       throw;
     }
   }
