@@ -152,7 +152,8 @@ void bind_lazy(nb::module_& m) {
                   "The automaton of a visibly pushdown grammar; None if sets of states would not be exact.")
       .def("set_beginnings", &set_beginnings, "beginnings"_a,
            "Set what tokens write at the start of a text if it is not their bytes, and which state reads it.")
-      .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move, "Whether a state may read each byte, `[256]`: all of them until all states are known.")
+      .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move,
+                   "Whether a state may read each byte, `[256]`: all of them until all states are known.")
       .def_prop_ro("is_empty", &LazyAutomaton::is_empty)
       .def_prop_ro("start", &LazyAutomaton::start)
       .def_prop_ro_static("end_state", [](nb::handle) { return LazyAutomaton::kEndState; })
