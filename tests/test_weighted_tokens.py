@@ -202,7 +202,8 @@ def test_weights_leave_with_the_fst_and_come_back(semiring: Semiring) -> None:
                 again_over_tokens = TokenAutomaton.from_fst(fst, automaton.vocabulary)
             except ExpressionError as error:
                 # A loop over bytes passes an end, but a token may skip that end.
-                assert semiring == "log" and "a loop that passes no end of a text lowers the cost" in str(error)
+                if semiring == "tropical" or "a loop that passes no end of a text lowers the cost" not in str(error):
+                    raise
                 return
             check_over_tokens(again_over_tokens, tokens, automaton.weight(tokens))
 
