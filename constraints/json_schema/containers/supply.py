@@ -149,7 +149,7 @@ class Supply:
             num_known = len(self._known)
             found = self._values(formula)
             if found and formula in self._met:
-                # Values within have at least as many values, and formulas that were counted meanwhile have more.
+                # Count again with this bound in place of 0: it and the formulas counted meanwhile may have more values.
                 for other in list(self._known)[num_known:]:
                     del self._known[other]
                 self._known[formula] = found
