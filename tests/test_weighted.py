@@ -191,6 +191,15 @@ def test_states_with_equal_rests_are_one() -> None:
     assert automaton.weight("cold") == 0
 
 
+@pytest.mark.parametrize("semiring", ["tropical", "log"])
+def test_every_loop_that_lowers_the_cost_has_a_hub(semiring: Semiring) -> None:
+    cheap = [ex.literal(letter).weighted(-1, semiring).star() for letter in "abc"]
+    language = (cheap[0] + "x" + cheap[1] + "y" + cheap[2] + "z").star()
+    automaton = compile_weighted(language)
+    for text, cost in (("", 0.0), ("xyz", 0.0), ("aaxbycz", -4.0), ("axyzxbbyz", -3.0), ("ax", math.inf)):
+        assert automaton.weight(text) == cost
+
+
 MISUSE = [
     (lambda: compile_weighted(~parse("a").weighted(1)), WeightedLanguage, "a complement has no weights"),
     (lambda: compile_weighted(parse("a") - parse("a|b").weighted(1)), WeightedLanguage, "what is subtracted"),

@@ -184,7 +184,7 @@ WeightedTables finished_tables(WeightedBuilder&& automaton, int32_t num_labels, 
   } else {
     // Equal states have to be one, or the start could be another state than the hub that it is equal to.
     trim = minimized(trim, budget);
-    push(trim, bounded_potentials(trim, budget));
+    push(trim, potentials_by_hubs(trim, budget));
   }
   const WeightedBuilder made = minimized(trim, budget);
   found.initial = made.initial;

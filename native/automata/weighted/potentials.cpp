@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 
 #include "support/csr.h"
 
@@ -31,9 +30,8 @@ struct Graph {
   int32_t num_components() const { return static_cast<int32_t>(members.offsets.size()) - 1; }
 };
 
-// Where a least cost is looked for: in the whole rest of a text, up to the next hub, or up to the next state where a
-// text may end.
-enum class Horizon { kAll, kHub, kEnd };
+// Where a least cost is looked for: in the whole rest of a text, or up to the next hub.
+enum class Horizon { kAll, kHub };
 
 // The least costs.
 class Least {
@@ -43,19 +41,17 @@ class Least {
         automaton_(graph.automaton),
         horizon_(horizon),
         budget_(budget),
-        found_(automaton_.num_states(), kInfinite, budget) {}
+        found_(automaton_.num_states(), kInfinite, budget),
+        is_hub_(automaton_.num_states(), false, budget),
+        changed_(budget) {}
 
-  // Return them, or nothing if a loop lowers the cost within the horizon.
+  // Return them, or nothing if a loop lowers the cost and there are no hubs.
   std::optional<Vector<Cost>> run() {
     for (int32_t component = 0; component < graph_.num_components(); ++component) {
       const auto states = graph_.members[component];
-      if (settle(states, kNone)) continue;
+      if (settle(states)) continue;
       if (horizon_ != Horizon::kHub) return std::nullopt;
-      const int32_t hub = hub_of(states);
-      const Cost exit = least_exit(states);
-      for (int32_t state : states) found_[state] = kInfinite;
-      found_[hub] = exit;
-      if (!settle(states, hub)) return std::nullopt;
+      settle_by_hubs(states);
     }
     return std::move(found_);
   }
@@ -65,37 +61,49 @@ class Least {
     return {automaton_.arcs.data() + automaton_.offsets[state], automaton_.arcs.data() + automaton_.offsets[state + 1]};
   }
 
-  // Improve the states of a component, except a fixed one, until nothing changes. Return whether that happens.
-  bool settle(std::span<const int32_t> states, int32_t fixed) {
+  // Improve the states of a component, except hubs, until nothing changes. Return whether that happens.
+  bool settle(std::span<const int32_t> states) {
     for (size_t round = 0; round <= states.size() + 1; ++round) {
-      bool changed = false;
-      for (int32_t state : states) changed |= state != fixed && improve(state);
-      if (!changed) return true;
+      changed_.clear();
+      for (int32_t state : states) {
+        if (!is_hub_[state] && improve(state)) changed_.push_back(state);
+      }
+      if (changed_.empty()) return true;
     }
     return false;
+  }
+
+  // Make states of a component hubs, one by one, until no loop between them lowers the cost.
+  void settle_by_hubs(std::span<const int32_t> states) {
+    const Cost exit = least_exit(states);
+    const Vector<int64_t> symbols = symbols_into(states);
+    for (std::span<const int32_t> candidates = states;; candidates = changed_) {
+      const int32_t hub = *std::ranges::max_element(candidates, {}, [&](int32_t state) { return symbols[state]; });
+      is_hub_[hub] = true;
+      for (int32_t state : states) found_[state] = is_hub_[state] ? exit : kInfinite;
+      if (settle(states)) return;
+    }
   }
 
   bool improve(int32_t state) {
     Cost best = automaton_.final[state];
     budget_.spend(1 + automaton_.offsets[state + 1] - automaton_.offsets[state]);
-    if (horizon_ != Horizon::kEnd || best == kInfinite) {
-      for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
-        const Cost rest = found_[automaton_.arcs[a].target];
-        if (rest != kInfinite) best = std::min(best, sum(automaton_.cost[a], rest));
-      }
+    for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
+      const Cost rest = found_[automaton_.arcs[a].target];
+      if (rest != kInfinite) best = std::min(best, sum(automaton_.cost[a], rest));
     }
     const bool is_better = best < found_[state];
     found_[state] = best;
     return is_better;
   }
 
-  // The state of a component that most of its symbols lead to.
-  int32_t hub_of(std::span<const int32_t> states) {
-    Vector<int64_t> reached(automaton_.num_states(), 0, budget_);
+  // The number of symbols that lead from the states of a component to each state.
+  Vector<int64_t> symbols_into(std::span<const int32_t> states) {
+    Vector<int64_t> found(automaton_.num_states(), 0, budget_);
     for (int32_t state : states) {
-      for (const ByteArc& arc : arcs_of(state)) reached[arc.target] += arc.high - arc.low + 1;
+      for (const ByteArc& arc : arcs_of(state)) found[arc.target] += arc.high - arc.low + 1;
     }
-    return *std::ranges::max_element(states, {}, [&](int32_t state) { return reached[state]; });
+    return found;
   }
 
   // What it costs at least to leave a component, or to end in it, whatever is paid inside.
@@ -118,6 +126,8 @@ class Least {
   const Horizon horizon_;
   Budget& budget_;
   Vector<Cost> found_;
+  Vector<uint8_t> is_hub_;
+  Vector<int32_t> changed_;  // the states that the last round of `settle` improved
 };
 
 // Sums of probabilities, as logarithms; none where they do not settle.
@@ -203,11 +213,8 @@ std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semirin
   return Least(graph, Horizon::kAll, budget).run();
 }
 
-Vector<Cost> bounded_potentials(const WeightedBuilder& automaton, Budget& budget) {
-  const Graph graph(automaton, budget);
-  if (auto found = Least(graph, Horizon::kHub, budget).run()) return *std::move(found);
-  if (auto found = Least(graph, Horizon::kEnd, budget).run()) return *std::move(found);
-  throw std::domain_error("a loop that passes no end of a text lowers the cost without bound");
+Vector<Cost> potentials_by_hubs(const WeightedBuilder& automaton, Budget& budget) {
+  return *Least(Graph(automaton, budget), Horizon::kHub, budget).run();
 }
 
 }  // namespace automata

@@ -9,8 +9,8 @@
 //     by hubs    the same up to the next hub, for automata with a loop that lowers the cost, such as free text in which
 //                some words are rewarded: there no rest of a text costs least. The hub of such a loop is the state that
 //                most of its symbols lead to, in free text the state between words. What a word earns is then paid with
-//                its first byte, and taken back with a byte that leaves the word
-//     to an end  the least cost of a text that may follow and passes no other state where a text may end
+//                its first byte, and taken back with a byte that leaves the word. Loops that pass no hub and lower the
+//                cost get hubs of their own
 //
 // Strongly connected components are taken from the last to the first; within one, values are improved until none
 // changes.
@@ -28,8 +28,7 @@ Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget);
 // Return the first two kinds of potentials, of an automaton from each of whose states an end can be reached; none if
 // there are none.
 std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget);
-// Return the last two kinds, of an automaton that is minimal. Throw std::domain_error if a loop lowers the cost and
-// passes neither a hub nor a state where a text may end.
-Vector<Cost> bounded_potentials(const WeightedBuilder& automaton, Budget& budget);
+// Return the potentials by hubs of such an automaton that is minimal.
+Vector<Cost> potentials_by_hubs(const WeightedBuilder& automaton, Budget& budget);
 
 }  // namespace automata
