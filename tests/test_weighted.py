@@ -45,7 +45,10 @@ def either(semiring: Semiring, costs: list[float]) -> float:
 
 
 def brute(expr: Expr, text: bytes, semiring: Semiring) -> float:
-    """The cost of a text by the meaning of each node; infinity where it does not match."""
+    """The cost of a text by the meaning of each node; infinity where it does not match.
+
+    In the log semiring, neighbours without weights are one language, in which a text counts once.
+    """
     if semiring == "log" and not _has_weight(expr):
         return 0.0 if re.fullmatch(str(expr).encode(), text) else math.inf
     match expr:
@@ -54,9 +57,13 @@ def brute(expr: Expr, text: bytes, semiring: Semiring) -> float:
         case Weighted(inner, cost, _):
             return brute(inner, text, semiring) + cost
         case Alternation(parts):
-            return either(semiring, [brute(part, text, semiring) for part in parts])
+            plain = [part for part in parts if semiring == "log" and not _has_weight(part)]
+            rest = [part for part in parts if part not in plain] + ([ex.alternation(*plain)] if plain else [])
+            return either(semiring, [brute(part, text, semiring) for part in rest])
         case Concatenation(parts):
-            return _chain(list(parts), text, semiring)
+            runs = [(weighted, list(run)) for weighted, run in itertools.groupby(parts, _has_weight)]
+            grouped = [[ex.concat(*run)] if semiring == "log" and not weighted else run for weighted, run in runs]
+            return _chain([part for run in grouped for part in run], text, semiring)
         case Repetition(inner, 0, None):
             whole = [0.0] if not text else []
             return either(semiring, whole + _splits(inner, expr, text, semiring))
