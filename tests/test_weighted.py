@@ -6,6 +6,7 @@ import itertools
 import math
 import pickle
 import re
+from functools import lru_cache
 
 import numpy as np
 import pynini
@@ -44,6 +45,7 @@ def either(semiring: Semiring, costs: list[float]) -> float:
     return min(finite) if semiring == "tropical" else -math.log(sum(math.exp(-cost) for cost in finite))
 
 
+@lru_cache(1 << 16)
 def brute(expr: Expr, text: bytes, semiring: Semiring) -> float:
     """The cost of a text by the meaning of each node; infinity where it does not match.
 

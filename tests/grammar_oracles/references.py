@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import lark
 import regex
@@ -228,7 +229,9 @@ def _python(text: str) -> bool:
 
 @cache
 def _lark(name: str) -> lark.Lark:
-    return lark.Lark(source(name), parser="lalr", lexer="contextual")
+    # Where interegular is installed, Lark compares all terminals with each other, for minutes in SQL's case.
+    with patch("lark.lexer.has_interegular", False):
+        return lark.Lark(source(name), parser="lalr", lexer="contextual")
 
 
 def lark_accepts(name: str, text: str) -> bool:
