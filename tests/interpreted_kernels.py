@@ -40,7 +40,7 @@ def main(kinds: list[str]) -> None:
         mine, other = Arena(VOCABULARY, **options), OnKernels(**options)
         for automaton in automata:
             assert mine.add(automaton) == other.add(automaton)
-        check_side_by_side(mine, other, [*range(len(kinds) + 1)], steps=4, dtypes=[torch.float16])
+        check_side_by_side(mine, other, [*range(len(kinds) + 1)], steps=3, dtypes=[torch.float16])
 
 
 if __name__ == "__main__":

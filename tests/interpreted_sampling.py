@@ -72,7 +72,8 @@ def check_truncation() -> None:
 
 def check_draws() -> None:
     noise = Noise.of([0, 1, -5, 2**63, None, 12345678901234567, 7, 8])
-    for width, step, stream in product(WIDTHS, [0, 10**12, torch.tensor(4), torch.arange(8) * 10**11], [0, 10**6]):
+    places = [(0, 0), (10**12, 10**6), (torch.tensor(4), 10**6), (torch.arange(8) * 10**11, 0)]
+    for width, (step, stream) in product(WIDTHS, places):
         chances = torch.rand(8, width).softmax(1) * (torch.rand(8, width) < 0.7)
         chances[2] = 0
         for own in (chances, chances[:1], torch.ones(width, 8).t()[:8]):

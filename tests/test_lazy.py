@@ -54,11 +54,7 @@ PIECES = (
 
 
 def can_be_read(automaton: TokenAutomaton, state: Any, token: int) -> bool:
-    try:
-        automaton.advance(state, token)
-    except TokenNotAllowed:
-        return False
-    return True
+    return automaton.step(state, token) is not None
 
 
 def byte_vocabulary(rng: random.Random, alphabet: bytes, count: int) -> Vocabulary:
