@@ -109,6 +109,8 @@ _WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
 # The least similarity (`difflib`) of a misspelled keyword to the right one, and the keywords long enough to compare.
 _ALIKE: Final = 0.75
 _LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
+# A name that is longer resembles none of them.
+_LONGEST_ALIKE: Final = int((2 / _ALIKE - 1) * max(map(len, _LONG)))
 # Any of these shows that an object is meant as a schema.
 _SCHEMA_SIGNS: Final = frozenset(["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "items"])
 # Keywords that constrain nothing by themselves, and need no note. Most schemas have many.
@@ -147,7 +149,7 @@ def _meant(keyword: str) -> str | None:
     underscores; None if there is none."""
     normal = keyword.lower().replace("_", "").replace("-", "")
     found = _BY_NORMAL_NAME.get(normal)
-    if found is None and not normal.startswith(("x", "$")):
+    if found is None and not normal.startswith(("x", "$")) and len(normal) <= _LONGEST_ALIKE:
         close = get_close_matches(normal, _LONG, 1, _ALIKE)
         found = _BY_NORMAL_NAME[close[0]] if close else None
     return found
