@@ -40,11 +40,12 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.finite import Value, equal_to, finite_values, item_at
 from constraints.json_schema.formulas.outlines import Outlines
-from constraints.json_schema.formulas.statements import ItemAt, ItemCount, UniqueItems
+from constraints.json_schema.formulas.statements import ItemAt, ItemCount, Kind, UniqueItems
 from constraints.recursion import Task, run
 
-# The most values of the items, and the most sets of values that may have come.
-MAX_VALUES, MAX_SETS = 64, 4096
+# The most values of the items, and the most sets of values that may have come. Values that are arrays take a state for
+# each set inside of them, too.
+MAX_VALUES, MAX_SETS, MAX_SETS_OF_ARRAYS = 64, 4096, 64
 # The most positions that are compared with each other.
 _MAX_POSITIONS = 32
 
@@ -105,7 +106,9 @@ class Distinctness:
         values = self._values(beside, longest)
         if values is not None:
             most = len(values) if longest is None else min(longest, len(values))
-            if sum(comb(len(values), count) for count in range(most + 1)) <= MAX_SETS:
+            has_arrays = any(kind is Kind.ARRAY for kind, _ in values)
+            num_sets = sum(comb(len(values), count) for count in range(most + 1))
+            if num_sets <= (MAX_SETS_OF_ARRAYS if has_arrays else MAX_SETS):
                 return Distinct(tuple(map(equal_to, sorted(values, key=repr))), frozenset())
         if longest is not None and longest <= _MAX_POSITIONS and self._all_differ(beside, longest):
             return TRUE

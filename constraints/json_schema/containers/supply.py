@@ -10,6 +10,10 @@ values that no earlier item can have had, such as the one that `contains` requir
 bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
+Different items of one state lead to different arrays, so arrays are summed over all ways to an end. Members may come in
+several orders, so objects are counted along one way only. On a way with k names that are not listed, each name can have
+any value but those of the others, and the k! orders of the names give one object.
+
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
 token, for arrays that hardly occur).
 """
@@ -17,7 +21,7 @@ token, for arrays that hardly occur).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import inf
+from math import ceil, inf, prod
 from typing import NamedTuple, TypeAlias
 
 from automata import expressions as ex
@@ -54,12 +58,14 @@ _DECIMAL = ex.concat(
 
 
 class _Step(NamedTuple):
-    """One more item or member: a lower bound on the number of values that it may have, the state after it, and the
-    formula of its value, which is TRUE where only names are counted or a name is left out."""
+    """One more item or member: a lower bound on the number of values that it may have, the state after it, the formula
+    of its value, which is TRUE where only names are counted or a name is left out, and a lower bound on the number of
+    its names, if the name of a member is not listed."""
 
     values: float
     target: State
     value: Formula = TRUE
+    names: float | None = None
 
 
 _Following: TypeAlias = Callable[[ContainerAutomaton, State], Iterable[_Step]]
@@ -104,16 +110,17 @@ class Supply:
 
     def _lacks(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> bool:
         targets = {step.target for found in steps.values() for step in found}
-        endless = _after_cycles(steps)
+        most_before = _most_before(steps)
         safe = {state for state in steps if automaton.end(state) >= 0}
         more = True
         while more:
             more = False
             for state, found in steps.items():
-                # At the start any item will do, since no value has been used.
-                most = 0 if state not in targets else inf if state in endless else len(steps)
+                used = most_before[state]
                 ways = [step for step in found if step.target in safe and step.values]
-                if state not in safe and any(step.values >= most or self._is_new(steps, state, step) for step in ways):
+                if state not in safe and any(
+                    step.values == inf or step.values > used or self._is_new(steps, state, step) for step in ways
+                ):
                     safe.add(state)
                     more = True
         return not safe >= targets & _before_ends(automaton, steps)
@@ -172,7 +179,7 @@ class Supply:
             found += inf if type(array) is Always else self._arrays(ArrayAutomaton((array,), self.expansion))
         if found < inf and type(members) is not Never:
             both = object_automaton((members,), self.restriction, self.expansion)
-            found += inf if type(members) is Always else self._ways(both, self._steps(both))
+            found += inf if type(members) is Always else self._objects(both)
         return found
 
     def _strings(self, formula: Formula) -> float:
@@ -196,34 +203,38 @@ class Supply:
         return _texts(intersection(_compiled(language), _compiled(_DECIMAL)))
 
     def _arrays(self, automaton: ArrayAutomaton) -> float:
+        """Return the number of arrays."""
         steps = self._steps(automaton)
-        found = self._ways(automaton, steps)
-        if automaton.unique:
-            return inf if found == inf else min(found, 1)
-        if steps is None:
-            return found
-        # A cycle of items that have values gives arrays of any length.
-        reached = _reached(automaton.start, steps)
-        return inf if _after_cycles(reached) & _before_ends(automaton, reached) else found
-
-    def _ways(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]] | None) -> float:
-        """Return the number of containers along one way to an end, or infinity if some way has a step with infinitely
-        many values. Other ways may have more."""
         if steps is None:
             return 0
-        best = {state: 1.0 for state in steps if automaton.end(state) >= 0}
-        for _ in steps:
-            before = dict(best)
-            for state, found in steps.items():
-                # A state keeps the number that it gets first, so that cycles end; only infinity replaces it.
-                ways = [step.values * best[step.target] for step in found if best.get(step.target) and step.values]
-                if ways and state not in before:
-                    best[state] = max(ways)
-                elif inf in ways:
-                    best[state] = inf
-            if best == before:
+        reached = _reached(automaton.start, steps)
+        most_before = _most_before(reached)
+        # A cycle of items that have values gives arrays of any length.
+        is_endless = any(most_before[state] == inf for state in _before_ends(automaton, reached))
+        found = inf if is_endless else _all_ways(automaton, reached)
+        # Without a memory of its items, nothing is known of how many differ.
+        return min(found, 1) if automaton.unique and found < inf else found
+
+    def _objects(self, automaton: ContainerAutomaton) -> float:
+        """Return the number of objects along the way to an end that has most of them."""
+        steps = self._steps(automaton)
+        if steps is None:
+            return 0
+        best = _with_listed(steps, {state: 1.0 for state in steps if automaton.end(state) >= 0})
+        found = best.get(automaton.start, 0)
+        for number in range(len(steps)):
+            if not best or found >= _MANY:
                 break
-        return best.get(automaton.start, 0)
+            named = {state: [step for step in own if step.names is not None] for state, own in steps.items()}
+            before = {
+                state: max(_product(best.get(step.target, 0), step.values, _rest(step, number)) for step in own)
+                for state, own in named.items()
+                if own
+            }
+            best = _with_listed(steps, {state: ways / (number + 1) for state, ways in before.items() if ways})
+            found = max(found, best.get(automaton.start, 0))
+        # The number is whole, and at least what was found, but for the rounding of the quotients.
+        return found if found == inf else ceil(min(found, _MANY) * (1 - 1e-12))
 
     def _steps(
         self, automaton: ContainerAutomaton, following: _Following | None = None
@@ -244,10 +255,10 @@ class Supply:
 
     def _next(self, automaton: ContainerAutomaton, state: State) -> Iterable[_Step]:
         for name, outcomes in automaton.moves(state):
-            names = self._strings(name) if isinstance(name, Formula) else 1
+            names = self._strings(name) if isinstance(name, Formula) else None
             for value, target in outcomes:
-                if type(value) is not Never and names:
-                    yield _Step(names * self.values(value), target, value)
+                if type(value) is not Never and names != 0:
+                    yield _Step(self.values(value), target, value, names)
         for skipped in automaton.skips(state):
             yield _Step(1, skipped)
 
@@ -272,22 +283,67 @@ def _reached(start: State, steps: dict[State, list[_Step]]) -> dict[State, list[
     return found
 
 
-def _after_cycles(steps: dict[State, list[_Step]]) -> set[State]:
-    """Return the states on a cycle or after one, to which paths of any length lead."""
-    before = dict.fromkeys(steps, 0)
+def _most_before(steps: dict[State, list[_Step]]) -> dict[State, float]:
+    """Return the greatest number of steps that may come before each state; infinity for a state on or after a cycle."""
+    missing = dict.fromkeys(steps, 0)
     for found in steps.values():
         for step in found:
-            before[step.target] += 1
-    free = [state for state, count in before.items() if not count]
-    bounded = set[State]()
+            missing[step.target] += 1
+    free = [state for state, count in missing.items() if not count]
+    longest = dict.fromkeys(steps, 0.0)
+    known = set[State]()
     while free:
         state = free.pop()
-        bounded.add(state)
+        known.add(state)
         for step in steps[state]:
-            before[step.target] -= 1
-            if not before[step.target]:
+            longest[step.target] = max(longest[step.target], longest[state] + 1)
+            missing[step.target] -= 1
+            if not missing[step.target]:
                 free.append(step.target)
-    return steps.keys() - bounded
+    return {state: number if state in known else inf for state, number in longest.items()}
+
+
+def _all_ways(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> float:
+    """Return the number of containers along all ways to an end, where no cycle leads to one."""
+    ends = {state: float(automaton.end(state) >= 0) for state in steps}
+    found = ends
+    for _ in steps:
+        before = found
+        found = {
+            state: ends[state] + sum(_product(step.values, before[step.target]) for step in own)
+            for state, own in steps.items()
+        }
+        if found == before:
+            break
+    return found[automaton.start]
+
+
+def _with_listed(steps: dict[State, list[_Step]], best: dict[State, float]) -> dict[State, float]:
+    """Return, for each state, the number of objects along the best way of listed members to a state whose number is
+    known. No listed name comes twice, so there is no cycle."""
+    for _ in steps:
+        before = best
+        best = dict(before)
+        for state, own in steps.items():
+            ways = [_product(step.values, before.get(step.target, 0)) for step in own if step.names is None]
+            most = max(ways, default=0)
+            if most > best.get(state, 0):
+                best[state] = most
+        if best == before:
+            break
+    return best
+
+
+def _rest(step: _Step, used: int) -> float:
+    """Return how many names of a step are not among those that are used, at least."""
+    assert step.names is not None
+    return max(step.names - used, 0)
+
+
+def _product(*numbers: float) -> float:
+    """Return the product of numbers of values, of which one may be infinite; up to a limit, if none is."""
+    found = prod(numbers) if 0 not in numbers else 0.0
+    return found if found == inf else min(found, _MANY)
 
 
 def _before_ends(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> set[State]:

@@ -1,0 +1,118 @@
+"""Arrays that must have several different items, beside the number of all values that an item can have."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from unique_items_cases import unique
+from validity import validator
+
+import tokenfst
+from automata import UnsatisfiableSchema, UnsupportedSchema
+from constraints import json_schema
+from tokenfst import TokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
+
+LEAVES = [True, False, 1]
+NAMES = ["p", "q", "a", "b", "c"]
+
+
+@cache
+def values() -> list[Any]:
+    """All values that an item can have."""
+    arrays = [list(items) for length in range(3) for items in itertools.product(LEAVES, repeat=length)]
+    nested = [list(items) for length in range(3) for items in itertools.product(arrays, repeat=length)]
+    members = itertools.product([*LEAVES, None], repeat=len(NAMES))
+    objects = [{name: value for name, value in zip(NAMES, own, strict=True) if value is not None} for own in members]
+    return [*LEAVES, *arrays, *(array for array in nested if array), *objects]
+
+
+leaves = st.sampled_from([{"type": "boolean"}, {"const": 1}, {"enum": [1, True]}, {"enum": LEAVES}])
+bounds = st.tuples(st.integers(0, 2), st.integers(0, 2)).map(sorted)
+
+
+def arrays_of(items: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(
+        lambda items, first, length: (
+            {
+                "type": "array",
+                "items": items,
+                "minItems": length[0],
+                "maxItems": length[1],
+            }
+            | ({"prefixItems": first} if first else {})
+        ),
+        items,
+        st.lists(items, max_size=1),
+        bounds,
+    )
+
+
+arrays = arrays_of(leaves) | arrays_of(arrays_of(leaves))
+objects = st.builds(
+    lambda listed, pattern, others, required, least, most: {
+        "type": "object",
+        "properties": listed,
+        "patternProperties": {pattern: others},
+        "additionalProperties": False,
+        "required": required,
+        "minProperties": least,
+        "maxProperties": most,
+    },
+    st.dictionaries(st.sampled_from(["p", "q"]), leaves),
+    st.sampled_from(["^[a-c]$", "^[ab]$", "^a$"]),
+    leaves,
+    st.lists(st.sampled_from(["p", "q", "a"]), max_size=2, unique=True),
+    st.integers(0, 3),
+    st.integers(1, 5),
+)
+
+
+def compiled(items: Any, count: int) -> TokenAutomaton | None:
+    """The automaton of arrays of at least so many different items; None if they are refused."""
+    try:
+        constraint = json_schema(unique(items, minItems=count), whitespace="compact")
+    except (UnsatisfiableSchema, UnsupportedSchema):
+        return None
+    return tokenfst.compile(constraint, ALL_BYTES)
+
+
+def check_goes_on(automaton: TokenAutomaton, dice: random.Random) -> None:
+    """Wherever random bytes lead, there is a next one, or the end."""
+    state = automaton.start
+    for _ in range(400):
+        allowed = np.flatnonzero(automaton.mask(state)).tolist()
+        assert allowed
+        state = automaton.advance(state, dice.choice(allowed))
+        if state == automaton.end_state:
+            return
+
+
+@pytest.mark.parametrize("kind", ["array", "object"])
+def test_arrays_are_refused_that_need_more_items_than_there_are_values(kind: str) -> None:
+    accepted = set[str]()
+
+    @settings(max_examples=60, deadline=None)
+    @given(arrays if kind == "array" else objects, st.integers(0, 100))
+    def check(items: Any, seed: int) -> None:
+        checker = validator(items, "draft2020-12")
+        count = len({json.dumps(value) for value in values() if checker.is_valid(value)})
+        assert compiled(items, count + 1) is None
+        for number in {count, count // 2} - {0}:
+            automaton = compiled(items, number)
+            # Of objects only those along one way are counted.
+            assert kind == "object" or automaton is not None
+            if automaton is not None:
+                accepted.add(json.dumps(items))
+                check_goes_on(automaton, random.Random(seed))
+
+    check()
+    assert len(accepted) > 20
