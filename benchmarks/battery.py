@@ -1,14 +1,15 @@
-"""Checks the patterns of JSON Schema material against V8: texts, and texts cut into the 131,072 tokens of Tekken.
+"""Check the patterns in JSON Schema files against V8, on texts and on tokenizations with the 131,072 tokens of Tekken.
 
     python benchmarks/battery.py FILE_OR_DIRECTORY ...
 
-Material is JSON: a `.jsonl` or `.jsonl.gz` file of objects, a `.json` file, or a directory of them. Every string under
-`pattern`, every key under `patternProperties`, and every string that a test gives for `"format": "regex"` is a pattern,
-read as JSON Schema reads it: in the dialect of ECMA-262, matching anywhere. The strings in the `tests` beside a schema
-are among those that are tried on its patterns.
+A file contains one JSON document, or if its name ends in `.jsonl` or `.jsonl.gz`, one document per line. In a
+directory, all `.json` files at any depth are read. A pattern is any string under `pattern`, any key under
+`patternProperties`, and any test string of a schema with `"format": "regex"`. It is read as JSON Schema prescribes: in
+the dialect of ECMA-262, matching anywhere in a text. The strings in the `tests` next to a schema are tried on its
+patterns, together with generated strings.
 
-Prints how many patterns there are, those that are refused with the reason, how much was tried, and every mismatch. The
-exit status is 1 if there is one.
+Print the number of patterns, those that were refused or could not be compared, with the reason, how much was tried, and
+every mismatch. The exit status is 1 if there is a mismatch.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from automata.errors import PatternError, TokenfstError
 from tokenfst import from_tekken
 
 EFFORT = Effort(walks=20, edits=6, randoms=60, cut=8, masks=6, tokens=6)
+# How many strings of the tests are tried on a pattern, and their maximum length in characters.
 MAX_STRINGS, MAX_LENGTH = 40, 200
 
 
 def documents(paths: list[Path]) -> Iterator[Any]:
-    """The JSON documents of files and directories."""
+    """Yield the JSON documents in files, and in the `.json` files in directories."""
     for path in paths:
         if path.is_dir():
             yield from documents(sorted(path.rglob("*.json")))
@@ -46,7 +48,7 @@ def documents(paths: list[Path]) -> Iterator[Any]:
 
 
 def collect(paths: list[Path]) -> dict[str, list[str]]:
-    """Every pattern, with the strings of the tests beside its schema."""
+    """Return every pattern, with the strings of the tests next to its schema."""
     found: dict[str, list[str]] = {}
     for document in documents(paths):
         for unit in document if isinstance(document, list) else [document]:
@@ -64,7 +66,7 @@ def collect(paths: list[Path]) -> dict[str, list[str]]:
 
 
 def patterns(document: Any) -> Iterator[str]:
-    """The patterns of a schema, wherever they stand."""
+    """Yield the patterns in a document, at any depth."""
     if isinstance(document, dict):
         if isinstance(document.get("pattern"), str):
             yield document["pattern"]
@@ -75,7 +77,7 @@ def patterns(document: Any) -> Iterator[str]:
 
 
 def strings(document: Any) -> Iterator[str]:
-    """The strings of a document, keys included."""
+    """Yield the strings in a document, including keys."""
     if isinstance(document, str):
         yield document
     if isinstance(document, dict):
@@ -89,7 +91,7 @@ def children(document: Any) -> list[Any]:
 
 
 def main(paths: list[Path]) -> int:
-    """Runs the battery; the exit status."""
+    """Run the battery and return the exit status."""
     begin = time.perf_counter()
     material = collect(paths)
     tokens = Tokens(from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json")))
@@ -100,7 +102,7 @@ def main(paths: list[Path]) -> int:
             check(Case(pattern, "ecma", search=True), tokens, EFFORT, tally, sample)
         except TokenfstError as error:
             reason = error.reason if isinstance(error, PatternError) else str(error)
-            others.append(f"refused, {'as V8 does' if not is_ecma(pattern) else 'V8 reads it'}: {reason}: {pattern!r}")
+            others.append(f"refused, {'also by V8' if not is_ecma(pattern) else 'not by V8'}: {reason}: {pattern!r}")
         except Unreadable as error:
             others.append(f"not compared: {error}: {pattern!r}")
     report(len(material), tally, others, time.perf_counter() - begin)
@@ -108,7 +110,7 @@ def main(paths: list[Path]) -> int:
 
 
 def is_ecma(pattern: str) -> bool:
-    """Whether V8 reads a pattern."""
+    """Return whether V8 accepts a pattern."""
     try:
         matcher(Case(pattern, "ecma", search=True))([])
     except Unreadable:
@@ -120,9 +122,9 @@ def report(found: int, tally: Tally, others: list[str], seconds: float) -> None:
     print(f"{found:,} patterns, {tally.cases:,} checked in {seconds:.0f} s")
     print(*sorted(others), sep="\n")
     print(f"{tally.texts:,} texts, {tally.matching:,} of which match; {tally.cuts:,} tokenizations")
-    print(f"{tally.masks:,} masks, {tally.tokens:,} texts after a mask; {len(tally.mismatches):,} mismatches")
+    print(f"{tally.masks:,} masks, {tally.tokens:,} texts checked after a mask; {len(tally.mismatches):,} mismatches")
     for wrong in tally.mismatches:
-        print(f"{wrong.case.pattern!r}: {wrong.level}: {wrong.text!r} should {'' if wrong.expected else 'not '}match")
+        print(f"{wrong.case.pattern!r}: {wrong.level}: {wrong.text!r} was {'not ' if wrong.expected else ''}accepted")
 
 
 if __name__ == "__main__":

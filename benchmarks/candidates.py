@@ -1,12 +1,12 @@
-"""Strings to try on a pattern: texts of its language, near misses, and strings that know nothing of the automaton.
+"""Generate strings to try on a pattern: texts of its language, near misses, and strings independent of its automaton.
 
-    Walks           what a byte automaton offers: shortest and random texts, and a text through any arc or missing arc
-    sampled         texts from the parse tree that Python's `re` makes, which may be missing from the automaton
-    near_misses     one edit away
-    random_texts    short strings over the pattern's own characters and a few that are often handled wrongly
+    Walks           texts from a byte automaton: shortest and random texts, and texts through any arc or missing arc
+    sampled         texts from the parse tree of Python's `re`, which a wrong automaton may not accept
+    near_misses     strings that are one edit away from a text, or a part of it
+    random_texts    short strings over the characters of the pattern and others that are often handled wrongly
 
-A missing arc is as good as an arc: a byte that the automaton does not take where it stands, with the rest of a text
-behind it, is a near miss that knows the places where patterns go wrong.
+An arc is missing where a state does not read a byte. A text that leads to such a state, the byte, and the rest of
+another text make a near miss. It tests a point at which a wrong automaton may differ from the pattern.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ import numpy as np
 from automata import ByteAutomaton
 from automata.graph import distances
 
-# Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
+# Letters and digits of several scripts and of one to four bytes in UTF-8, characters with unusual case mappings, white
+# space, line ends and control characters.
 POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"
+# Upper bounds of repetitions are tried only up to this one.
 MAX_REPEATS = 600
 _REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{\d*,)")
 
 
 class Walks:
-    """A byte automaton as lists, with the way from the start to every state and from it to an end."""
+    """A byte automaton as lists, with shortest paths from the start to each state and from there to a final state."""
 
     def __init__(self, automaton: ByteAutomaton) -> None:
         self.start = automaton.start
@@ -46,7 +48,7 @@ class Walks:
         self.entry = self._entries()
 
     def _entries(self) -> list[tuple[int, int] | None]:
-        """For every state but the start the state and the class by which breadth-first search first reached it."""
+        """Return the state and class from which breadth-first search reached each state, None for the start."""
         entry: list[tuple[int, int] | None] = [None] * len(self.table)
         seen, queue = {self.start}, deque([self.start])
         while queue:
@@ -63,7 +65,7 @@ class Walks:
         return int(random.choice(self.members[number]))
 
     def finish(self, state: int, random: Random) -> bytes:
-        """A shortest way from a state to an end."""
+        """Return a shortest text from a state to a final state."""
         text = bytearray()
         while not self.final[state]:
             row, nearer = self.table[state], self.distance[state] - 1
@@ -73,7 +75,7 @@ class Walks:
         return bytes(text)
 
     def reach(self, state: int, random: Random) -> bytes:
-        """A shortest way from the start to a state."""
+        """Return a shortest text from the start to a state."""
         text = bytearray()
         before = self.entry[state]
         while before is not None:
@@ -83,7 +85,7 @@ class Walks:
         return bytes(text[::-1])
 
     def random(self, random: Random, max_length: int) -> bytes:
-        """A random text of the language, which from a length on takes a shortest way to an end."""
+        """Return a random text of the language; after `max_length` bytes, it ends as soon as it can."""
         text, state = bytearray(), self.start
         while len(text) < max_length and self.live[state] and not (self.final[state] and random.random() < 0.25):
             number = random.choice(self.live[state])
@@ -92,7 +94,7 @@ class Walks:
         return bytes(text) + self.finish(state, random)
 
     def through(self, random: Random) -> bytes:
-        """A shortest text through a random arc, or through one that is missing."""
+        """Return a shortest text through a random arc; if the arc is missing, the text is not in the language."""
         state, number = random.randrange(len(self.table)), random.randrange(len(self.members))
         target = self.table[state][number]
         rest = self.finish(state if target < 0 else target, random)
@@ -103,18 +105,19 @@ class Walks:
 
 
 def sampled(pattern: str, count: int, random: Random) -> list[str]:
-    """Texts that are likely to match, drawn from the parse tree; none where there is none."""
+    """Return texts that probably match, drawn from the parse tree; none if Python cannot parse the pattern."""
     tree = _tree(pattern)
     return [] if tree is None else [_drawn(tree, random, 0) for _ in range(count)]
 
 
 def may_explode(pattern: str) -> bool:
-    """Whether an engine that backtracks may take time exponential in the length of a text: a group is repeated."""
+    """Return whether backtracking may take time exponential in the length of a text, because a group is repeated."""
     return _REPEATED_GROUP.search(pattern) is not None
 
 
 def _tree(pattern: str) -> Any:
-    # Names and properties as ECMA-262 spells them; whoever judges the texts sees the pattern itself.
+    # Python's named groups have another syntax than those of ECMA-262, and Python has no properties: they become `\w`.
+    # This is good enough to draw texts, because the matcher judges them by the original pattern.
     likely = re.sub(r"\(\?<(?=\w)", "(?P<", re.sub(r"\\[pP](\{[^}]*\}|[A-Z])", r"\\w", pattern))
     try:
         with warnings.catch_warnings():
@@ -125,7 +128,7 @@ def _tree(pattern: str) -> Any:
 
 
 def _drawn(tree: Any, random: Random, depth: int) -> str:
-    """A text of a part of the tree, `depth` repetitions deep."""
+    """Return a text of a part of the tree, inside `depth` repetitions."""
     return "".join([_piece(operation, value, random, depth) for operation, value in tree])
 
 
@@ -143,17 +146,17 @@ def _piece(operation: Any, value: Any, random: Random, depth: int) -> str:
         return "".join([_drawn(inner, random, depth + 1) for _ in range(_times(low, high, random, depth))])
     if operation in (sre.ANY, sre.NOT_LITERAL):
         return random.choice(POOL)
-    # What is looked for ahead is often what has to be written.
+    # What a look-around requires often has to be part of the text.
     return _drawn(value[1], random, depth) if operation is sre.ASSERT and random.random() < 0.5 else ""
 
 
 def _cased(code: int, random: Random) -> str:
-    """A character, now and then in its other case."""
+    """Return a character, sometimes in its other case."""
     return chr(code).swapcase() if random.random() < 0.05 else chr(code)
 
 
 def _times(low: int, high: Any, random: Random, depth: int) -> int:
-    """How often to repeat: near the lower bound, or near the upper one, at times past either."""
+    """Return a number of repetitions near the lower or the upper bound, sometimes outside the bounds."""
     if high is not sre.MAXREPEAT and high <= MAX_REPEATS and not depth and random.random() < 0.3:
         return int(high) + random.choice([-1, 0, 0, 1]) if high else 0
     return max(0, low + random.choice([-1, 0, 0, 0, 1, 1, 2, 3]))
@@ -172,7 +175,7 @@ def _member(items: Any, random: Random) -> str:
 
 
 def near_misses(text: str, letters: str, count: int, random: Random) -> Iterator[str]:
-    """Strings that are one edit away."""
+    """Yield strings that are one edit away from a text, and beginnings and ends of it."""
     for _ in range(count):
         place, letter = random.randrange(len(text) + 1), random.choice(letters)
         head, at, tail = text[:place], text[place : place + 1], text[place + 1 :]
@@ -193,11 +196,11 @@ def near_misses(text: str, letters: str, count: int, random: Random) -> Iterator
 
 
 def letters_of(pattern: str) -> str:
-    """The characters of a pattern, with a few more."""
+    """Return the characters of a pattern, each once, and those of `POOL`."""
     return "".join(dict.fromkeys(pattern)) + POOL
 
 
 def random_texts(letters: str, count: int, random: Random) -> Iterator[str]:
-    """Short strings."""
+    """Yield random strings of at most six of the letters."""
     for _ in range(count):
         yield "".join(random.choice(letters) for _ in range(random.choice([0, 1, 1, 2, 2, 3, 4, 6])))

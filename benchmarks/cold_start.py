@@ -1,22 +1,22 @@
-"""Cold start: what a new process takes to the first masks, beside llguidance and XGrammar.
+"""Measure the cold start: how long a new process takes to its first masks, compared with llguidance and XGrammar.
 
     python benchmarks/cold_start.py [--vocab FILE] [--runs N] [--engines tokenfst,llguidance,xgrammar] [--json FILE]
 
-Each run is a process of its own, and engines take turns. In each the engine is imported, prepares a vocabulary that has
-been read before, and then compiles one constraint after another and fills the first mask of each:
+Each run is a new process, and the engines take turns. A process imports an engine, prepares a vocabulary whose tokens
+have already been read, and then compiles one constraint after another and fills the first mask of each:
 
-    import        the engine
-    vocabulary    its own form of the tokens
-    pattern       a date
-    schema            a JSON Schema, up to its first mask
-    complete schema   with all its tables
-    json          any JSON value
-    torch         importing PyTorch, where the engine has not done so
-    arena         one step of a batch on a device: masks, logits and states
+    import            importing the engine
+    vocabulary        converting the tokens to the engine's own form
+    pattern           a date
+    schema            a JSON Schema whose masks are computed on demand (tokenfst and llguidance)
+    complete schema   the same JSON Schema in full (XGrammar, and tokenfst, which completes the automaton of `schema`)
+    json              any JSON value
+    torch             importing PyTorch (tokenfst)
+    arena             importing and making an arena on the CPU, and a step of a batch of 4 (tokenfst)
 
-Processes find an empty home and an empty directory for temporary files; the benchmark fails where one writes anything
-into them or beside the package. Times are milliseconds, medians over the runs; the first run stands apart, for what it
-has to do that others find done.
+Each process gets a new, empty directory as its home and for temporary files, and the benchmark fails if tokenfst leaves
+a file there. Times are in milliseconds: medians over all runs, and separately the first run, because later runs may
+profit from work that it did.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ SCHEMA = {
 
 
 class Clock:
-    """The times of stages, in milliseconds."""
+    """A clock that records the times of stages, in milliseconds."""
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
 
     def __call__(self, stage: str, work: Callable[[], Any]) -> Any:
-        """What a stage gives."""
+        """Run a stage, record its time, and return its result."""
         begun = time.perf_counter()
         given = work()
         self.stages[stage] = 1e3 * (time.perf_counter() - begun)
@@ -64,7 +64,7 @@ class Clock:
 
 
 def tokenfst_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
-    """This project."""
+    """Measure this project."""
 
     def load() -> tuple[Any, Any]:
         import constraints
@@ -74,7 +74,7 @@ def tokenfst_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
     tokenfst, constraints = clock("import", load)
     if {"torch", "transformers"} & set(sys.modules):
-        raise SystemExit("importing tokenfst imports torch or transformers")
+        raise SystemExit("importing tokenfst must not import torch or transformers")
     vocabulary = clock("vocabulary", lambda: tokenfst.Vocabulary(tokens, [eos]))
     import numpy as np
 
@@ -104,7 +104,7 @@ def _arena_step(torch: Any, automaton: Any) -> None:
 
 
 def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
-    """llguidance."""
+    """Measure llguidance."""
 
     def load() -> Any:
         import llguidance
@@ -121,7 +121,7 @@ def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
             self.tokens = [token or f"<|{number}|>".encode() for number, token in enumerate(tokens)]
 
         def __call__(self, text: str | bytes) -> list[int]:
-            """A token for each byte."""
+            """Return one token for each byte."""
             return [self.tokens.index(bytes([byte])) for byte in (text.encode() if isinstance(text, str) else text)]
 
     tokenizer = clock("vocabulary", lambda: module.LLTokenizer(module.TokenizerWrapper(Tokens())))
@@ -137,7 +137,7 @@ def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
 
 def xgrammar_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
-    """XGrammar, one thread."""
+    """Measure XGrammar, with one thread."""
     xgrammar = clock("import", lambda: __import__("xgrammar"))
 
     def prepare() -> Any:
@@ -157,12 +157,12 @@ def xgrammar_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
 ENGINES = {"tokenfst": tokenfst_stages, "llguidance": llguidance_stages, "xgrammar": xgrammar_stages}
 STAGES = ("import", "vocabulary", "pattern", "schema", "complete schema", "json", "torch", "arena")
-# Importing PyTorch is not the work of an engine.
+# The sums leave out the stage "torch", because importing PyTorch is not the work of an engine.
 OURS = tuple(stage for stage in STAGES if stage != "torch")
 
 
 def child(engine: str, path: str) -> None:
-    """One process: prints its times."""
+    """Measure an engine in this process and print the times as JSON."""
     tokens, eos = pickle.loads(Path(path).read_bytes())
     clock = Clock()
     ENGINES[engine](tokens, eos, clock)
@@ -170,7 +170,7 @@ def child(engine: str, path: str) -> None:
 
 
 def one_run(engine: str, path: Path) -> dict[str, float]:
-    """The times of a new process that finds nothing and may leave nothing."""
+    """Return the times of a new process with an empty home; exit if it fails, or if tokenfst leaves files."""
     with tempfile.TemporaryDirectory() as home:
         places = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "USERPROFILE", "TEMP"), home)
         environment = {**os.environ, **places, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
@@ -178,13 +178,13 @@ def one_run(engine: str, path: Path) -> dict[str, float]:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=home)
         left = [str(entry) for entry in Path(home).rglob("*")]
     if done.returncode or (left and engine == "tokenfst"):
-        raise SystemExit(f"{engine} fails, or leaves files: {done.stderr[-2000:]} {left}")
+        raise SystemExit(f"{engine} failed or left files: {done.stderr[-2000:]} {left}")
     times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return times
 
 
 def tokens_of(path: str | None) -> tuple[list[bytes], int]:
-    """The tokens of a vocabulary file, and one that ends a sequence."""
+    """Return the tokens of a vocabulary file, with an end token added, and the id of the end token."""
 
     from tokenfst.loaders import load_vocabulary
 
@@ -194,10 +194,10 @@ def tokens_of(path: str | None) -> tuple[list[bytes], int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--vocab", help="a vocabulary file; without it the tokens that mistral-common carries")
+    parser.add_argument("--vocab", help="a vocabulary file; by default Tekken's, from mistral-common")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--json", type=Path, help="where all times go")
+    parser.add_argument("--json", type=Path, help="a file for the times of all runs")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
@@ -217,7 +217,7 @@ def main() -> None:
 
 
 def report(runs: dict[str, list[dict[str, float]]]) -> None:
-    """Prints the table."""
+    """Print the table in Markdown."""
     print("| ms | " + " | ".join(f"{engine} | first run" for engine in runs) + " |")
     print("|---|" + "--:|" * 2 * len(runs))
     for stage in (*STAGES, "after the vocabulary", "all"):

@@ -1,26 +1,27 @@
-"""Decoding: what a step costs beside the model, for batches in which every sequence has its own constraint.
+"""Measure what a decoding step costs in addition to the model, if every sequence of a batch has its own constraint.
 
     python benchmarks/decode.py [--vocab FILE] [--sizes 32000,131072,262144] [--batches 1,16,64,256,512]
                                 [--engines tokenfst,budget,xgrammar,llguidance] [--device cuda] [--steps N]
                                 [--dtype float32] [--threads N] [--json FILE]
 
-A step makes the masks of a batch, writes minus infinity over the logits of what is forbidden, in place, and advances by
-a token for each sequence. Sequences take turns among the constraints below, each along a text of its own; so every
-engine masks the same logits at the same places.
+A step computes the masks of a batch, writes minus infinity into the logits of forbidden tokens, in place, and advances
+each sequence by one token. The sequences get the constraints below in turn, and each follows the text of its
+constraint. So all engines mask the same logits at the same positions.
 
-    floor       one `masked_fill_` of the same logits by a ready mask, `[B, V]` bool
-    tokenfst    `decoding.arena.Arena`: one program for masks and logits, one for the steps
-    budget      the same within a budget of tokens that does not bind
-    compiled    tokenfst's programs through `torch.compile`; takes a compiler, C++ or Triton
-    captured    tokenfst's programs, each captured in a CUDA graph; nothing but the graph may touch the device
-    xgrammar    its functions for batches, and its own kernel for logits
+    floor       one `masked_fill_` of the same logits with a ready mask, `[B, V]` bool
+    tokenfst    `decoding.arena.Arena`: one program for masks and logits, one for steps
+    budget      the same with a budget of tokens that is too large to forbid any token
+    compiled    the programs of tokenfst, compiled with `torch.compile`; needs a C++ compiler, or Triton on a GPU
+    captured    the programs of tokenfst, each captured in a CUDA graph; needs a GPU
+    xgrammar    its functions for batches, and its own function for logits
     llguidance  likewise
 
-Vocabularies are the first tokens of a real one; where more are asked for, pairs of its tokens put together. Everything
-runs in one thread, or each engine in as many as are asked for, and engines take turns step by step, so that whatever
-else the machine does meets all of them. Times are medians over the steps, those of the processor, or with a GPU from
-when it is idle until it is idle again. What is compiled and prepared before the first step is not counted. On a GPU the
-steps of `tokenfst`, `compiled` and `captured` run where waiting for the device is an error.
+A vocabulary consists of the single bytes and the first tokens of a real vocabulary. If that has too few tokens,
+concatenations of its tokens are added. Each engine runs in one thread, or in as many as `--threads` says. The engines
+take turns at every step, so that other load on the machine affects all of them equally. Times are medians over the
+steps: the processor time of all threads, or on a GPU the time by the clock from an idle GPU until it is idle again.
+Compilation and preparation before the first step are not counted. On a GPU, an error is raised if a step of `tokenfst`,
+`budget`, `compiled` or `captured` waits for the device.
 """
 
 from __future__ import annotations
@@ -51,7 +52,13 @@ from tokenfst import Vocabulary
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint as each engine takes it: a pattern, a schema, or a bundled grammar in GBNF, and a text of it."""
+    """A constraint in the form that every engine takes, with one of its texts.
+
+    Attributes:
+        kind: "pattern", "schema", "json" (any JSON value) or "grammar".
+        value: the pattern, the JSON Schema, None, or the name of a bundled grammar in GBNF.
+        text: a text that the constraint allows.
+    """
 
     kind: str
     value: Any
@@ -73,22 +80,22 @@ CONSTRAINTS = [
 
 
 class Engine(Protocol):
-    """A batch that is decoded."""
+    """An engine that decodes a batch."""
 
     name: str
 
     def start(self, logits: Tensor) -> None:
-        """Begins a sequence for each row, `[B, V]`; all their masks are for this tensor."""
+        """Start a sequence for each row of `logits`, `[B, V]`; `mask` writes into this tensor."""
 
     def mask(self) -> None:
-        """Writes minus infinity over what is forbidden."""
+        """Write minus infinity into the logits of forbidden tokens."""
 
     def advance(self, tokens: Tensor) -> None:
-        """Continues by a token for each sequence, `[B]` int64."""
+        """Advance each sequence by its token, `[B]` int64."""
 
 
 class TokenFst:
-    """This project; with or without a budget that does not bind."""
+    """This project, without a budget or with a budget of `remaining` tokens."""
 
     def __init__(self, vocabulary: Vocabulary, device: str, remaining: int | None = None) -> None:
         self.name = "budget" if remaining else f"tokenfst {tokenfst.__version__}"
@@ -114,7 +121,7 @@ class TokenFst:
 
 @contextmanager
 def never_waiting(tensor: Tensor) -> Iterator[None]:
-    """On a GPU, whatever waits for it is an error."""
+    """Raise an error if the block waits for the GPU of the tensor; do nothing if the tensor is on the CPU."""
     if not tensor.is_cuda:
         yield
         return
@@ -126,12 +133,12 @@ def never_waiting(tensor: Tensor) -> Iterator[None]:
 
 
 class Compiled(TokenFst):
-    """This project's programs, each compiled to kernels of its own."""
+    """This project, with each program compiled with `torch.compile`."""
 
     def __init__(self, vocabulary: Vocabulary, device: str) -> None:
         super().__init__(vocabulary, device)
         self.name = "compiled"
-        # Programs are kept by function, whatever the arena, and count against a limit.
+        # `torch.compile` keeps programs by function, for all arenas together, and limits their number.
         torch._dynamo.reset()
         self._apply = torch.compile(self.arena.apply_, fullgraph=True, dynamic=False)
         self._go_on = torch.compile(self.arena.advance, fullgraph=True, dynamic=False)
@@ -139,7 +146,7 @@ class Compiled(TokenFst):
     def start(self, logits: Tensor) -> None:
         """See `Engine`."""
         super().start(logits)
-        # The compiler waits.
+        # Compilation waits for the device, so it must not happen in `mask` or `advance`.
         self._apply(logits, self.at)
         self._go_on(self.at, torch.zeros_like(self.at.slot))
 
@@ -155,7 +162,7 @@ class Compiled(TokenFst):
 
 
 class Captured(TokenFst):
-    """This project's programs, each a CUDA graph that is captured once for a batch."""
+    """This project, with each program captured in a CUDA graph when a batch starts."""
 
     def __init__(self, vocabulary: Vocabulary, device: str) -> None:
         super().__init__(vocabulary, device)
@@ -164,7 +171,7 @@ class Captured(TokenFst):
     def start(self, logits: Tensor) -> None:
         """See `Engine`."""
         super().start(logits)
-        # Operations load their kernels when they are first done, which no capture allows.
+        # An operation loads its kernels when it runs for the first time, which is not possible during a capture.
         super().mask()
         self.tokens = torch.zeros_like(self.at.slot)
         first = self.arena.starts(self.at.slot)
@@ -200,7 +207,7 @@ def _automaton(constraint: Constraint, vocabulary: Vocabulary) -> Any:
 
 
 class XGrammarBatch:
-    """XGrammar's functions for batches."""
+    """XGrammar, with its functions for batches."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         engine = XGrammar(vocabulary)
@@ -230,11 +237,11 @@ class XGrammarBatch:
     def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
         if not all(self.batch.batch_accept_token(self.matchers, tokens.tolist())):
-            raise ValueError("XGrammar refuses a token")
+            raise ValueError("XGrammar refused a token")
 
 
 class LLGuidanceBatch:
-    """llguidance's functions for batches."""
+    """llguidance, with its functions for batches."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         import llguidance.torch
@@ -276,11 +283,11 @@ class LLGuidanceBatch:
         """See `Engine`."""
         following = list(zip(self.matchers, tokens.tolist(), strict=True))
         if not all(self.torch.consume_token_par(self.executor, following)):
-            raise ValueError("llguidance refuses a token")
+            raise ValueError("llguidance refused a token")
 
 
 class Floor:
-    """One `masked_fill_` by a mask that is there, which forbids what the engine it is given forbids at the start."""
+    """One `masked_fill_` with a ready mask, which forbids the tokens that the given engine forbids at the start."""
 
     name = "floor"
 
@@ -299,7 +306,7 @@ class Floor:
         self.logits.masked_fill_(self.forbidden, float("-inf"))
 
     def advance(self, tokens: Tensor) -> None:
-        """See `Engine`; there is nothing to advance."""
+        """Do nothing, because the mask is always the same."""
 
 
 ENGINES: dict[str, Callable[[Vocabulary, str], Engine]] = {
@@ -313,8 +320,10 @@ ENGINES: dict[str, Callable[[Vocabulary, str], Engine]] = {
 
 
 def vocabulary_of(size: int, path: str | None) -> Vocabulary:
-    """The first tokens of a vocabulary, with those that stand for single bytes, and an end token; more where there are
-    not so many."""
+    """Return a vocabulary of `size` tokens: the single bytes, the first tokens of a real vocabulary, and an end token.
+
+    If the real vocabulary has too few tokens, concatenations of tokens are added.
+    """
     real = (
         tokenfst.load_vocabulary(path, eos_ids=() if str(path).endswith(".tiktoken") else None)
         if path
@@ -332,14 +341,14 @@ def vocabulary_of(size: int, path: str | None) -> Vocabulary:
 
 
 def texts(vocabulary: Vocabulary, batch: int, steps: int) -> list[list[int]]:
-    """The tokens of each step, `[steps][B]`: of the longest texts as many as the shortest has."""
+    """Return the tokens of each step, `[steps][B]`; there are at most as many steps as the shortest text has tokens."""
     rows = [tokenize(vocabulary, each.text) for each in CONSTRAINTS]
     steps = min(steps, *map(len, rows))
     return [[rows[row % len(rows)][step] for row in range(batch)] for step in range(steps)]
 
 
 def seconds_on(device: str) -> float:
-    """The processor's time; or the clock's, when a GPU has done all that it was asked for."""
+    """Return the processor time, or on a GPU the time by the clock once the GPU has finished its work."""
     if device == "cpu":
         return time.process_time()
     torch.cuda.synchronize(device)
@@ -349,11 +358,11 @@ def seconds_on(device: str) -> float:
 def measure(
     engines: Sequence[Engine], vocabulary: Vocabulary, batch: int, steps: int, dtype: torch.dtype, device: str
 ) -> dict[str, tuple[float, float]]:
-    """The seconds that masks and logits take, and those of the steps, medians for each engine."""
+    """Return, by the name of each engine, the median seconds of masking the logits and of advancing."""
     taken: dict[str, tuple[list[float], list[float]]] = {engine.name: ([], []) for engine in engines}
     following = torch.tensor(texts(vocabulary, batch, steps), device=device)
     logits = torch.randn(batch, len(vocabulary), dtype=dtype, device=device)
-    # The first time through is not counted: masks are made, and kernels loaded.
+    # The first pass is not counted, because engines compute new masks and load kernels in it.
     for counted in (False, True):
         for engine in engines:
             engine.start(logits)
@@ -366,7 +375,7 @@ def measure(
                 engine.advance(tokens)
                 third = seconds_on(device)
                 if engine.name != "floor" and bool(logits.gather(1, tokens[:, None]).isinf().any()):
-                    raise AssertionError(f"{engine.name} forbids a token of the texts")
+                    raise AssertionError(f"{engine.name} forbids a token of a text")
                 if counted:
                     taken[engine.name][0].append(second - first)
                     taken[engine.name][1].append(third - second)
@@ -375,15 +384,15 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", help="a vocabulary that `tokenfst.load` reads; Tekken's if left out")
+    parser.add_argument("--vocab", help="a file that `load_vocabulary` reads; by default Tekken's")
     parser.add_argument("--sizes", default="32000,131072,262144")
     parser.add_argument("--batches", default="1,16,64,256,512")
-    parser.add_argument("--engines", default="tokenfst,budget,xgrammar,llguidance", help="of " + ", ".join(ENGINES))
-    parser.add_argument("--device", default="cpu", help="where the logits are: cpu, or cuda")
+    parser.add_argument("--engines", default="tokenfst,budget,xgrammar,llguidance", help="any of " + ", ".join(ENGINES))
+    parser.add_argument("--device", default="cpu", help="the device of the logits: cpu or cuda")
     parser.add_argument("--steps", type=int, default=16)
-    parser.add_argument("--threads", type=int, default=1, help="of the processor, for each engine")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the processor for each engine")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--json", type=Path, help="a file for the figures")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     rows: list[dict[str, Any]] = []

@@ -1,15 +1,16 @@
-"""The differential check of one pattern: this project's automata against an independent matcher, text by text.
+"""Check one pattern: compare this project's automata with an independent matcher, text by text.
 
     Case            a pattern and how to read it                                          matchers
-    texts           what to try on it                                                     candidates
-    verdicts        the independent matcher's answer to each text; bytes that are not text are not a match
-    byte level      the byte automaton gives the same answers
-    token level     so does the token automaton, however a text is cut into tokens; and at states on the way its mask
-                    is just the tokens that the byte automaton can read, each of those that are tried can be finished to
-                    a text that the matcher accepts, and the end token is allowed where the matcher accepts
+    texts           the texts to try on it                                                candidates
+    verdicts        the matcher's answer for each text; bytes that are not UTF-8 do not match
+    byte level      the byte automaton must give the same answers
+    token level     the token automaton must give the same answers for three tokenizations of a text; at states on the
+                    way, its mask must consist of the tokens that the byte automaton can read, and of the end tokens if
+                    the matcher accepts the text so far; some of the allowed tokens are tried, and the matcher must
+                    accept a text that continues with each of them
 
-The byte automaton answers for whole masks, since nothing else could answer 131,072 questions a state; the matcher
-answers for the byte automaton.
+A mask has an entry for each of 131,072 tokens, too many for the matcher. So whole masks are compared with the byte
+automaton, which in turn is compared with the matcher.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from automata import ByteAutomaton, compile_expr
 from automata.errors import TokenNotAllowed
 from tokenfst import TokenAutomaton, Vocabulary
 
-# Bytes of the texts to try; and how many more than the shortest one where an engine that backtracks may never end.
+# The maximum length of a text in bytes. If backtracking may take exponential time, texts have at most MORE_LENGTH bytes
+# more than the shortest text of the language.
 MAX_LENGTH, MORE_LENGTH = 1_000, 14
-# From this length on random texts take a shortest way to an end.
+# Random texts of this length, in bytes, end as soon as they can.
 WALK_LENGTH = 24
 
 
@@ -40,12 +42,12 @@ class Effort:
     """How many strings to try on a pattern.
 
     Attributes:
-        walks: random texts of the automaton, as many again through arcs, and as many again from another parser.
-        edits: near misses of each of them.
-        randoms: short strings that know nothing of the pattern but its characters.
-        cut: texts that are cut into tokens, in three ways each.
-        masks: states whose masks are checked.
-        tokens: allowed tokens that are tried in each of them.
+        walks: the number of random texts of the automaton, of texts through its arcs, and of texts from another parser.
+        edits: the number of near misses of each of these texts.
+        randoms: the number of short strings over the characters of the pattern and some others.
+        cut: the number of texts that match, and of texts that do not, that are cut into tokens in three ways each.
+        masks: the number of states whose masks are checked.
+        tokens: the number of allowed tokens that are tried in each of these states.
     """
 
     walks: int
@@ -58,7 +60,15 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A string on which the two do not agree; `expected` is the independent matcher's verdict."""
+    """A text for which this project gives a wrong answer.
+
+    Attributes:
+        case: the pattern.
+        level: the check that failed, and the tokens that it concerns.
+        text: the text, or for a mask the text before it.
+        expected: whether the text should be accepted, according to the matcher. For a mask: whether the token should be
+            allowed, according to the byte automaton.
+    """
 
     case: Case
     level: str
@@ -68,7 +78,7 @@ class Mismatch:
 
 @dataclass(slots=True)
 class Tally:
-    """What has been checked so far."""
+    """The mismatches so far, and how much has been checked."""
 
     cases: int = 0
     texts: int = 0
@@ -80,12 +90,12 @@ class Tally:
 
 
 class Tokens:
-    """A vocabulary by its bytes, laid out for running every token at once."""
+    """A vocabulary with the bytes of all tokens in one array, so that an automaton can read all tokens at once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.ids = {token: number for number, token in enumerate(vocabulary.tokens) if token}
-        # The length of the longest token with the same first two bytes.
+        # The length of the longest token that begins with the same two bytes.
         self.longest: dict[bytes, int] = {}
         for token in self.ids:
             self.longest[token[:2]] = max(self.longest.get(token[:2], 1), len(token))
@@ -93,11 +103,11 @@ class Tokens:
         self.offsets = np.concatenate([[0], np.cumsum([len(token) for token in vocabulary.tokens])]).astype(np.int64)
 
     def readable(self, automaton: ByteAutomaton, state: int) -> npt.NDArray[np.bool_]:
-        """Whether a state of a byte automaton reads each token, `[V]`; no token that emits nothing."""
+        """Return whether a state of a byte automaton reads each token, `[V]`; False for tokens that write nothing."""
         return _readable(self.data, self.offsets, automaton.next, automaton.byte_class, state)
 
     def cuts(self, text: bytes, random: Random) -> Iterator[list[int]]:
-        """A text as tokens: always the longest, byte by byte, and at random."""
+        """Yield three tokenizations of a text, which always take the longest, the shortest, and a random token."""
         yield self._cut(text, lambda ends: ends[-1])
         yield self._cut(text, lambda ends: ends[0])
         yield self._cut(text, random.choice)
@@ -119,7 +129,7 @@ def _readable(
     byte_class: npt.NDArray[np.uint8],
     start: int,
 ) -> npt.NDArray[np.bool_]:
-    """Whether a state reads each token, byte by byte of all those that are read so far."""
+    """Return whether a state reads each token; all tokens are read in parallel, one byte at a time."""
     lengths = np.diff(offsets)
     result = np.zeros(len(lengths), np.bool_)
     tokens = np.flatnonzero(lengths)
@@ -135,7 +145,7 @@ def _readable(
 
 
 class Check:
-    """One case being checked."""
+    """The check of one case."""
 
     def __init__(self, case: Case, effort: Effort, tally: Tally) -> None:
         self.case, self.effort, self.tally = case, effort, tally
@@ -147,7 +157,7 @@ class Check:
         self.walks = None if automaton.is_empty else Walks(automaton)
 
     def verdicts(self, texts: list[bytes]) -> dict[bytes, bool]:
-        """The matcher's verdict on every text that it has one on; bytes that are not text do not match."""
+        """Return the matcher's verdicts, without texts on which it has none; bytes that are not UTF-8 do not match."""
         asked = [text for text in texts if _is_text(text)]
         given = dict(zip(asked, self.matches([text.decode() for text in asked]), strict=True))
         verdicts = {text: given.get(text, False) for text in texts}
@@ -160,7 +170,7 @@ class Check:
     # Texts
 
     def texts(self, material: Sequence[str]) -> list[bytes]:
-        """All strings to try: each once, none on which versions of Unicode differ."""
+        """Return all strings to try, each once, except long ones and those on which versions of Unicode may differ."""
         effort, random, letters = self.effort, self.random, letters_of(self.judged)
         found, limit = [b""], MAX_LENGTH
         if self.walks is not None:
@@ -174,12 +184,12 @@ class Check:
             drawn += near_misses(text, letters, effort.edits, random)
         drawn += random_texts(letters, effort.randoms, random)
         found += [text.encode() for text in drawn if not any("\ud800" <= c <= "\udfff" for c in text)]
-        # Texts cut inside a character are not texts.
+        # Some texts are cut within their last character, so that they are not UTF-8.
         found += [text[:-1] for text in found if text[-1:] >= b"\x80"][: effort.walks]
         return [text for text in dict.fromkeys(found) if len(text) <= limit and self.fair(text)]
 
     def fair(self, text: bytes) -> bool:
-        """Whether engines that know other versions of Unicode have to agree on a text."""
+        """Return whether engines with different versions of Unicode must agree on a text."""
         if not self.case.depends_on_unicode_version or text.isascii():
             return True
         return all(category(char) not in ("Cn", "Co") for char in text.decode(errors="ignore"))
@@ -187,7 +197,7 @@ class Check:
     # Bytes
 
     def bytes_level(self, material: Sequence[str]) -> dict[bytes, bool]:
-        """Checks the byte automaton; the texts that were tried, with their verdicts."""
+        """Check the byte automaton; return the texts that were tried, with their verdicts."""
         verdicts = self.verdicts(self.texts(material))
         for text, expected in verdicts.items():
             self.expect("bytes", text, expected, self.automaton.accepts(text))
@@ -198,6 +208,7 @@ class Check:
     # Tokens
 
     def token_level(self, verdicts: dict[bytes, bool], tokens: Tokens) -> None:
+        """Check the token automaton on texts with known verdicts."""
         if self.walks is None:
             return
         automaton = tokenfst.compile(self.expr, tokens.vocabulary)
@@ -210,7 +221,7 @@ class Check:
                     self.expect(f"tokens {cut}", text, verdicts[text], automaton.accepts(cut))
         finished: dict[bytes, bool] = {}
         for number in range(self.effort.masks):
-            # The start always, then places inside of texts.
+            # The mask of the start is checked first, then masks at random positions of matching texts.
             text = self.random.choice(matching) if number and matching else b""
             cut = next(tokens.cuts(text, self.random))
             finished.update(self.mask(automaton, tokens, cut[: self.random.randrange(len(cut) + 1)]))
@@ -219,7 +230,7 @@ class Check:
             self.expect("after a mask", whole, expected, finished[whole])
 
     def mask(self, automaton: TokenAutomaton, tokens: Tokens, before: list[int]) -> dict[bytes, bool]:
-        """Checks the mask after some tokens; the texts that it says do match or not."""
+        """Check the mask after some tokens; return texts that should match, or should not, according to the mask."""
         text, vocabulary = tokens.vocabulary.detokenize(before), tokens.vocabulary
         state = automaton.start
         try:
@@ -240,32 +251,32 @@ class Check:
         return {whole: True for whole in finished if self.fair(whole)} | {text: may_end}
 
     def readable(self, tokens: Tokens, text: bytes) -> npt.NDArray[np.bool_]:
-        """The tokens that the byte automaton reads after a text, and the end tokens where it accepts the text."""
+        """Return the tokens that the byte automaton reads after a text, and the end tokens if it accepts the text."""
         state = self.automaton.step(self.automaton.start, text)
         readable = tokens.readable(self.automaton, state)
         readable[list(tokens.vocabulary.eos_ids)] = self.automaton.accepts(text)
         return readable
 
     def finish(self, text: bytes) -> bytes:
-        """A text with a shortest end behind it; the text itself where there is none."""
+        """Return a text with a shortest completion, or the text itself if the automaton does not read it."""
         assert self.walks is not None
         state = self.automaton.step(self.automaton.start, text)
         return text + self.walks.finish(state, self.random) if state >= 0 else text
 
 
 def check(case: Case, tokens: Tokens, effort: Effort, tally: Tally, material: Sequence[str] = ()) -> None:
-    """Checks a case and adds to a tally.
+    """Check a case and add the results to a tally.
 
     Args:
         case: the case.
         tokens: the vocabulary.
-        effort: how much to try.
-        tally: what to add to.
+        effort: how many strings to try.
+        tally: receives the results.
         material: further strings to try.
 
     Raises:
         TokenfstError: this project refuses the pattern.
-        Unreadable: the other engine does.
+        Unreadable: the matcher refuses the pattern or takes too long.
     """
     one = Check(case, effort, tally)
     one.token_level(one.bytes_level(material), tokens)

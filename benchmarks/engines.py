@@ -1,8 +1,8 @@
-"""The engines that the benchmarks compare, behind one interface: prepare a vocabulary once, then constrain.
+"""The engines that the benchmarks compare, with a common interface.
 
-`compile` turns a pattern into whatever the engine steps through; `run` follows a tokenized text through it from the
-start, filling the mask of every position, the one behind the last token included, and returns how many tokens each
-mask allows. No engine keeps a compiled pattern from one call to the next.
+Each engine prepares a vocabulary once. `compile` turns a pattern into the object that the engine steps through. `run`
+follows the tokens of a text through this object from the start and fills the mask at every position, including the one
+after the last token; `masks` returns these masks. No engine keeps a compiled pattern for a later call of `compile`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tokenfst import Vocabulary
 
 
 class Engine(Protocol):
-    """What a benchmark needs of an engine."""
+    """The interface that the benchmarks use."""
 
     name: str
 
     def compile(self, pattern: str) -> Any:
-        """Whatever the engine makes of a pattern."""
+        """Return the object that the engine makes of a pattern."""
 
     def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        """Fills every mask along a text, and advances by its tokens."""
+        """Fill every mask along a text, and advance by each of its tokens."""
 
     def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
-        """The masks along a text, `[V]` each, to compare engines."""
+        """Return the masks along a text, `[V]` each, to compare engines."""
 
 
 def _unpacked(words: Any, size: int) -> npt.NDArray[np.bool_]:
@@ -48,7 +48,7 @@ class TokenFst:
 
     def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
         automaton = tokenfst.compile(pattern, self.vocabulary)
-        # Asking for the size expands the class of every token, which would otherwise wait for the first step.
+        # Asking for the size computes nothing: a lazy automaton makes masks and tables when they are first needed.
         assert automaton.nbytes
         return automaton
 
@@ -68,7 +68,7 @@ class TokenFst:
 
 
 class XGrammar:
-    """XGrammar, one thread, without its cache of compiled grammars."""
+    """XGrammar, with one thread and without its cache of compiled grammars."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         import xgrammar
@@ -95,28 +95,28 @@ class XGrammar:
     def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
         matcher, found = self.xgrammar.GrammarMatcher(compiled), []
         for token in [*token_ids, None]:
-            # False stands for "everything is allowed", and leaves the words as they were.
+            # False means that every token is allowed and the mask need not be applied.
             if not matcher.fill_next_token_bitmask(self.words):
                 self.words.fill_(-1)
             found.append(_unpacked(self.words, self.size))
             if token is not None and not matcher.accept_token(token):
-                raise ValueError(f"{self.name} refuses token {token}")
+                raise ValueError(f"{self.name} refused token {token}")
         return found
 
 
 class Greedy:
-    """The longest token at each place: llguidance asks for a tokenizer, and the benchmarks for a tokenization."""
+    """A tokenizer that takes the longest token at each position, for llguidance and for the texts of the benchmarks."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.ids = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
-        # The length of the longest token with the same first two bytes: engines ask for long texts again and again.
+        # The length of the longest token that begins with the same two bytes, because long texts are tokenized often.
         self.longest: dict[bytes, int] = {}
         for token in self.ids:
             self.longest[token[:2]] = max(self.longest.get(token[:2], 1), len(token))
         self.eos_token_id = vocabulary.eos_ids[0]
         self.bos_token_id = None
         self.special_token_ids = [token_id for token_id, token in enumerate(vocabulary.tokens) if not token]
-        # A special token needs a name of its own.
+        # Every token needs bytes, so a token that writes nothing gets a name.
         self.tokens = [token or f"<|{token_id}|>".encode() for token_id, token in enumerate(vocabulary.tokens)]
 
     def __call__(self, text: str | bytes) -> list[int]:
@@ -130,12 +130,15 @@ class Greedy:
 
 
 def tokenize(vocabulary: Vocabulary, text: str) -> list[int]:
-    """The longest token at each place of a text."""
+    """Return the tokens of a text, the longest at each position."""
     return Greedy(vocabulary)(text)
 
 
 class LLGuidance:
-    """llguidance, with the slices that it prepares by default."""
+    """llguidance, with the slices of the vocabulary that it prepares by default.
+
+    `run` and `masks` advance the compiled matcher, so each text needs a new one or a copy.
+    """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         import llguidance
@@ -163,12 +166,12 @@ class LLGuidance:
             self.module.numpy.fill_next_token_bitmask(compiled, self.words)
             found.append(_unpacked(self.words, self.size))
             if token is not None and not compiled.consume_token(token):
-                raise ValueError(f"{self.name} refuses token {token}: {compiled.get_error()}")
+                raise ValueError(f"{self.name} refused token {token}: {compiled.get_error()}")
         return found
 
 
 class Outlines:
-    """outlines-core: the index over the whole vocabulary is built when a pattern is compiled."""
+    """outlines-core, which builds an index over the whole vocabulary when it compiles a pattern."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         import outlines_core

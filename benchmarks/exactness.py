@@ -1,28 +1,30 @@
-"""A league of exactness: the errors of engines that can be proved, each with a witness that anyone can check.
+"""Compare the exactness of engines: find their provable errors, with witnesses that anyone can check.
 
     python benchmarks/exactness.py [--schemas FILE ...] [--vocab FILE] [--tokens N] [--engines NAME,...] [--every N]
-                                   [--witnesses FILE] [--report FILE]
+                                   [--limit SECONDS] [--witnesses FILE] [--report FILE] [--reasons FILE]
     python benchmarks/exactness.py --check FILE
 
-Each engine walks along valid and invalid texts and along random tokens that it allows, for JSON Schemas (files as
-`maskbench.py` takes them), patterns and grammars (`league_cases`). An error is one of these:
+Each engine is tried on valid texts, on invalid texts, and on random sequences of tokens that it allows, for JSON
+Schemas (files as for `maskbench.py`), patterns and grammars (`league_cases`). These are errors:
 
-    invalid accepted   the engine lets a text end that is invalid
-    dead end           tokens were allowed after which nothing is
-    valid refused      the engine forbids a token though a valid text continues with it, in any spelling of the value
-    cut refused        the same, but the text is allowed when it is cut into other tokens
+    invalid accepted   the engine allows an invalid text to end
+    dead end           the engine allowed some tokens, and allows none after them
+    valid refused      the engine forbids a token with which a valid text continues, in all spellings of the value
+    cut refused        the same, but the engine allows the text if it is cut into other tokens
 
-Texts are judged by `oracles`, never by an engine; where readings differ there is no verdict and no error. White space
-and the order of members are an engine's own choice (`json_texts.spellings`). What an engine refuses to compile is
-counted apart, and so is a task that takes it too long or ends its process.
+Texts are judged by `oracles`, never by an engine. Where a constraint can be read in several ways, they give no verdict,
+and nothing counts as an error. White space and the order of members are left to the engine (`json_texts.spellings`).
+Constraints that an engine refuses are counted separately, and so are tasks that take too long, raise an exception or
+end the process.
 
-A witness is a line of JSON: the engine, the constraint, the text, where in it the engine erred, and its tokens.
-`--check` reads such a file and asks the oracles alone, without any engine: it takes this folder, `jsonschema` and
-`lark`. Of a dead end they can only say that the text is not a whole one.
+A witness is a line of JSON with the engine, the constraint, the text, the position of the error in the text, and the
+tokens. For each constraint, engine and kind of error, at most three witnesses are kept. `--check` reads a file of
+witnesses and asks only the oracles, not the engines; it needs nothing but this folder, `jsonschema` and `lark`. Of a
+dead end, the oracles can only confirm that the text is not known to be complete.
 
-Each engine works in a process of its own. The vocabulary is the first tokens of the given one, which for tokens ordered
-by merges are all bytes and the commonest: errors do not need rare tokens, and engines that index a vocabulary need not
-take hours.
+Each engine runs in a process of its own. The vocabulary consists of the first tokens of the given one; if its tokens
+are in the order of merges, these are the single bytes and the most frequent tokens. They are enough to find errors, and
+engines that index the whole vocabulary would take hours with a large one.
 """
 
 from __future__ import annotations
@@ -42,22 +44,23 @@ from oracles import Kind, Oracle, oracle
 
 ERRORS = ("invalid accepted", "dead end", "valid refused", "cut refused")
 _OF_EVENT = {"accepts": ERRORS[0], "dead end": ERRORS[1], "refuses": ERRORS[2], "cut": ERRORS[3]}
+# The number of witnesses that are kept for each constraint, engine and kind of error.
 _MOST_WITNESSES = 3
-# Seconds that compiling may take, beside the time for texts; and tasks after which the tables are written again.
+# The seconds after a task's limit at which its process is ended, and the number of tasks between two reports.
 PATIENCE, REPORT_EVERY = 10.0, 25
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One error.
+    """An error of an engine.
 
     Attributes:
-        engine: with its version.
+        engine: the name of the engine.
         error: one of `ERRORS`.
-        name, kind, source: the constraint; of a grammar in each notation.
-        text: the whole text, or of a dead end all there is; bytes that are not valid UTF-8 as `\\udc80` and so on.
-        place: how many bytes of it were allowed.
-        tokens: as they were asked for, up to the one refused.
+        name, kind, source: the constraint; the source of a grammar has a text for each notation.
+        text: the whole text, or the text up to a dead end; bytes that are not valid UTF-8 are escaped (`\\udc80`).
+        place: how many bytes of the text were allowed.
+        tokens: the tokens that were tried, up to and including the refused one.
     """
 
     engine: str
@@ -75,7 +78,7 @@ class Witness:
         return self.text.encode(errors="surrogateescape")
 
     def holds(self, judge: Oracle) -> bool:
-        """Whether the oracle says what the error needs."""
+        """Return whether the verdict of the oracle confirms the error."""
         verdict = judge(self.data)
         if self.error == "dead end":
             return verdict is not True
@@ -84,11 +87,15 @@ class Witness:
 
 @dataclass(slots=True)
 class Standing:
-    """What was found of one engine.
+    """The results of one engine for one kind of constraint.
 
     Attributes:
-        refused, stopped: why, by the name of a constraint.
-        errors: the errors of each constraint that has some, by its name.
+        name: the name of the engine.
+        tried: the number of constraints.
+        refused, stopped: the reasons why constraints were refused and tasks were stopped, by the constraint's name.
+        errors: the errors by the constraint's name, without constraints that have none.
+        counts: the numbers of texts, steps and walks, and of walks that ended.
+        witnesses: the first witnesses for each constraint and kind of error.
     """
 
     name: str = ""
@@ -104,7 +111,7 @@ class Standing:
 
 
 def _of_schema(name: str, schema: Any, tests: list[Any], judge: Oracle) -> tuple[list[Any], list[bytes]]:
-    """Valid values and invalid texts: those given, and mutants of the valid ones."""
+    """Return valid values and invalid texts, as the oracle judges them, from the tests and from mutants of them."""
     random = Random(name)
     tried = [test["data"] for test in tests]
     for test in tests[:4]:
@@ -122,7 +129,7 @@ def _of_schema(name: str, schema: Any, tests: list[Any], judge: Oracle) -> tuple
 
 
 def tasks(options: argparse.Namespace) -> Iterator[tuple[Any, Oracle]]:
-    """All tasks, each with its oracle."""
+    """Yield all tasks, each with its oracle."""
     from league_cases import GRAMMARS, PATTERNS, pattern_texts
     from maskbench import schemas
     from walks import Task
@@ -153,7 +160,7 @@ def _of_texts(kind: Kind, name: str, source: Any, texts: Iterable[bytes], judge:
 
 
 def judged(standing: Standing, task: Any, found: Any, judge: Oracle) -> None:
-    """Adds what was found of a task to the standing of an engine."""
+    """Add the errors in a task, if the oracle confirms them, to the standing of an engine."""
     errors: Counter[str] = Counter()
     for event in found.events:
         text = event.text.decode(errors="surrogateescape")
@@ -169,7 +176,7 @@ def judged(standing: Standing, task: Any, found: Any, judge: Oracle) -> None:
 
 
 def league(options: argparse.Namespace) -> dict[str, Standing]:
-    """The standings, by kind and engine."""
+    """Run all engines on all tasks; return the standings by kind of constraint and engine."""
     from maskbench import load_vocabulary
     from walks import Walk
     from workers import Worker
@@ -211,7 +218,7 @@ def _write(standings: dict[str, Standing], options: argparse.Namespace) -> str:
 
 
 def table(standings: dict[str, Standing], kind: str) -> str:
-    """Constraints with errors of each sort, by engine, in Markdown."""
+    """Return a Markdown table with the number of constraints that have errors of each kind, by engine."""
     rows = {key: each for key, each in standings.items() if key.startswith(kind) and each.tried}
     lines = [f"| {kind}s | tried | refused | stopped | {' | '.join(ERRORS)} | any error | texts | walks that ended |"]
     lines.append("|---|" + "--:|" * (len(ERRORS) + 6))
@@ -224,13 +231,13 @@ def table(standings: dict[str, Standing], kind: str) -> str:
 
 
 def write(witnesses: Iterable[Witness], path: Path) -> None:
-    """Writes witnesses, one to a line."""
+    """Write witnesses to a file, one per line."""
     with path.open("w") as file:
         file.writelines(json.dumps(asdict(witness)) + "\n" for witness in witnesses)
 
 
 def read(path: Path) -> Iterator[Witness]:
-    """The witnesses of a file."""
+    """Yield the witnesses in a file."""
     with path.open() as lines:
         for line in lines:
             row = json.loads(line)
@@ -238,7 +245,7 @@ def read(path: Path) -> Iterator[Witness]:
 
 
 def check(path: Path) -> tuple[Counter[str], list[Witness]]:
-    """How many witnesses of each engine and error hold by the oracles alone, and those that do not."""
+    """Return the number of witnesses that the oracles confirm, by engine and error, and the other witnesses."""
     held: Counter[str] = Counter()
     failed = []
     for witness in read(path):
@@ -251,23 +258,23 @@ def check(path: Path) -> tuple[Counter[str], list[Witness]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schemas", type=Path, nargs="*", default=[], help="files as `maskbench.py` takes them")
-    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
-    parser.add_argument("--tokens", type=int, default=4000, help="how many of its tokens, from the first")
+    parser.add_argument("--schemas", type=Path, nargs="*", default=[], help="files as for `maskbench.py`")
+    parser.add_argument("--vocab", help="a vocabulary file; by default Tekken's")
+    parser.add_argument("--tokens", type=int, default=4000, help="how many tokens to use, from the first")
     parser.add_argument("--engines", default="tokenfst,llguidance,xgrammar,outlines-core,glrmask,lm-format-enforcer")
-    parser.add_argument("--every", type=int, default=1, help="only each schema of this number")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds after which a task tries no further text")
-    parser.add_argument("--witnesses", type=Path, help="where to write the witnesses")
-    parser.add_argument("--report", type=Path, help="where to write the tables, beside printing them")
-    parser.add_argument("--reasons", type=Path, help="where to write why constraints were refused or stopped")
-    parser.add_argument("--check", type=Path, help="only check a file of witnesses")
+    parser.add_argument("--every", type=int, default=1, help="use only every Nth schema")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds after which a task tries no other text")
+    parser.add_argument("--witnesses", type=Path, help="a file for the witnesses")
+    parser.add_argument("--report", type=Path, help="a file for the tables, which are also printed")
+    parser.add_argument("--reasons", type=Path, help="a file for the reasons of refusals and stops")
+    parser.add_argument("--check", type=Path, help="only check this file of witnesses")
     options = parser.parse_args()
     if options.check:
         held, failed = check(options.check)
         for what, count in sorted(held.items()):
-            print(f"{what}: {count} hold")
+            print(f"{what}: {count} confirmed")
         for witness in failed:
-            print(f"does not hold: {witness}")
+            print(f"not confirmed: {witness}")
         raise SystemExit(bool(failed))
     print(_write(league(options), options))
 

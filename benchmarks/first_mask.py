@@ -1,4 +1,4 @@
-"""The constraints of every kind whose first masks are timed (`paired.py`), each with a text of it."""
+"""Constraints of every kind, each with one of its texts, for `paired.py`, which times their first masks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA = {
 
 
 def cases() -> dict[str, tuple[Callable[[], Any], bytes]]:
-    """What makes each constraint, and a text that it allows."""
+    """Return, by name, a function that makes the constraint, and a text that the constraint allows."""
     found: dict[str, tuple[Callable[[], Any], bytes]] = {}
     for name, pattern in PATTERNS.items():
         found[name] = (lambda pattern=pattern: pattern), SAMPLES[name].encode()
@@ -41,7 +41,7 @@ def cases() -> dict[str, tuple[Callable[[], Any], bytes]]:
 
 
 def longest_first(vocabulary: Any, text: bytes) -> list[int]:
-    """A text in tokens, the longest at each place."""
+    """Return the tokens of a text, at each position the longest of at most 24 bytes."""
     known = {token: number for number, token in enumerate(vocabulary.tokens) if token}
     found, place = [], 0
     while place < len(text):

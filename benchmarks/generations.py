@@ -1,21 +1,23 @@
-"""Generations: whole texts within budgets of tokens, by writers who want anything but to end, judged by others.
+"""Generate whole texts within budgets of tokens, by the bundled model and random writers, and check them independently.
 
     python benchmarks/generations.py [SCHEMAS ...] [--count N] [--seed S] [--failures FILE]
 
-Each generation draws a constraint, a kind of automaton, a writer and a budget. Constraints are the schemas of the
-files (as for `maskbench.py`), or else the bundled grammars and some patterns. A budget is what the automaton says is
-enough, and some tokens more, often none. The writer's logits are masked with what is left of it, and a token is drawn
-from them, until the end token.
+The constraints are the schemas in the files (as for `maskbench.py`), or by default the bundled grammars, any JSON value
+and some patterns. A generation takes the next constraint and chooses a kind of automaton, a writer and a budget at
+random. The budget is the number of tokens that suffices according to the automaton (`min_tokens`), in most cases plus
+some more. At each step the writer's logits are masked for what is left of the budget, and a token is drawn from them,
+until the end token is drawn.
 
     model       the bundled model
-    random      logits at random
-    blanks      logits that love white space
-    endless     logits at random that never want to end
-    openers     logits that love opening brackets and quotes
+    random      random logits
+    blanks      random logits, with a preference for white space
+    endless     random logits that avoid the end token
+    openers     random logits, with a preference for opening brackets and quotes
 
-A text fails if its mask is empty at some step, if it does not end within the budget, or if it is not valid: schemas by
-the `jsonschema` package (with exact numbers, see `validity` in the tests), grammars by Earley's algorithm (`earley`
-there), patterns by `re`. What those cannot judge is counted apart.
+A text fails if a mask is empty, if the text does not end within the budget, or if it is not valid. Validity is checked
+for schemas and JSON by the `jsonschema` package (with exact numbers, `tests/json_schema/validity.py`), for grammars by
+Earley's algorithm (`tests/grammar_oracles/earley.py`), and for patterns by `re`. Texts that these cannot judge are
+counted as "not judged"; so are texts that fail.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from tokenfst.token_automaton import TokenAutomaton
 
 Kind: TypeAlias = Literal["complete", "lazy", "canonical"]
 Logits: TypeAlias = npt.NDArray[np.float32]
-# How many tokens a budget has beyond those that are enough.
+# How many tokens a budget may have beyond `min_tokens`.
 EXTRA = (0, 0, 0, 1, 2, 3, 5, 10, 20, 40, 80)
 _LIMITS = Limits(seconds=20)
 PATTERNS = {
@@ -59,14 +61,14 @@ _SPACE, _OPENERS = re.compile(rb"[ \t\r\n]+"), re.compile(rb"""[\[({<"']+""")
 
 
 class Judge(Protocol):
-    """Says whether a text is valid, None where it cannot tell."""
+    """A function that returns whether a text is valid, or None if it cannot tell."""
 
     def __call__(self, text: bytes) -> bool | None: ...
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A constraint, the kinds of automata that there are for it, and who judges its texts."""
+    """A constraint, the kinds of automata to make of it, and a function that makes the judge of its texts."""
 
     name: str
     constraint: Callable[[], Any]
@@ -75,13 +77,13 @@ class Subject:
 
 
 class Writer(Protocol):
-    """Gives the logits of the next token, `[V]`, after those written so far."""
+    """A function that returns the logits of the next token, `[V]`, after the tokens so far."""
 
     def __call__(self, tokens: Sequence[int], dice: np.random.Generator) -> Logits: ...
 
 
 class ModelWriter:
-    """The bundled model, with the keys and values of what it has read."""
+    """The bundled model, with a cache of the keys and values of the tokens so far."""
 
     def __init__(self) -> None:
         self._model, self._tokenizer = bundled_model()
@@ -90,7 +92,7 @@ class ModelWriter:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The model's."""
+        """The vocabulary of the model."""
         return vocabulary_of(self._tokenizer)
 
     def __call__(self, tokens: Sequence[int], dice: np.random.Generator) -> Logits:
@@ -106,7 +108,7 @@ class ModelWriter:
 
 
 def leaning(vocabulary: Vocabulary, pattern: re.Pattern[bytes] | None, love: float, end: float) -> Writer:
-    """Logits at random, with so much more for tokens that match a pattern, and for the end."""
+    """Return a writer of random logits: tokens that match the pattern have `love` added, and end tokens `end`."""
     loved = [bool(pattern and pattern.fullmatch(token)) for token in vocabulary.tokens]
     lean = np.where(loved, love, 0).astype(np.float32)
     lean[list(vocabulary.eos_ids)] = end
@@ -118,7 +120,7 @@ def leaning(vocabulary: Vocabulary, pattern: re.Pattern[bytes] | None, love: flo
 
 
 def writers(vocabulary: Vocabulary) -> dict[str, Writer]:
-    """All but the model."""
+    """Return all writers except the model, by name."""
     return {
         "random": leaning(vocabulary, None, 0, 0),
         "blanks": leaning(vocabulary, _SPACE, 20, -5),
@@ -130,7 +132,7 @@ def writers(vocabulary: Vocabulary) -> dict[str, Writer]:
 def generate(
     automaton: TokenAutomaton, writer: Writer, budget: int, dice: np.random.Generator
 ) -> tuple[list[int], str | None]:
-    """The tokens that a writer writes, and what was wrong with them, if anything was."""
+    """Return the tokens that a writer writes, and what is wrong with them, or None."""
     state, tokens = automaton.start, list[int]()
     while True:
         mask = automaton.mask(state, budget - len(tokens))
@@ -148,7 +150,7 @@ def generate(
 
 
 def schema_subject(name: str, schema: Any) -> Subject:
-    """A JSON Schema, judged by `jsonschema`."""
+    """Return the subject of a JSON Schema, judged by `jsonschema`."""
     return Subject(name, lambda: constraints.json_schema(schema), ("complete", "lazy"), lambda: _schema_judge(schema))
 
 
@@ -168,14 +170,14 @@ def _schema_judge(schema: Any) -> Judge:
             return False
         try:
             return bool(validity.validator(schema, number).is_valid(value))
-        except Exception:  # the package fails in many ways: references, patterns, recursion
+        except Exception:  # the package raises errors of many types: for references, patterns, recursion
             return None
 
     return judge
 
 
 def grammar_subject(name: str) -> Subject:
-    """A bundled grammar, judged by Earley's algorithm."""
+    """Return the subject of a bundled grammar, judged by Earley's algorithm."""
 
     def judge() -> Judge:
         from grammar_oracles.earley import Recognizer
@@ -186,7 +188,7 @@ def grammar_subject(name: str) -> Subject:
 
 
 def pattern_subject(pattern: str, kinds: tuple[Kind, ...]) -> Subject:
-    """A regular expression, judged by `re`."""
+    """Return the subject of a regular expression, judged by `re`."""
 
     def judge(text: bytes) -> bool:
         try:
@@ -198,14 +200,14 @@ def pattern_subject(pattern: str, kinds: tuple[Kind, ...]) -> Subject:
 
 
 def bundled_subjects() -> list[Subject]:
-    """The bundled grammars, JSON, and patterns."""
+    """Return the subjects of the bundled grammars, of any JSON value, and of the patterns."""
     found = [grammar_subject(name) for name in BUNDLED]
     found.append(Subject("json", constraints.json, ("complete", "lazy"), lambda: _schema_judge(True)))
     return [*found, *(pattern_subject(pattern, kinds) for pattern, kinds in PATTERNS.items())]
 
 
 def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> TokenAutomaton:
-    """The automaton of a kind."""
+    """Return the automaton of a given kind for a subject."""
     constraint = subject.constraint()
     if kind == "canonical":
         return tokenfst.compile(constraint, vocabulary, tokenization="canonical", limits=_LIMITS)
@@ -215,7 +217,14 @@ def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> TokenA
 
 @dataclass
 class Result:
-    """What has come of all generations."""
+    """The results of all generations.
+
+    Attributes:
+        done: the numbers of generations: "all", "valid", "not judged", and by kind, by writer and by budget.
+        tokens: the number of tokens written.
+        failures: the generations that failed, each with what was wrong.
+        refused: the numbers of automata that could not be compiled, by kind and error.
+    """
 
     done: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
@@ -223,10 +232,10 @@ class Result:
     refused: Counter[str] = field(default_factory=Counter)
 
     def report(self) -> Iterator[str]:
-        """Lines to print."""
+        """Yield the lines to print."""
         total = self.done["all"]
         yield f"{total:,} generations of {self.tokens:,} tokens: {len(self.failures)} failed"
-        yield f"  valid as others say {self.done['valid']:,}, not judged {self.done['not judged']:,}"
+        yield f"  valid {self.done['valid']:,}, not judged {self.done['not judged']:,}"
         for name, number in sorted(self.done.items()):
             if ":" in name:
                 yield f"  {name.replace(':', ' ')} {number:,}"
@@ -237,7 +246,7 @@ class Result:
 def run(
     subjects: Sequence[Subject], count: int, vocabulary: Vocabulary, by_name: dict[str, Writer], seed: int = 0
 ) -> Result:
-    """Makes so many generations, over all subjects in turn, in an order drawn by chance."""
+    """Make `count` generations, fewer if many constraints are refused; subjects take turns in a random order."""
     dice, result = np.random.default_rng(seed), Result()
     order: list[int] = []
     automata: dict[tuple[int, Kind], TokenAutomaton] = {}
@@ -297,9 +306,9 @@ def main() -> None:
     parser.add_argument("schemas", nargs="*", type=Path, help="files or directories of schemas")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--failures", type=Path, help="where failures are written, one JSON object to a line")
+    parser.add_argument("--failures", type=Path, help="a file for the failures, one JSON object per line")
     options = parser.parse_args()
-    # The oracles are the tests'.
+    # The modules that judge texts belong to the tests.
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "json_schema"))
     subjects = bundled_subjects()

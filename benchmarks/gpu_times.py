@@ -1,19 +1,25 @@
-"""What masks, steps and sampling take of a GPU itself, without the calls from Python and the launches.
+"""Measure how long a GPU works on masks, steps and sampling, without the calls from Python and the launches.
 
     python benchmarks/gpu_times.py [--vocab FILE] [--size 128000] [--batches 1,16,64,256,512] [--dtype bfloat16]
+                                   [--device cpu] [--compiled]
 
-Each program is captured in a CUDA graph, ten times in a row, and the graph is replayed between two events; microseconds
-for one. The sequences and constraints are those of `decode.py`, four tokens after the start.
+Each program is captured in a CUDA graph, ten times in a row, and the graph is replayed between two events. Times are
+microseconds for one run of a program. The sequences and constraints are those of `decode.py`, four tokens after the
+start.
 
-    floor           one `masked_fill_` of the logits by a ready mask
-    mask            minus infinity into the logits; `budget`: within one that does not bind; `bitmask`: as words
-    step            the states after a token
-    probabilities   at temperature 0.8; `top-k`: of the 50 likeliest tokens; `top-p`: of nine tenths
-    choose          a token for each sequence
-    loop            all of a step: a copy of the logits, mask, both of these, and step
-    (compiled)      the same through `torch.compile`
+    floor           one `masked_fill_` of the logits with a ready mask
+    mask            minus infinity written into the logits of forbidden tokens
+    budget          the same with a budget of tokens that is too large to forbid any token
+    bitmask         the mask as packed words
+    step            the states after one more token
+    probabilities   the probabilities of all tokens at temperature 0.8
+    top-k           the same, truncated to the 50 likeliest tokens
+    top-p           the same, truncated to the likeliest tokens that together have nine tenths
+    choose          drawing a token for each sequence
+    loop            a whole step: a copy of the logits, mask, probabilities, choose and step
+    X (compiled)    the program X, compiled with `torch.compile`, if `--compiled` is given
 
-With `--device cpu` each is simply timed; `--compiled` adds what is compiled.
+With `--device cpu` there are no graphs: each program is timed by the clock, including the calls.
 """
 
 from __future__ import annotations
@@ -36,7 +42,7 @@ IN_A_GRAPH, REPLAYS = 10, 20
 
 
 def microseconds(program: Callable[[], object], device: str) -> float:
-    """What one run of a program takes."""
+    """Return the time of one run of a program in microseconds."""
     program()
     if device == "cpu":
         first = time.perf_counter()
@@ -60,7 +66,7 @@ def microseconds(program: Callable[[], object], device: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", help="a vocabulary that `tokenfst.load` reads; Tekken's if left out")
+    parser.add_argument("--vocab", help="a file that `load_vocabulary` reads; by default Tekken's")
     parser.add_argument("--size", type=int, default=128000)
     parser.add_argument("--batches", default="1,16,64,256,512")
     parser.add_argument("--device", default="cuda")
@@ -75,7 +81,7 @@ def main() -> None:
     for batch in map(int, options.batches.split(",")):
         logits = torch.randn(batch, options.size, dtype=getattr(torch, options.dtype), device=device)
         engine.start(logits)
-        # Two masks of different places may leave nothing.
+        # The floor masks a copy, because two masks for different positions together may forbid every token.
         floor.start(logits.clone())
         *before, tokens = torch.tensor(texts(vocabulary, batch, 5), device=device)
         for each in before:

@@ -1,4 +1,4 @@
-"""Steps of many texts at once, by each engine's own means: a mask for each text, then a token for each."""
+"""Step many texts together with each engine's own functions: a mask for each text, then a token for each."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from decoding.arena import Arena
 
 
 class Batch(Protocol):
-    """Texts that continue together."""
+    """Texts that are stepped together."""
 
     def masks(self) -> None:
-        """Makes the masks, `[B, W]`."""
+        """Compute the masks of all texts, as packed words `[B, W]`."""
 
     def advance(self, tokens: list[int]) -> None:
-        """Continues by a token each."""
+        """Advance each text by its token."""
 
 
 class InArena:
-    """This project's arena on the CPU."""
+    """This project's arena, on the CPU."""
 
     def __init__(self, engine: TokenFstGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
         self.arena = Arena.of([compiled])
@@ -37,7 +37,7 @@ class InArena:
 
 
 class Loop:
-    """This project's automaton, one text after the other."""
+    """This project's automaton, in a loop over the texts."""
 
     def __init__(self, engine: TokenFstGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
         self.automaton = compiled
@@ -55,7 +55,7 @@ class Loop:
 
 
 class XGrammarBatch:
-    """XGrammar's functions for batches."""
+    """XGrammar, with its functions for batches."""
 
     def __init__(self, engine: XGrammarGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
         module = engine.xgrammar
@@ -68,11 +68,11 @@ class XGrammarBatch:
 
     def advance(self, tokens: list[int]) -> None:
         if not all(self.batch.batch_accept_token(self.matchers, tokens)):
-            raise ValueError("XGrammar refuses a token")
+            raise ValueError("XGrammar refused a token")
 
 
 class LLGuidanceBatch:
-    """llguidance's functions for batches."""
+    """llguidance, with its functions for batches."""
 
     def __init__(self, engine: LLGuidanceGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
         self.module = engine.module
@@ -87,10 +87,10 @@ class LLGuidanceBatch:
     def advance(self, tokens: list[int]) -> None:
         pairs = list(zip(self.matchers, tokens, strict=True))
         if not all(self.module.numpy.consume_token_par(self.executor, pairs)):
-            raise ValueError("llguidance refuses a token")
+            raise ValueError("llguidance refused a token")
 
 
-# How each engine takes a batch; the name is added to that of the column.
+# The classes that step a batch, by engine. Their keys are suffixes of the columns "batch B" of `grammars.py`.
 BATCHES: dict[type[Any], dict[str, Callable[..., Batch]]] = {
     TokenFstGrammar: {"": InArena, " loop": Loop},
     XGrammarGrammar: {"": XGrammarBatch},

@@ -1,14 +1,17 @@
-"""The engines that grammars are compared on, as in `engines`, and each bundled grammar as each engine reads it.
+"""The engines of `engines` for grammars, and the bundled grammars in the notation of each engine.
 
-    GBNF                  as it is for this project and XGrammar; through llguidance's own converter for llguidance
-    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance
-                          writes as an intersection with a complement, where Lark has a negative look-ahead
+    GBNF      unchanged for this project and XGrammar; for llguidance, converted by its own converter
+    Lark      unchanged for this project; for llguidance without priorities, and with exceptions of words written as an
+              intersection with a complement instead of a negative look-ahead; for XGrammar, converted by
+              `grammar_as_ebnf`
 
-The name "json" stands for any JSON value, as each engine has it built in: DOMINO's JSON is not what the makers of the
-others would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
+The name "json" stands for any JSON value, in the form that is built into each engine. DOMINO's JSON is not what the
+authors of the other engines would write: llguidance is faster if more of a grammar is in its words, and XGrammar if
+white space is less ambiguous.
 
-XGrammar has no lexer. What `grammar_as_ebnf` writes for it are the same rules with white space put behind every word,
-which is the most that its notation can say: words do not end where they could continue, and exceptions are left out.
+XGrammar has no lexer. `grammar_as_ebnf` writes the same rules with optional ignored text after every word. Its notation
+has nothing for priorities, for exceptions, or for the rule that a word continues as long as it can, so these are left
+out.
 """
 
 from __future__ import annotations
@@ -36,53 +39,53 @@ from automata.expressions import (
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.bundled import bundled, source
 
-# As the other engines: any cut of a text into tokens is as good, and white space may come first.
+# As in the other engines, every tokenization of a text is allowed, and ignored text may come first.
 _OPTIONS = '%llguidance {"no_forcing": true, "allow_initial_skip": true}'
 _PRIORITY = re.compile(r"^([A-Z_]+)\.[0-9]+:", re.MULTILINE)
 _EXCEPT = re.compile(r"/\(\?!(\(\?(?:i?):[^()]*\))\(\?!\[[^]]*\]\)\)(.*)/$", re.MULTILINE)
 
 
 def is_lark(name: str) -> bool:
-    """Whether a bundled grammar is in Lark's dialect."""
+    """Return whether a bundled grammar is in Lark's syntax."""
     return bool(bundled(name).lexical)
 
 
 class Engine(engines.Engine, Protocol):
-    """What the benchmark of grammars needs of an engine, besides; a grammar is known by its name."""
+    """The interface that the benchmark of grammars uses; `compile` takes the name of a grammar."""
 
     def fresh(self, compiled: Any) -> Any:
-        """What to give to `run` for a text of its own."""
+        """Return the object that `run` takes for a new text."""
 
     def held(self, compiled: Any) -> int | None:
-        """The bytes of what was compiled, if the engine tells."""
+        """Return the memory of the compiled grammar in bytes, or None if the engine does not report it."""
 
     def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        """Raises ValueError where a text is refused."""
+        """Raise ValueError if a text is refused."""
 
 
 class TokenFstGrammar(TokenFst):
-    """This project, on bundled grammars by name."""
+    """This project, for bundled grammars by name."""
 
     def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
         grammar = constraints.grammars.json() if pattern == "json" else bundled(pattern)
         return tokenfst.compile(grammar, self.vocabulary)
 
     def fresh(self, compiled: tokenfst.TokenAutomaton) -> tokenfst.TokenAutomaton:
-        """What a text begins with: an automaton has no state."""
+        """Return the automaton, which does not store the state of a text."""
         return compiled
 
     def held(self, compiled: tokenfst.TokenAutomaton) -> int | None:
-        """Bytes."""
+        """Return the memory in bytes."""
         return compiled.nbytes
 
     def check(self, compiled: tokenfst.TokenAutomaton, token_ids: Sequence[int]) -> None:
-        """Raises ValueError where the text is refused."""
+        """Raise ValueError if the text is refused."""
         if not compiled.accepts(token_ids):
             raise ValueError("the text is refused")
 
 
 class XGrammarGrammar(XGrammar):
-    """XGrammar, on bundled grammars by name."""
+    """XGrammar, for bundled grammars by name."""
 
     def compile(self, pattern: str) -> Any:
         if pattern == "json":
@@ -91,22 +94,22 @@ class XGrammarGrammar(XGrammar):
         return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(text))
 
     def fresh(self, compiled: Any) -> Any:
-        """What a text begins with: the compiled grammar has no state."""
+        """Return the compiled grammar, which does not store the state of a text."""
         return compiled
 
     def held(self, compiled: Any) -> int | None:
-        """Bytes."""
+        """Return the memory in bytes."""
         return int(compiled.memory_size_bytes)
 
     def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        """Raises ValueError where the text is refused."""
+        """Raise ValueError if the text is refused."""
         matcher = self.xgrammar.GrammarMatcher(compiled)
         if not all(matcher.accept_token(token) for token in token_ids) or not matcher.is_completed():
             raise ValueError("the text is refused")
 
 
 class LLGuidanceGrammar(LLGuidance):
-    """llguidance, on bundled grammars by name."""
+    """llguidance, for bundled grammars by name."""
 
     def compile(self, pattern: str) -> Any:
         matcher = self.module.LLMatcher
@@ -115,22 +118,22 @@ class LLGuidanceGrammar(LLGuidance):
         return matcher(self.tokenizer, matcher.grammar_from_lark(llguidance_text(pattern)))
 
     def fresh(self, compiled: Any) -> Any:
-        """What a text begins with: a copy of a matcher that has read nothing."""
+        """Return a copy of the matcher, which is at the start of a text."""
         return compiled.deep_copy()
 
     def held(self, compiled: Any) -> int | None:
-        """It does not tell."""
+        """Return None, because llguidance does not report it."""
         return None
 
     def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        """Raises ValueError where the text is refused."""
+        """Raise ValueError if the text is refused."""
         matcher = compiled.deep_copy()
         if not all(matcher.consume_token(token) for token in token_ids) or not matcher.is_accepting():
             raise ValueError("the text is refused")
 
 
 def llguidance_text(name: str) -> str:
-    """A bundled grammar as llguidance reads it."""
+    """Return the text of a bundled grammar for llguidance."""
     from llguidance.gbnf_to_lark import any_to_lark
 
     text = source(name)
@@ -140,7 +143,7 @@ def llguidance_text(name: str) -> str:
 
 
 def grammar_as_ebnf(grammar: Grammar) -> str:
-    """A grammar with words as rules for XGrammar."""
+    """Return a grammar with words in the EBNF of XGrammar."""
     names = {name: f"r{number}" for number, name in enumerate([*grammar.rules, *grammar.lexical])}
     lines = [f"root ::= gap {names[grammar.start]}"]
     lines += [f"{names[name]} ::= {_ebnf(expr, names)}" for name, expr in grammar.rules.items()]
@@ -167,7 +170,7 @@ def _ebnf(expr: Expr, names: dict[str, str]) -> str:
             return '""'
         case Difference(left, _):
             return _ebnf(left, names)
-    raise TypeError(f"XGrammar has nothing for {expr!r}")
+    raise TypeError(f"XGrammar's EBNF cannot express {expr!r}")
 
 
 def _escaped(character: str) -> str:

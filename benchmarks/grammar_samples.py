@@ -1,4 +1,4 @@
-"""Texts of bundled grammars such as models write, as long as wanted, different for every seed."""
+"""Sample texts of the bundled grammars, like those that models write: of any length, and different for every seed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ WORDS = [
 
 
 def text_of(name: str, pieces: int, seed: int) -> str:
-    """A text of a bundled grammar; how long it is grows with `pieces`, which is at least 2."""
+    """Return a text of a grammar in `BUNDLED`, or of "json"; its length grows with `pieces`, which is at least 2."""
     return _MAKERS[name](Random(f"{name} {seed}"), pieces)
 
 
@@ -147,17 +147,17 @@ def _person(random: Random, pieces: int, indent: str = "") -> str:
         f"{inner}</job>",
     ]
     if pieces > 1:
+        # The grammar allows no white space between persons.
         friends = "".join(_person(random, pieces // 3, inner + "  ") for _ in range(3))
         lines += [f"{inner}<friends>{friends}</friends>", indent]
-    # No white space may stand before a last tag that no tag of a child precedes.
     return "\n".join(lines) + ("" if pieces > 1 else "\n" + indent) + "</person>"
 
 
 def _c(random: Random, pieces: int) -> str:
     def function() -> str:
         a, b, f = (_word(random) for _ in range(3))
-        # White space has fixed places: none at operators, none behind the brace of a loop, none behind that of a
-        # `while`.
+        # The grammar allows no white space at arithmetic and relational operators, after the opening brace of a
+        # statement, before `else`, or after the closing brace of a `while`.
         body = [
             f"int {a} = {random.randint(0, 99)};",
             f"// {_sentence(random)}",

@@ -1,29 +1,34 @@
-"""Bundled grammars over a real vocabulary, side by side with other engines, on one core.
+"""Compare the bundled grammars over a real vocabulary with other engines, on one core.
 
     python benchmarks/grammars.py [--vocab FILE] [--rounds N] [--tokens N] [--grammars NAME,...] [--batches SIZE,...]
                                   [--output DIR]
 
-For each grammar and engine, medians over rounds in which the engines take turns:
+The figures for each grammar and engine are medians over rounds in which the engines take turns, in milliseconds:
 
-    compile         from the text of the grammar to what the engine steps through
-    first mask      from there to the first mask
-    step            a mask and an advance, along a text of about 1,000 tokens, what an engine keeps for a grammar warm
-    total           compile, and every mask and advance of that text, with nothing kept from before
-    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of
-                    the batch, by the engine's own functions for batches on one thread; for this project those of
-                    an `Arena`, and beside them a loop over the automaton
-    held            bytes of what was compiled, where the engine tells
+    compile         from the name of the grammar to the object that the engine steps through; for the other engines,
+                    unless the name is "json", this includes reading the grammar with this project's reader and,
+                    if necessary, converting it to the notation of the engine
+    first mask      from this object to its first mask
+    step            a mask and an advance, along a text of about 1,000 tokens that the engine has read once before
+    total           compile, first mask, and every mask and advance of this text when the engine reads it for the first
+                    time
+    batch B         a step of a batch of B texts, at most 16 of which differ, after the first 64 tokens: a mask and an
+                    advance of each, by the engine's own functions for batches on one thread; for this project, by those
+                    of an `Arena`
+    batch B loop    for this project, the same by a loop over the texts
+    arena           for this project, making the `Arena` of the last batch and its start states
+    held            the memory of the compiled grammar after reading the text, in MB, if the engine reports it
 
-Tokenizers and whatever an engine prepares for a vocabulary once are warm; no engine may keep a compiled
-grammar. An engine that refuses the grammar or the text has a dash. Prints a Markdown table and writes `grammars.txt`
-and `grammars.json`.
+What an engine prepares once for a vocabulary is not counted, and no engine may keep a compiled grammar. A dash means
+that there is no figure, for example because the engine refused the grammar or the text. The result is a Markdown table,
+which is printed and written to `grammars.txt`, and all samples in `grammars.json`, both in DIR.
 """
 
 from __future__ import annotations
 
 import os
 
-# Before any engine starts its threads.
+# These must be set before any engine starts its threads.
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -50,14 +55,14 @@ from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary
 
 FIRST = ("json", "domino_json", "domino_xml", "domino_c")
-# Tokens of every text of a batch before the clock starts, and while it runs.
+# How many tokens of each text in a batch are read before the clock starts, and how many are timed.
 WARM, TIMED = 64, 32
-# Milliseconds after which a batch is not timed further.
+# Milliseconds after which no further steps of a batch are timed.
 LONGEST = 2000.0
-# Texts that a batch repeats.
+# The number of different texts; a larger batch repeats them.
 VARIANTS = 16
 
-# grammar -> engine -> what -> samples, in milliseconds or bytes
+# grammar -> engine -> figure -> samples, in milliseconds or bytes
 Samples = dict[str, dict[str, dict[str, list[float]]]]
 
 
@@ -70,7 +75,7 @@ def main() -> None:
     samples: Samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for name in options.grammars:
         texts = [_tokens(tokens, name, options.tokens, seed) for seed in range(VARIANTS)]
-        for number in range(options.rounds + 1):  # the first one warms up
+        for number in range(options.rounds + 1):  # the first one is not counted
             for engine in engines:
                 gc.collect()
                 measured = _round(engine, name, texts, options.batches)
@@ -82,12 +87,12 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--vocab", type=Path, help="any vocabulary file; Tekken from mistral-common if left out")
+    parser.add_argument("--vocab", type=Path, help="a vocabulary file; by default Tekken's, from mistral-common")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tokens", type=int, default=1000)
     names = [*FIRST, *(name for name in BUNDLED if name not in FIRST)]
     parser.add_argument("--grammars", type=lambda text: text.split(","), default=names)
-    sizes = "sizes of batches, 16,256 if left out; an empty list for none, which take some engines minutes"
+    sizes = "sizes of batches, by default 16,256; an empty list skips batches, which take some engines minutes"
     parser.add_argument("--batches", type=_numbers, default=[16, 256], help=sizes)
     parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
     return parser.parse_args()
@@ -98,7 +103,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _tokens(tokens: Tokens, name: str, least: int, seed: int) -> list[int]:
-    """A text of at least so many tokens, the longest token at each place."""
+    """Return the tokens of a text, at least `least` tokens, the longest token at each position."""
     pieces = 2
     while len(found := next(tokens.cuts(text_of(name, pieces, seed).encode(), Random(seed)))) < least:
         pieces = max(pieces + 1, pieces * least // len(found))
@@ -106,7 +111,7 @@ def _tokens(tokens: Tokens, name: str, least: int, seed: int) -> list[int]:
 
 
 def _round(engine: Engine, name: str, texts: list[list[int]], sizes: list[int]) -> dict[str, float]:
-    """One turn of an engine: milliseconds, and bytes under "held"; what it refuses is left out."""
+    """Measure an engine once: milliseconds, and bytes for "held"; a refusal ends the measurement."""
     found: dict[str, float] = {}
     try:
         compiled, found["compile"] = _timed(lambda: engine.compile(name))
@@ -137,7 +142,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _batch_step(batch: Batch, rows: list[list[int]]) -> float:
-    """The median step of a batch; of fewer steps where they are slow."""
+    """Return the median time of a step of a batch, of fewer steps if they are slow."""
     times: list[float] = []
     for place in range(WARM + TIMED):
         tokens = [row[place] for row in rows]
@@ -200,9 +205,9 @@ def _cell(what: str, values: list[float] | None) -> str:
 
 
 def _targets(engines: list[Engine], samples: Samples) -> list[str]:
-    """How this project stands beside the better of the others."""
+    """Return lines with the figures of the best other engine as multiples of this project's."""
     own, *others = (engine.name for engine in engines)
-    lines = ["How many times cheaper than the cheapest of the others:"]
+    lines = ["The least time of the other engines, as a multiple of this project's:"]
     for name, row in samples.items():
         told = []
         for what in ("compile", "total", "step", "batch 16", "batch 256"):

@@ -1,19 +1,20 @@
-"""Schemas one by one, each in a process of its own with a limit: what comes of each, and what it takes.
+"""Compile schemas one by one, each in a process of its own with a time limit, and report the outcome and the time.
 
     python benchmarks/hard_schemas.py SCHEMAS [...] [--vocab FILE] [--limit SECONDS] [--seconds SECONDS] [--only ID,...]
                                       [--report FILE]
 
-SCHEMAS are those of `maskbench.py`, most usefully the ones that an engine finds hard. Reading is `json_schema`,
-compiling `tokenfst.compile`; both in seconds of processor time. Texts are read token by token, without the masks
-between, since `maskbench.py` times those. With `--seconds` both have that limit, as a server sets it. A schema is
+SCHEMAS are files or directories as `maskbench.py` takes them, most usefully with schemas that an engine finds hard.
+Reading is the call of `json_schema`, compiling the call of `tokenfst.compile`; both are given in seconds of processor
+time. Instances are read token by token without computing masks, because `maskbench.py` times the masks. `--seconds`
+limits reading and compiling, each separately, as a server would. The outcome of a schema is one of these:
 
-    whole       all instances are judged right, and reading and compiling take no more than `SLOW`
-    slow        all are judged right
-    wrong       some instance is not
-    refused     by an error of the project's, which is named
-    late        the same, past `LATE`
-    crashed     by any other error
-    endless     stopped at the limit
+    whole       all instances are judged correctly, and reading and compiling together take at most `SLOW`
+    slow        all instances are judged correctly, but reading and compiling take longer
+    wrong       some instance is judged wrongly
+    refused     with an error of this project, which the line gives
+    late        the same, after more than `LATE`
+    crashed     with any other error, or the process ended by itself
+    endless     the process was stopped at `--limit`
 """
 
 from __future__ import annotations
@@ -35,16 +36,17 @@ from automata.limits import DEFAULT_LIMITS, Limits
 from constraints import json_schema
 from tokenfst import TokenAutomaton, Vocabulary
 
-# The most seconds that a schema should take to compile, and to be refused.
+# Seconds of processor time within which a schema should be read and compiled, and within which it should be refused.
 SLOW, LATE = 1.0, 2.0
 
 
 class Outcome(NamedTuple):
-    """What came of one schema.
+    """The outcome of one schema.
 
     Attributes:
-        kind: one of the words above.
-        reading, compiling: processor time, in seconds.
+        kind: one of the outcomes above.
+        reading, compiling: processor time, in seconds. After an error, `reading` is all the time until then; for
+            "endless", it is the limit.
         said: the error, or the instances that were judged wrongly.
     """
 
@@ -54,12 +56,12 @@ class Outcome(NamedTuple):
     said: str = ""
 
     def line(self, key: str) -> str:
-        """A line of the report."""
+        """Return the line of the report for the schema with this name."""
         return f"{self.kind}\t{self.reading:.2f}\t{self.compiling:.2f}\t{key}\t{self.said[:400]}"
 
 
 def accepts(automaton: TokenAutomaton, tokens: list[int]) -> bool:
-    """Whether an automaton reads all tokens and may end after them."""
+    """Return whether an automaton reads all tokens and may end after them."""
     state = automaton.start
     try:
         for token in tokens:
@@ -70,7 +72,7 @@ def accepts(automaton: TokenAutomaton, tokens: list[int]) -> bool:
 
 
 def outcome(schema: Any, tests: list[tuple[list[int], bool]], vocabulary: Vocabulary, limits: Limits) -> Outcome:
-    """What comes of a schema with tests: tokens, and whether they are of a valid instance."""
+    """Return the outcome of a schema; a test is the tokens of an instance, and whether the instance is valid."""
     begun = read = time.process_time()
     try:
         constraint = json_schema(schema, property_order="any-if-cheap", limits=limits)
@@ -96,7 +98,7 @@ def _serve(pipe: Connection, *task: Any) -> None:
 
 
 def limited(limit: float, *task: Any) -> Outcome:
-    """`outcome`, in a process that is ended at a limit in seconds."""
+    """Return `outcome(*task)` from a process that is killed after `limit` seconds by the clock."""
     context = multiprocessing.get_context("fork")
     pipe, end = context.Pipe()
     process = context.Process(target=_serve, args=(end, *task), daemon=True)
@@ -114,16 +116,16 @@ def limited(limit: float, *task: Any) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("schemas", type=Path, nargs="+")
-    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
-    parser.add_argument("--limit", type=float, default=30.0, help="seconds that a schema may take")
-    parser.add_argument("--seconds", type=float, help="the project's own limit; default: that of `Limits`")
-    parser.add_argument("--only", default="", help="only the schemas whose names have one of these in them")
-    parser.add_argument("--report", type=Path, help="where to write the lines, beside printing them")
+    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's, from mistral-common")
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds after which a schema is stopped")
+    parser.add_argument("--seconds", type=float, help="limit for reading and for compiling; default: that of `Limits`")
+    parser.add_argument("--only", default="", help="only schemas whose names contain one of these")
+    parser.add_argument("--report", type=Path, help="where to write the lines, in addition to printing them")
     options = parser.parse_args()
     vocab = load_vocabulary(options.vocab)
     vocabulary, cut = Vocabulary((*vocab, b""), eos_ids=(len(vocab),)), _longest_match(vocab)
     limits = Limits(seconds=options.seconds) if options.seconds else DEFAULT_LIMITS
-    # What is prepared for a vocabulary once is so before processes part.
+    # Prepare whatever is prepared once for a vocabulary before processes are forked.
     outcome({}, [], vocabulary, limits)
     found: Counter[str] = Counter()
     lines = []

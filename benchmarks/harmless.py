@@ -1,13 +1,13 @@
-"""What constraints do to texts that were fine without them: DOMINO's question, asked of the bundled model.
+"""Measure how constraints change texts that were valid without them, as DOMINO does, for the bundled model.
 
     python benchmarks/harmless.py [--samples 500] [--seed 0] [--figure docs/harmless.svg]
 
-The model answers the tasks of `harmless_tasks.py` without a constraint, with the exact one, and with naive ones
-(`naive_constraints.py`). It samples from its own distribution, and text i has the same seed in each way of writing. All
-ways write batches of the same prompts, and texts that have ended stay in theirs, so that the model computes the same
-for a text until its tokens differ.
+The model does the tasks of `harmless_tasks.py` without a constraint, with the exact one, and with naive ones
+(`naive_constraints.py`). It samples from its own distribution, and text i has the same seed in every way of writing.
+The batches have the same prompts in every way, and a text that has ended stays in its batch, so the model computes the
+same for a text until its tokens differ.
 
-Prints a table in Markdown, and draws the first task's.
+Prints a Markdown table for each task, and draws the results of the records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from decoding.inputs.prompts import pad_token, padded, prompt_tokens
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from tokenfst.token_automaton import TokenAutomaton
 
-# Tokens of a text, the end token included; a text that would continue is cut off, and is not valid.
+# The maximum number of tokens of a text, the end token included; a longer text is cut off, and is not valid.
 LIMIT = 256
 BATCH = 100
 UNCONSTRAINED = "unconstrained"
@@ -43,12 +43,12 @@ UNCONSTRAINED = "unconstrained"
 
 @dataclass
 class Text:
-    """A text and what it took.
+    """A text, with measures of how it was written.
 
     Attributes:
         tokens: its tokens, the end token included if it was written.
-        nats: -log of the probability of all of them, for the model without a constraint.
-        forbidden: the steps at which what the same noise draws without a constraint was forbidden.
+        nats: -log of the probability of all of them, according to the model without a constraint.
+        forbidden: the steps at which the constraint forbids the token that the same noise draws without it.
     """
 
     tokens: list[int] = field(default_factory=list)
@@ -57,21 +57,21 @@ class Text:
 
 
 class Writer:
-    """The bundled model, which writes batches of texts."""
+    """Writes batches of texts with the bundled model."""
 
     def __init__(self) -> None:
         self.model, self.tokenizer = bundled_model()
         self.vocabulary = vocabulary_of(self.tokenizer)
 
     def encode(self, text: str) -> list[int]:
-        """A text's tokens."""
+        """Return the tokens of a text."""
         found: list[int] = self.tokenizer(text)["input_ids"]
         return found
 
     def write(
         self, prompts: Sequence[str], constraint: Stepwise[Any] | None, seed: int, limit: int = LIMIT
     ) -> list[Text]:
-        """A text for each prompt; the text of prompt i has the i-th seed that `seed` gives."""
+        """Return a text for each prompt; the seed of text i is derived from `seed` and i."""
         texts: list[Text] = []
         for first in range(0, len(prompts), BATCH):
             batch = list(prompts[first : first + BATCH])
@@ -106,7 +106,7 @@ class Writer:
 
 
 class _Batch:
-    """Texts that are being written."""
+    """The texts of one batch while they are being written."""
 
     def __init__(self, constraint: Stepwise[Any] | None, texts: list[Text], ends: tuple[int, ...]) -> None:
         self.constraint, self.texts, self.ends = constraint, texts, ends
@@ -114,11 +114,11 @@ class _Batch:
         self.live = set(range(len(texts)))
 
     def step(self, logits: Tensor, noise: Noise, step: int) -> Tensor:
-        """Adds a token to each text that has not ended; returns one for each row, `[B]`."""
+        """Add a token to each text that has not ended, and return the tokens of all rows, `[B]`."""
         mask = self._mask(logits)
         tokens = choose(probabilities(logits, mask, Sampling()), noise, step)
         if NOTHING in tokens:
-            raise RuntimeError("a constraint allows nothing")
+            raise RuntimeError("a constraint allows no token")
         wanted = choose(probabilities(logits, None, Sampling()), noise, step)
         intervened = measures(logits, mask, wanted).intervened.tolist()
         nats = -log_probabilities(logits).gather(1, tokens[:, None])[:, 0]
@@ -151,20 +151,20 @@ class _Batch:
 
 @dataclass(frozen=True)
 class Result:
-    """What one way of writing gave for one task; shares are of 1.
+    """The results of one way of writing for one task.
 
     Attributes:
-        way: what the way is called.
-        valid: texts that are complete and that the exact constraint allows.
-        right: properties that are as in the prompt.
-        error: the standard error of that.
-        perplexity: of a written token, the end token included, for the model without a constraint.
-        bits: of a written byte, likewise.
-        tokens: of a text, on average.
-        interventions: of a text, on average.
-        same: of the texts that were valid without a constraint, how many are the same token by token.
-        of: how many those are.
-        right_of: the share of right properties among those.
+        way: the name of the way of writing.
+        valid: the share of texts that are complete and that the exact constraint allows, from 0 to 1.
+        right: the share of properties that agree with the task's answer, from 0 to 1.
+        error: the standard error of `right`.
+        perplexity: per written token, the end token included, according to the model without a constraint.
+        bits: -log2 of the probability of the texts, per written byte, according to the same model.
+        tokens: the mean number of tokens per text.
+        interventions: the mean number of interventions per text, which are the steps in `Text.forbidden`.
+        same: the number of texts that were valid without a constraint and are the same, token by token.
+        of: the number of texts that were valid without a constraint.
+        right_of: the share of right properties in the texts with these numbers; NaN if there are none.
     """
 
     way: str
@@ -181,7 +181,7 @@ class Result:
 
 
 def ways(task: Task, exact: TokenAutomaton, tokens_of: Callable[[str], list[int]]) -> dict[str, Stepwise[Any] | None]:
-    """The constraints that are compared; the first is none."""
+    """Return the constraints to compare, by name; None stands for no constraint."""
     return {
         UNCONSTRAINED: None,
         "exact": exact,
@@ -192,7 +192,7 @@ def ways(task: Task, exact: TokenAutomaton, tokens_of: Callable[[str], list[int]
 
 
 def study(writer: Writer, task: Task, seed: int) -> list[Result]:
-    """Writes the texts of a task in each way."""
+    """Write the texts of a task in each way, and return the results."""
     exact = tokenfst.compile(json_schema(task.schema), writer.vocabulary)
     found: dict[str, list[Text]] = {}
     for way, constraint in ways(task, exact, writer.encode).items():
@@ -202,19 +202,19 @@ def study(writer: Writer, task: Task, seed: int) -> list[Result]:
 
 
 def is_valid(exact: TokenAutomaton, tokens: Sequence[int]) -> bool:
-    """Whether a text is complete and one that the constraint allows."""
+    """Return whether a text is complete and the constraint allows it."""
     return bool(tokens) and tokens[-1] in exact.vocabulary.eos_ids and exact.accepts(tokens)
 
 
 def result(task: Task, exact: TokenAutomaton, way: str, texts: Sequence[Text], free: Sequence[list[int]]) -> Result:
-    """What texts are worth.
+    """Return the results for the texts of one way.
 
     Args:
-        task: what was asked.
+        task: the task that the texts answer.
         exact: the exact constraint.
-        way: how they were written.
+        way: the name of the way in which they were written.
         texts: the texts.
-        free: the tokens that were written without a constraint.
+        free: the tokens of the texts that were written without a constraint.
     """
     spelled = [exact.text(text.tokens) for text in texts]
     right = np.array([task.grade(number, text.decode(errors="replace")) for number, text in enumerate(spelled)])
@@ -239,7 +239,7 @@ def result(task: Task, exact: TokenAutomaton, way: str, texts: Sequence[Text], f
 
 
 def table(name: str, results: Sequence[Result]) -> list[str]:
-    """The results of a task as lines of Markdown."""
+    """Return the results of a task as the lines of a Markdown table."""
     heads = ["valid", "right", "perplexity", "bits per byte", "tokens", "interventions"]
     heads += ["unchanged where valid", "right there"]
     lines = [f"| {name} | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
@@ -252,11 +252,11 @@ def table(name: str, results: Sequence[Result]) -> list[str]:
 
 
 def draw(results: Sequence[Result], path: Path) -> None:
-    """Draws the results of a task as bars, one panel for each of five measures."""
+    """Draw the results of a task as bars, one panel for each of five measures."""
     import matplotlib as mpl
 
     mpl.use("svg")
-    # The same figure whenever it is drawn.
+    # With a fixed salt, the same results give the same file.
     mpl.rcParams["svg.hashsalt"] = "tokenfst"
     import matplotlib.pyplot as plt
 
@@ -281,7 +281,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What constraints do to texts that were fine without them.")
+    parser = argparse.ArgumentParser(description="Measure how constraints change texts that were valid without them.")
     parser.add_argument("--samples", type=int, default=500, help="texts for each task and way of writing")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--figure", type=Path, default=Path("docs/harmless.svg"))

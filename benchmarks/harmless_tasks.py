@@ -1,10 +1,11 @@
-"""Tasks with a right answer for the bundled model, and what a text is worth.
+"""Tasks for the bundled model that have a right answer, and the grade of a text.
 
-    Task        prompts, the schema of the answers, the answers, and a template that spells them out
-    records     a sentence about an invented person, and the person as JSON
-    sums        two numbers, and their sum as JSON
+    Task        prompts, the schema of the answers, the answers, and a template of an answer's JSON text
+    records     sentences about an invented person, who is to be written as JSON
+    sums        two numbers, whose sum is to be written as JSON
 
-The sentences and the heading of the record are those of the model's training text. Sums come after three examples.
+The sentences and the heading of the record occur in the texts that the model was trained on. A sum comes after three
+worked examples.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Task:
-    """What a model is asked.
+    """A task with many prompts.
 
     Attributes:
-        name: what the task is called.
-        prompts: what the model reads.
-        schema: of what it is to write, as JSON Schema; all properties are required.
-        answers: for each prompt the object that is right.
-        template: the object as `json.dumps` writes it, with slots.
+        name: the name of the task.
+        prompts: the texts that the model continues.
+        schema: the JSON Schema of what the model writes; all properties are required.
+        answers: for each prompt the right values of the properties that are graded.
+        template: the object as `json.dumps` writes it, with slots for the values.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Task:
     template: Sequence[str | Slot]
 
     def grade(self, number: int, text: str) -> float:
-        """The share of the properties that are right; 0 for what is not an object."""
+        """Return the share of the graded properties that are right in a text; 0 if it is not a JSON object."""
         try:
             found = json.loads(text)
         except ValueError:
@@ -60,7 +61,7 @@ class Task:
 
 
 def records(number: int, seed: int) -> Task:
-    """People described in sentences."""
+    """Return the task to write people, described in sentences, as JSON."""
     rng = Random(seed)
     people = [invented(rng) for _ in range(number)]
     schema: dict[str, Any] = {
@@ -77,7 +78,7 @@ def records(number: int, seed: int) -> Task:
 
 
 def sums(number: int, seed: int) -> Task:
-    """Numbers of one digit to be added."""
+    """Return the task to add two numbers of one digit."""
     rng = Random(seed)
     sampled = [[(rng.randint(0, 9), rng.randint(0, 9)) for _ in range(4)] for _ in range(number)]
     schema = {key: {"type": "integer", "minimum": 0, "maximum": 18} for key in ("a", "b", "sum")}

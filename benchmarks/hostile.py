@@ -1,22 +1,23 @@
-"""Hostile input: what engines do with patterns, schemas and grammars that ask for too much, or that are none.
+"""Run engines on hostile input: patterns, schemas and grammars that ask for too much, or that are malformed.
 
     python benchmarks/hostile.py [--vocab FILE] [--tokens N] [--engines NAME,...] [--only WORD] [--seconds S]
                                  [--memory BYTES] [--results FILE]
 
-Each engine gets each of `hostile_inputs.INPUTS` in a process that is ended where it takes too long or too much
-memory, or that ends by itself. An input is compiled; then texts are followed mask by mask that tell whether what was
-compiled is right, and forty random tokens that it allows. What comes of it is one of these:
+Each engine gets each of `hostile_inputs.INPUTS` in a process, which is stopped if the input takes too much time or
+memory. The engine compiles the input. It then follows texts, token by token, that show whether the compiled constraint
+is right, and up to forty random tokens that the constraint allows. The outcome is one of these:
 
     done       compiled, and right as far as the texts tell
     refused    an exception that the engine means: one of its own, or one raised on purpose
-    wrong      a valid text is refused, in every spelling, or an invalid one is let through
-    error      an exception that nobody meant, as a RecursionError
-    time       no end within the limit
+    wrong      a valid text is refused, in every spelling that is tried, or an invalid one is let through
+    error      an exception that nobody meant, such as a RecursionError
+    time       not finished within the limit
     memory     more resident memory than the limit, beyond what the process held before
-    crash      the process is gone
+    crash      the process ended by itself
 
-A mistake may well be read as something that is none: engines differ in their notations, and only texts tell. Times are
-of the processor, in the process that works; memory is the peak of what is resident beyond what was before.
+Inputs that are meant as mistakes come without texts. An engine in whose notation such an input is valid may compile it,
+and the outcome is then "done". Times are processor time of the process; the time is the limit itself for "time", and 0
+for "memory" and "crash". Memory is the peak of resident memory beyond what the process held before.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from automata.errors import TokenfstError
 from tokenfst import Vocabulary
 
 OUTCOMES = ("done", "refused", "wrong", "error", "time", "memory", "crash")
-# What this project aims at, in seconds of processor time.
+# The time within which this project aims to be done with an input, in seconds of processor time.
 AIM = 2.0
 RANDOM_TOKENS = 40
 _SPELLINGS = 4
@@ -53,7 +54,13 @@ _SPELLINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one engine does with one input; the outcome is one of `OUTCOMES`, the rest is as `workers` has it."""
+    """The result of one engine on one input.
+
+    Attributes:
+        outcome: one of `OUTCOMES`.
+        reason: the exception or the mistakes, if there are any.
+        seconds, memory: as in `workers.Outcome`.
+    """
 
     engine: str
     name: str
@@ -72,13 +79,13 @@ SMALLEST: dict[Kind, Any] = {
 
 
 class Attempt:
-    """One engine; called with the name of an input, in a process of its own, it gives the outcome and the reason."""
+    """An engine that tries inputs, in a process of its own; a call with an input's name returns outcome and reason."""
 
     def __init__(self, name: str, vocab: list[bytes]) -> None:
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(len(vocab),))
         self.engine: Peer = peer(name, self.vocabulary)
         self.greedy = Greedy(self.vocabulary)
-        # What is imported or prepared late is so now.
+        # Make the engine import and prepare now whatever it leaves for the first use.
         for kind, source in SMALLEST.items():
             try:
                 self.engine.compile(kind, source)
@@ -118,8 +125,12 @@ class Attempt:
 
 
 def is_meant(error: BaseException) -> bool:
-    """Whether an exception says by intention that an input is refused: it is the engine's own, or comes straight out
-    of a compiled engine, or a line of Python raises it."""
+    """Return whether an exception refuses an input on purpose.
+
+    It does if it is an error of this project or a `Refused`; if a `raise` statement in Python raises it; or if the
+    native code of an engine raises it as a ValueError or RuntimeError. RecursionError, MemoryError and AssertionError
+    never count.
+    """
     if isinstance(error, Refused | TokenfstError):
         return True
     if isinstance(error, RecursionError | MemoryError | AssertionError):
@@ -135,7 +146,7 @@ def is_meant(error: BaseException) -> bool:
 
 
 def result(engine: str, name: str, outcome: Outcome) -> Result:
-    """An outcome of a process in the benchmark's terms."""
+    """Return the result of an engine on an input, from how the worker's process ended."""
     if outcome.ending == "done":
         what, reason = outcome.value
     else:
@@ -144,7 +155,7 @@ def result(engine: str, name: str, outcome: Outcome) -> Result:
 
 
 def measure(engines: list[str], vocab: list[bytes], names: list[str], seconds: float, memory: int) -> Iterator[Result]:
-    """The result of each engine on each input, engine after engine."""
+    """Yield the result of each engine on each input, one engine after the other."""
     for engine in engines:
         worker = Worker(Attempt, engine, vocab)
         for name in names:
@@ -153,7 +164,7 @@ def measure(engines: list[str], vocab: list[bytes], names: list[str], seconds: f
 
 
 def table(results: list[Result]) -> str:
-    """Counts by outcome, and the extremes, in Markdown."""
+    """Return a Markdown table: for each engine the number of inputs by outcome, the longest time and most memory."""
     lines = [f"| engine | {' | '.join(OUTCOMES)} | over {AIM:g} s | slowest, s | most memory, MB |"]
     lines.append("|---|" + "--:|" * (len(OUTCOMES) + 3))
     for engine in dict.fromkeys(each.engine for each in results):
@@ -170,13 +181,13 @@ def main() -> None:
     from maskbench import load_vocabulary
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
-    parser.add_argument("--tokens", type=int, default=1 << 30, help="how many of its tokens, from the first")
+    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's, from mistral-common")
+    parser.add_argument("--tokens", type=int, default=1 << 30, help="use only the first N tokens of the vocabulary")
     parser.add_argument("--engines", default=",".join([*PEERS, "tokenfst@1"]))
-    parser.add_argument("--only", default="", help="only inputs with this in their names")
-    parser.add_argument("--seconds", type=float, default=5.0, help="by the clock, for each input")
-    parser.add_argument("--memory", type=int, default=2 << 30, help="bytes, for each input")
-    parser.add_argument("--results", type=Path, help="where to write each result, as a line of JSON")
+    parser.add_argument("--only", default="", help="only inputs whose names contain this word")
+    parser.add_argument("--seconds", type=float, default=5.0, help="limit for each input, by the clock")
+    parser.add_argument("--memory", type=int, default=2 << 30, help="limit of resident memory for each input, in bytes")
+    parser.add_argument("--results", type=Path, help="where to write the results, one line of JSON each")
     options = parser.parse_args()
     vocab = load_vocabulary(options.vocab)[: options.tokens]
     names = [name for name in INPUTS if options.only in name]

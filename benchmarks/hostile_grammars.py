@@ -1,4 +1,8 @@
-"""Hostile grammars: see `hostile_inputs`. Where one notation is given, engines that read the other refuse it."""
+"""Hostile grammars: see `hostile_inputs`.
+
+Every input has a text in Lark's notation and one in GBNF; some of the large ones describe only similar languages. A
+mistake is one text, which is given as both, and engines that read the other notation refuse it as well.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ _MISTAKES = (
 
 
 def add(inputs: Inputs) -> None:
-    """Adds all of them."""
+    """Add all hostile grammars to the inputs."""
     for number, text in enumerate(_MISTAKES):
         name = f"grammar, a mistake: {number} {text!r}"
         inputs.add(name.encode(errors="replace").decode(), Hostile("grammar", lambda text=text: _both(text)))
@@ -59,7 +63,7 @@ def _both(text: str) -> dict[str, str]:
 
 
 def _rules(rules: dict[str, str]) -> dict[str, str]:
-    """The same rules in both notations; they use nothing that the two write differently."""
+    """Return the same rules in both notations, which differ in the start rule's name and in empty alternatives."""
     lark = "\n".join(f"{name}: {body}" for name, body in rules.items())
     gbnf = "\n".join(f"{'root' if name == 'start' else name} ::= {_renamed(body)}" for name, body in rules.items())
     return {"lark": lark, "gbnf": gbnf}

@@ -1,4 +1,4 @@
-"""What a hostile input is, and a collection of them in which each has a name of its own."""
+"""The type of a hostile input, and a collection of them by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from oracles import Kind
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A constraint that asks for more than there is, or that is none.
+    """A constraint that asks for too much, or that is malformed.
 
     Attributes:
-        make: a pattern, a schema, or a grammar by notation; made where it is used, since it may be too deep to send.
-        valid, invalid: texts of patterns and grammars, values of schemas, that tell whether what compiles is right.
+        kind: the kind of constraint.
+        make: returns the pattern, the schema, or the texts of the grammar by notation. Inputs are made in the process
+            that uses them, because some are too deep to be sent to it.
+        valid, invalid: texts of a pattern or grammar, or values of a schema, that show whether an engine is right.
     """
 
     kind: Kind
@@ -25,9 +27,9 @@ class Hostile:
 
 
 class Inputs(dict[str, Hostile]):
-    """Inputs by name."""
+    """Hostile inputs by name."""
 
     def add(self, name: str, hostile: Hostile) -> None:
-        """Adds one, whose name must be new."""
+        """Add an input; its name must be new."""
         assert name not in self, name
         self[name] = hostile

@@ -1,12 +1,13 @@
-"""Some three hundred inputs that ask for too much, or that are malformed: patterns, schemas and grammars.
+"""More than 400 inputs that ask for too much, or that are malformed: patterns, schemas and grammars.
 
-    hostile_patterns    nested bounds, alternatives without end, look-around, sizes, mistakes
-    hostile_schemas     bounds, huge lists, wide objects, all of everything, references, depths, strange text, mistakes
+    hostile_patterns    nested bounds, ambiguous alternatives and repetitions, look-around, sizes, mistakes
+    hostile_schemas     bounds, numbers, huge lists, wide objects, combinations, references, depths, strange text,
+                        mistakes
     hostile_grammars    ambiguity, recursion, sizes, mistakes
 
-`INPUTS` has them by name. All are made by code, the same in every run; what each is comes from what engines' users
-have run into (bounds of bounds, lengths beside patterns, references to themselves, constants with NaN), and from what
-is known to need large automata (the n-th letter from the end, primes, letters in any order).
+`INPUTS` has them by name. Code makes all of them, so they are the same in every run. Some are what users of engines
+have run into (bounds of bounds, lengths in addition to patterns, references to themselves, constants with NaN). Others
+are known to need large automata (the n-th letter from the end, primes, letters in any order).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _STRANGE = {
 
 
 def add(inputs: Inputs) -> None:
-    """Adds all of them."""
+    """Add all hostile patterns to the inputs."""
     _bounds(inputs)
     _alternatives(inputs)
     _assertions(inputs)

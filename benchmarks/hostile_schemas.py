@@ -9,7 +9,7 @@ from hostile_patterns import PRIMES
 
 OBJECTS = {"type": "object", "properties": {"a": {"type": "string"}}}
 
-# What is not a schema, or has a keyword that is not what it should be.
+# Values that are not schemas, and schemas with a keyword whose value is malformed or has no target.
 _MISTAKES: tuple[Any, ...] = (
     *(3, "string", [], None, 1.5, [{"type": "string"}], {"type": 5}, {"type": "foo"}, {"type": []}, {"type": {}}),
     *(
@@ -31,7 +31,7 @@ _MISTAKES: tuple[Any, ...] = (
 
 
 def add(inputs: Inputs) -> None:
-    """Adds all of them."""
+    """Add all hostile schemas to the inputs."""
     for number, schema in enumerate(_MISTAKES):
         name = f"schema, a mistake: {number} {schema!r}"
         inputs.add(name.encode(errors="replace").decode(), Hostile("schema", lambda schema=schema: schema))

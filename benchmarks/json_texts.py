@@ -1,10 +1,10 @@
-"""Values of a schema, changed and spelled: what the league of exactness (`exactness.py`) tries on engines.
+"""JSON texts and mutants of a schema's values, which `exactness.py` tries on engines (`hostile.py` uses `spellings`).
 
-    spellings      the texts of one value: white space, the order of members and `1.0` as engines have them
-    mutants        values one change away from a given one, with the schema's own constants and bounds among the changes
+    spellings      the texts of one value: variations of white space, order of members, escapes, and `1.0` or `1`
+    mutants        values one change away from a given value; changes include the schema's own constants and bounds
 
-An engine may fix the white space or the order of members, and is right to refuse other spellings; so a value counts as
-refused only where all its spellings are.
+An engine may fix the white space or the order of members, so it may refuse other spellings. A value therefore counts as
+refused only if all its spellings are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-# Orders that are tried beside the given one and the schema's.
+# The number of random orders of members that are tried in addition to the given one and the schema's.
 SHUFFLES = 12
 _MOST_SCHEMAS = 200
 _BOUNDS = (
@@ -34,7 +34,7 @@ _SIMPLE: tuple[Any, ...] = (None, True, False, 0, 1, -1, 1.5, 10**6, "", "x", []
 
 
 def spellings(value: Any, schema: Any, random: Random) -> Iterator[bytes]:
-    """The texts of a value, the likeliest first: each once."""
+    """Yield the texts of a value, each once, beginning with those that engines most often allow."""
     seen: set[bytes] = set()
     ordered = in_order(value, [schema], schema)
     orders = [value, ordered, _whole(ordered)]
@@ -50,7 +50,7 @@ def spellings(value: Any, schema: Any, random: Random) -> Iterator[bytes]:
 
 
 def _whole(value: Any) -> Any:
-    """A value in which numbers without a fraction are written without one."""
+    """Return a value with floats that are whole numbers as integers, so that `1.0` is written as `1`."""
     if isinstance(value, dict):
         return {name: _whole(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -65,14 +65,14 @@ def _has_order(value: Any) -> bool:
 
 
 def shuffled(value: Any, random: Random) -> Any:
-    """A value with the members of its objects in another order."""
+    """Return a value with the members of its objects in a random order."""
     if isinstance(value, dict):
         return {name: shuffled(value[name], random) for name in random.sample(list(value), len(value))}
     return [shuffled(part, random) for part in value] if isinstance(value, list) else value
 
 
 def in_order(value: Any, schemas: list[Any], root: Any) -> Any:
-    """A value with its members as the schemas list them: those with a schema, then those required, then the rest."""
+    """Return a value with its members in the order of the schemas: `properties`, then `required`, then the rest."""
     known = _beside(schemas, root)
     if isinstance(value, list):
         return [in_order(part, _of_item(known, place), root) for place, part in enumerate(value)]
@@ -89,7 +89,7 @@ def _names(part: Any) -> list[str]:
 
 
 def _beside(schemas: list[Any], root: Any) -> list[dict[str, Any]]:
-    """The schemas, and those that they apply to the same value, in the order in which they stand."""
+    """Return the schemas and the subschemas that they apply to the same value, in the order of the text."""
     found: list[dict[str, Any]] = []
     waiting = list(schemas)
     while waiting and len(found) < _MOST_SCHEMAS:
@@ -145,7 +145,7 @@ def _of_member(schemas: list[dict[str, Any]], name: str) -> list[Any]:
 
 
 def mutants(value: Any, schema: Any, count: int, random: Random) -> list[Any]:
-    """Values one change away."""
+    """Return `count` values that are each one change away from a value."""
     pool = list(_constants(schema))
     found = []
     for _ in range(count):
@@ -156,7 +156,7 @@ def mutants(value: Any, schema: Any, count: int, random: Random) -> list[Any]:
 
 
 def _constants(schema: Any) -> Iterator[Any]:
-    """What a schema lists, and numbers at its bounds."""
+    """Yield the constants of a schema, and numbers at its bounds and one off."""
     if isinstance(schema, list):
         for part in schema:
             yield from _constants(part)
@@ -195,7 +195,7 @@ def _put(value: Any, place: tuple[Any, ...], new: Any) -> Any:
 
 
 def _changed(old: Any, pool: list[Any], random: Random) -> Any:
-    """Another value in place of one."""
+    """Return a value to put in place of `old`; now and then it is equal to it."""
     if random.random() < 0.25:
         return random.choice([*_SIMPLE, *pool])
     if isinstance(old, str):

@@ -1,16 +1,19 @@
-"""Large counts, lists, substrings and Unicode classes over a real vocabulary, beside the engines that can do them.
+"""Large counts, lists, substrings and Unicode classes over a real vocabulary, side by side with other engines.
 
     python benchmarks/large.py [--vocab FILE] [--seconds N] [--only WORD] [--output DIR]
 
-Names are made up, deterministically: a million different pairs of 5,000 first and 100,000 last names. Identifiers are
-random numbers of 8 digits. The text of the substrings is made of such words, by a law like that of real text.
+Names, identifiers and texts are made up, and the same in every run. A list of names has different pairs of one of 5,000
+first names and one of 100,000 last names; identifiers are random numbers of 8 digits. The texts for substrings consist
+of made-up words, whose frequencies fall with their rank, as those of words in real texts do.
 
-Each row is one engine and one constraint in a process of its own with a time limit, so that what an engine cannot do
-ends. Compilation is timed once, in seconds of processor time, after the same constraint over a few strings has warmed
-up whatever is compiled or loaded on first use; memory is how far the process's peak rises by compiling. "token" is the
-time for a mask and an advance together, the median over 200 strings; "first" the same when states are visited for the
-first time. Engines get lists as alternations in a regular expression; llguidance has substrings of its own, and
-outlines-core and xgrammar have none, so they get no row.
+Each row is one engine and one constraint in a process of its own with a time limit, so an engine that cannot handle a
+constraint costs no more than the limit. Compilation is timed once, in seconds of processor time, after two other
+constraints have warmed up whatever is compiled or loaded on first use: the list of 7 colours, and the same constraint
+with a smaller bound, list or text. Memory is how far compilation raises the process's peak. "token" is the time for a
+mask and an advance together, by the clock, the median over 200 texts; "first" is the same for the first pass over the
+texts, which visits most states for the first time. This project gets lists through `choice`, the other engines as
+alternations in a regular expression. llguidance has substrings of its own; outlines-core and xgrammar have none, so
+they get no row for them.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ CASES = (
     "Unicode letters",
     "Unicode name",
 )
-# Patterns that all engines read, by name; `#` is the bound.
+# Patterns that all engines are given, by name; `#` is the bound.
 PATTERNS = {
     "quoted text": '"[^"]{0,#}"',
     "JSON string": r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-f]{4})){0,#}"',
@@ -89,23 +92,23 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--vocab", type=Path, help="any vocabulary file; Tekken from mistral-common if left out")
-    parser.add_argument("--seconds", type=float, default=120, help="the time limit of a row")
-    parser.add_argument("--only", default="", metavar="WORD", help="only constraints with this in their names")
+    parser.add_argument("--vocab", type=Path, help="a vocabulary file; default: Tekken's, from mistral-common")
+    parser.add_argument("--seconds", type=float, default=120, help="the time limit of each row")
+    parser.add_argument("--only", default="", metavar="WORD", help="only constraints whose names contain this word")
     parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
     parser.add_argument("--row", nargs=2, metavar=("ENGINE", "CONSTRAINT"), help="measure one row and print it as JSON")
     return parser.parse_args()
 
 
 def _in_process(engine: str, case: str, options: argparse.Namespace) -> dict[str, Any]:
-    """One row; what went wrong, if it did."""
+    """Measure a row in a new process, and return it; if that fails, the row has the reason under "failed"."""
     command = [sys.executable, __file__, "--row", engine, case]
     if options.vocab:
         command += ["--vocab", str(options.vocab)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds, check=False)
     except subprocess.TimeoutExpired:
-        return {"case": case, "engine": engine, "failed": f"not done in {options.seconds:g} s"}
+        return {"case": case, "engine": engine, "failed": f"not finished in {options.seconds:g} s"}
     if done.returncode == 0:
         return dict(json.loads(done.stdout.splitlines()[-1]))
     reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
@@ -131,7 +134,7 @@ def _row(name: str, case: str, vocab: Path | None) -> dict[str, Any]:
     vocabulary = _vocabulary(vocab)
     engine = {"tokenfst": TokenFst, "outlines-core": Outlines, "xgrammar": XGrammar, "llguidance": LLGuidance}[name]
     made = engine(vocabulary)
-    # With a bound of 20 nothing would be counted here; with 400 others would take long.
+    # With a bound of 20, tokenfst would use no counters and not warm them up; with 400, other engines would take long.
     for warm_up in (_constraint(case, 400 if name == "tokenfst" else 20), _constraint("7 colours", 7)):
         made.run(_compile(name, made, warm_up), [])
     constraint = _constraint(case, None)
@@ -143,7 +146,7 @@ def _row(name: str, case: str, vocab: Path | None) -> dict[str, Any]:
 
 
 def _peak() -> float:
-    """The most memory that the process has held so far, in MiB."""
+    """Return the peak of the process's resident memory so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -158,7 +161,7 @@ def _per_token(name: str, engine: Any, compiled: Any, texts: list[list[int]]) ->
 
 
 def _compile(name: str, engine: Any, constraint: dict[str, Any]) -> Any:
-    """What an engine steps through, from a list of strings with what stands around them, or from a text."""
+    """Compile a pattern, a list of strings with the text around them, or the substrings of a text, for an engine."""
     before, after = constraint["around"]
     if "pattern" in constraint:
         if name == "llguidance":
@@ -184,7 +187,7 @@ def _compile(name: str, engine: Any, constraint: dict[str, Any]) -> Any:
 
 
 def _llguidance(engine: Any, grammar: Any) -> Any:
-    """The matcher; llguidance tells of an error only when asked."""
+    """Return the matcher of a grammar, or exit with llguidance's error, which it reports only when asked."""
     matcher = engine.module.LLMatcher(engine.tokenizer, grammar)
     if matcher.is_error():
         raise SystemExit(matcher.get_error().splitlines()[0])
@@ -199,7 +202,12 @@ def _is_substring(case: str) -> bool:
 
 
 def _constraint(case: str, size: int | None) -> dict[str, Any]:
-    """A pattern, a list or a text by its name, of its size or of another one."""
+    """Return the constraint with this name, and texts for it.
+
+    Args:
+        case: one of `CASES`.
+        size: the bound of a pattern, the length of a list, or the bytes of a text; None for what the name says.
+    """
     for name, pattern in PATTERNS.items():
         if case.startswith(name):
             return _pattern(name, pattern, str(size) if size else case.split()[-1].replace(",", ""))
@@ -221,7 +229,7 @@ def _constraint(case: str, size: int | None) -> dict[str, Any]:
 
 
 def _pattern(name: str, pattern: str, bound: str) -> dict[str, Any]:
-    """A pattern with a bound, and texts that match it or begin so."""
+    """Return a pattern with a bound, and texts that match it or are the beginning of a match."""
     generator = random.Random(17)
     words = _words(1_000, generator)
     if name.startswith("Unicode"):
@@ -239,7 +247,7 @@ def _pattern(name: str, pattern: str, bound: str) -> dict[str, Any]:
 
 
 def _words(count: int, generator: random.Random) -> list[str]:
-    """Made-up words of two or three syllables."""
+    """Return different made-up words of two or three syllables."""
     onsets = re.findall("..|.", "b c d f g h j k l m n p r s t v w z brchclcrdrflfrglgrkrphplprshslsnspstthtr")
     nuclei = re.findall("..|.", "a e i o u a e i o y aiaueaeeeiieoooué ö ")
     onsets, nuclei = [part.strip() for part in onsets], [part.strip() for part in nuclei]
@@ -268,7 +276,7 @@ def _identifiers(count: int) -> list[str]:
 
 
 def _text(size: int) -> str:
-    """Words whose frequencies fall with their rank, with commas and full stops, of about `size` bytes."""
+    """Return about `size` bytes of words whose frequencies fall with their rank, with commas and full stops."""
     generator = random.Random(3)
     words = _words(20_000, generator)
     weights = [1 / (rank + 3) for rank in range(len(words))]

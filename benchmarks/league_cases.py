@@ -1,11 +1,11 @@
-"""The patterns and grammars of the league of exactness, with texts to try on them.
+"""The patterns and grammars of `exactness.py`, with texts to try on them.
 
-    PATTERNS        what engines' dialects have in common: no look-around, no anchors, no references
+    PATTERNS        use only what engines' dialects have in common: no look-around, no anchors, no references
     GRAMMARS        each in Lark's notation and in GBNF, with some of its texts
     pattern_texts   texts drawn from the tree that Python's `re` makes of a pattern, near misses, and random ones
 
-Words of the grammars can be told apart however a lexer goes about it, so that readings do not differ; the oracle tries
-every cut.
+Any lexer can tell the terminals of the grammars apart, so the engines' readings do not differ; the oracle tries every
+way to cut a text into terminals.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class GrammarCase:
-    """A grammar in both notations, and some of its texts."""
+    """A grammar in both notations, with some of its texts."""
 
     lark: str
     gbnf: str
@@ -90,11 +90,11 @@ class GrammarCase:
 
     @property
     def source(self) -> dict[str, str]:
-        """The grammar by notation."""
+        """The text of the grammar, by notation."""
         return {"lark": self.lark, "gbnf": self.gbnf}
 
     def texts(self) -> Iterator[bytes]:
-        """The samples, near misses of them, and some random texts of the same characters."""
+        """Return the samples, near misses of them, and random texts of the same characters, each once, as UTF-8."""
         random, letters = Random(self.lark), "".join(sorted(set("".join(self.samples))))
         found = list(self.samples)
         for sample in self.samples:
@@ -104,7 +104,7 @@ class GrammarCase:
 
 
 def pattern_texts(pattern: str) -> list[bytes]:
-    """Each once."""
+    """Return texts to try on a pattern, each once, as UTF-8 of at most 200 characters."""
     random, letters = Random(pattern), letters_of(pattern)
     found = sampled(pattern, 20, random)
     for text in found[:]:

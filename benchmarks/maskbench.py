@@ -1,17 +1,16 @@
-"""MaskBench: JSON Schemas with instances, through this project, llguidance, XGrammar, glrmask and outlines-core side by
-side.
+"""MaskBench: JSON Schemas with instances, for this project, llguidance, XGrammar, glrmask and outlines-core in turn.
 
     python benchmarks/maskbench.py SCHEMAS [...] [--vocab FILE] [--engines tokenfst,llguidance,xgrammar] [--every N]
                                    [--limit SECONDS] [--failures FILE] [--report FILE] [--figure FILE]
 
 SCHEMAS are files, or directories of files, with `{"schema": ..., "tests": [{"valid": ..., "data": ...}]}`: one object
-to a file (.json), or to a line (.jsonl, .jsonl.gz), as in github.com/guidance-ai/jsonschemabench. The text of an
-instance is `json.dumps(data, ensure_ascii=False)`, cut into the longest token at each place.
+per file (.json), or per line (.jsonl, .jsonl.gz), as in github.com/guidance-ai/jsonschemabench. The text of an instance
+is `json.dumps(data, ensure_ascii=False)`, cut into tokens by taking the longest token at each place.
 
-Each engine is a process with one thread, and only one of them works at a time: they take turns schema by schema, so
-that whatever else the machine does meets all of them. For a schema the time is that of compiling, and of a mask and a
-step for each token of its instances; cutting texts into tokens is not counted. An engine's peak memory is that of its
-process, with Python and the vocabulary.
+Each engine is a process with one thread, and only one of them works at a time. They take turns schema by schema, so
+whatever else the machine does affects all of them. The time of a schema is that of compiling it, and of a mask and a
+step for each token of its instances, up to the first token that is refused; cutting texts into tokens is not counted.
+An engine's peak memory is that of its process, including Python and the vocabulary.
 """
 
 from __future__ import annotations
@@ -38,18 +37,18 @@ from maskbench_peers import ENGINES, Engine, engine
 import tokenfst
 from tokenfst import Vocabulary
 
-# Threads of libraries that an engine may use.
+# Environment variables that set the number of threads of the libraries that an engine may use.
 _ONE_THREAD = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
 class Result:
-    """What one engine does with one schema; times in seconds.
+    """The result of one engine on one schema; times are in seconds.
 
     Attributes:
-        error: why it could not be compiled, "" if it could.
-        wrong: instances judged wrongly: their number, and whether they are valid.
-        compile, first, total: the time to compile, to the first mask, and of everything.
+        error: why the schema could not be compiled, or that it took too long; "" if neither.
+        wrong: the number of each instance that was judged wrongly, and whether the instance is valid.
+        compile, first, total: the time to compile, the time up to the first mask, and the whole time.
         masks: the time of each mask.
     """
 
@@ -90,7 +89,7 @@ def _run(engine: Engine, schema: Any, texts: list[list[int]], valid: list[bool])
 
 
 def _serve(name: str, vocab: list[bytes], pipe: Connection) -> None:
-    """Runs in a process of its own: an engine, and the schemas that come through a pipe."""
+    """Run an engine in a process of its own: answer each task from the pipe, and at the end send the peak memory."""
     own = engine(name, vocab)
     pipe.send("ready")
     while (task := pipe.recv()) is not None:
@@ -99,13 +98,13 @@ def _serve(name: str, vocab: list[bytes], pipe: Connection) -> None:
 
 
 def _peak() -> float:
-    """The most memory that this process has had, in MiB."""
+    """Return the peak of this process's resident memory, in MiB."""
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def schemas(paths: list[Path]) -> Iterator[tuple[str, Any, list[Any]]]:
-    """The name, the schema and the tests of every schema in files and directories."""
+    """Yield the name, the schema and the tests of every schema in files and directories."""
     for path in paths:
         if path.is_dir():
             yield from schemas(sorted(path.iterdir()))
@@ -121,7 +120,7 @@ def schemas(paths: list[Path]) -> Iterator[tuple[str, Any, list[Any]]]:
 
 
 def load_vocabulary(path: str | None) -> list[bytes]:
-    """The tokens of a vocabulary: a file that `tokenfst.load` reads, or Tekken's, from mistral-common."""
+    """Return the tokens of a file that `tokenfst.load_vocabulary` reads; for None, Tekken's, from mistral-common."""
     from tokenfst.loaders import from_tekken
 
     if path is None:
@@ -136,7 +135,7 @@ def _longest_match(vocab: list[bytes]) -> Any:
 
 
 class Server:
-    """An engine in a process of its own, which is ended and begun again where a schema takes it too long."""
+    """An engine in a process of its own, which is killed and started again if a schema takes it too long."""
 
     def __init__(self, name: str, vocab: list[bytes], limit: float) -> None:
         self._name, self._vocab, self._limit = name, vocab, limit
@@ -157,10 +156,10 @@ class Server:
         self._process.kill()
         self._process.join()
         self._begin()
-        return Result(error=f"more than {self._limit:g} seconds")
+        return Result(error=f"takes more than {self._limit:g} seconds")
 
     def end(self) -> float:
-        """End the engine; return its peak memory in MiB, as far as it was not begun again."""
+        """End the engine; return the peak memory of its process in MiB, since it was last started."""
         self._pipe.send(None)
         peak: float = self._pipe.recv()
         return peak
@@ -169,14 +168,14 @@ class Server:
 def measure(
     names: list[str], vocab: list[bytes], rows: list[tuple[str, Any, list[Any]]], limit: float
 ) -> dict[str, dict[str, Result]]:
-    """The results by engine and by the schema's name."""
+    """Return the results by engine and by the schema's name, and each engine's peak memory in MiB."""
     for name in _ONE_THREAD:
         os.environ[name] = "1"
     cut = _longest_match(vocab)
     servers = {name: Server(name, vocab, limit) for name in names}
     found: dict[str, dict[str, Result]] = {name: {} for name in names}
     for turn, (key, schema, tests) in enumerate(rows):
-        # Like MaskBench's, texts end with the end token.
+        # As in MaskBench, texts end with the end token.
         texts = [[*cut(json.dumps(test["data"], ensure_ascii=False)), len(vocab)] for test in tests]
         valid = [test["valid"] for test in tests]
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
@@ -193,7 +192,7 @@ def _percentiles(values: list[float], scale: float) -> str:
 
 
 def report(found: dict[str, dict[str, Result]], peaks: dict[str, float], tests: int) -> str:
-    """The tables, in Markdown."""
+    """Return the tables, in Markdown."""
     some = next(iter(found.values()))
     lines = [f"{len(some):,} schemas with {tests:,} instances.", ""]
     lines += ["| engine | whole | refused | invalid let through | valid refused | peak memory, MiB |"]
@@ -210,7 +209,7 @@ def report(found: dict[str, dict[str, Result]], peaks: dict[str, float], tests: 
         ("mask, us", lambda result: result.masks, 1e6),
         ("schema in total, ms", lambda result: [result.total], 1e3),
     )
-    for title, keys in (("all that it takes", None), (f"the {len(common):,} that all take", common)):
+    for title, keys in (("all that it accepts", None), (f"the {len(common):,} that all accept", common)):
         lines += [
             "",
             f"| {title} | engine | median | mean | p90 | p99 | p99.9 | max |",
@@ -225,7 +224,7 @@ def report(found: dict[str, dict[str, Result]], peaks: dict[str, float], tests: 
 
 
 def draw(found: dict[str, dict[str, Result]], path: Path) -> None:
-    """Draw how many schemas and masks take an engine longer than some time."""
+    """Draw, for each engine, the share of schemas and of masks that take longer than a given time."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -251,26 +250,26 @@ def draw(found: dict[str, dict[str, Result]], path: Path) -> None:
 
 
 def failures(found: dict[str, dict[str, Result]]) -> str:
-    """A line for each schema that an engine does not judge right, with the reason."""
+    """Return a line for each schema that an engine refuses or judges wrongly, with the reason."""
     lines = []
     for name, results in found.items():
         for key, result in results.items():
             said = [f"{'valid' if valid else 'INVALID'} instance {number}" for number, valid in result.wrong]
             if result.error or said:
                 reason = result.error.replace("\n", " ")[:300]
-                lines.append("\t".join([name, key, reason or "judged wrong: " + ", ".join(said)]))
+                lines.append("\t".join([name, key, reason or "judged wrongly: " + ", ".join(said)]))
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("schemas", type=Path, nargs="+")
-    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
+    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's, from mistral-common")
     parser.add_argument("--engines", default="tokenfst,llguidance,xgrammar")
-    parser.add_argument("--every", type=int, default=1, help="only each schema of this number")
-    parser.add_argument("--limit", type=float, default=30.0, help="seconds that a schema may take an engine")
-    parser.add_argument("--failures", type=Path, help="where to write what each engine does not judge right")
-    parser.add_argument("--report", type=Path, help="where to write the tables, beside printing them")
+    parser.add_argument("--every", type=int, default=1, help="use only every N-th schema")
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds that an engine may take for a schema")
+    parser.add_argument("--failures", type=Path, help="where to write what each engine refuses or judges wrongly")
+    parser.add_argument("--report", type=Path, help="where to write the tables, in addition to printing them")
     parser.add_argument("--figure", type=Path, help="where to draw the times, as SVG")
     options = parser.parse_args()
     rows = list(schemas(options.schemas))[:: options.every]

@@ -1,10 +1,12 @@
-"""The engine that MaskBench and `maskbench.py` call: one schema at a time, one mask for each token.
+"""The interface that MaskBench and `maskbench.py` call, for this project: one schema at a time, a mask for each token.
 
-engine = Engine(vocab, encoding)
-engine.compile(schema)          raises where the schema is not supported
-engine.reset()
-words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
-engine.advance(token)           whether the token was allowed
+    engine = Engine(vocab, encoding)
+    engine.compile(schema)          raises if the schema is not supported
+    engine.reset()
+    words = engine.mask()
+    engine.advance(token)           whether the token was allowed
+
+A mask is packed: bit `i & 31` of word `i >> 5` is for token i, `engine.eos` included.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import tokenfst
 from automata.errors import TokenNotAllowed
 from tokenfst import TokenAutomaton, Vocabulary
 
-# What is imported late, or prepared for a vocabulary once, is so when these are read.
+# Reading these imports whatever is imported on first use, and prepares what is prepared once for a vocabulary.
 _WARMING: list[tuple[Any, bytes]] = [
     ({}, b'{"a": [1, "b", null]}'),
     ({"type": "string", "maxLength": 9}, b'"abc"'),
@@ -41,14 +43,14 @@ _WARMING: list[tuple[Any, bytes]] = [
 
 
 class Engine:
-    """This project, with masks made on demand.
+    """This project, with masks computed on demand.
 
     Attributes:
-        eos: the token that ends a sequence, V.
+        eos: the id of the token that ends a sequence, which is V, the number of tokens in `vocab`.
     """
 
     def __init__(self, vocab: list[bytes], encoding: Any = None) -> None:
-        """Prepares a vocabulary of V tokens; their bytes are all that is needed, so `encoding` is not looked at."""
+        """Prepare a vocabulary of V tokens; `encoding` is not used, because the bytes of the tokens are enough."""
         self.eos = len(vocab)
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(self.eos,))
         self._words = np.zeros(-(-len(self.vocabulary) // 32), np.int32)
@@ -59,15 +61,15 @@ class Engine:
             for token in [*(vocab.index(bytes([byte])) for byte in text), self.eos]:
                 self.mask()
                 assert self.advance(token), (schema, text)
-        # As servers do once they are up: what stays for good need not be looked at by each garbage collection.
+        # Servers do the same after their start: garbage collections then skip the objects that stay for good.
         gc.collect()
         gc.freeze()
 
     def compile(self, schema: Any) -> None:
-        """Takes a schema, as `json.loads` gives it, and begins a text.
+        """Compile a schema, as returned by `json.loads`, and begin a text.
 
         Raises:
-            SchemaError, LimitExceeded: the schema is not supported.
+            SchemaError, LimitExceeded: the schema is malformed, unsatisfiable or not supported, or takes too much.
         """
         self._automaton = None
         constraint = constraints.json_schema(schema, property_order="any-if-cheap")
@@ -75,18 +77,18 @@ class Engine:
         self.reset()
 
     def reset(self) -> None:
-        """Begins a new text."""
+        """Begin a new text."""
         assert self._automaton is not None
         self._state = self._automaton.start
 
     def mask(self) -> npt.NDArray[np.int32]:
-        """The tokens that are allowed now, `[ceil((V + 1) / 32)]`; overwritten by the next call."""
+        """Return the mask of the tokens that are allowed now, `[ceil((V + 1) / 32)]`; the next call overwrites it."""
         assert self._automaton is not None
         self._automaton.fill_bitmask(self._state, self._words)
         return self._words
 
     def advance(self, token: int) -> bool:
-        """Takes a token if it is allowed, and says whether it was."""
+        """Advance by a token if it is allowed, and return whether it was."""
         assert self._automaton is not None
         try:
             self._state = self._automaton.advance(self._state, token)

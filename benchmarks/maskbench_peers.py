@@ -1,4 +1,4 @@
-"""The other engines that `maskbench.py` measures: one schema at a time, one mask of packed words for each token."""
+"""The engines that `maskbench.py` measures: one schema at a time, one mask of packed words for each token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokenfst import Vocabulary
 
 
 class Engine(Protocol):
-    """One engine; see `maskbench_engine`."""
+    """The interface of an engine; see `maskbench_engine`."""
 
     eos: int
 
@@ -60,7 +60,7 @@ class LLGuidance:
 
 
 class XGrammar:
-    """XGrammar as MaskBench runs it: not strict, any white space, no cache of compiled grammars."""
+    """XGrammar as MaskBench runs it: not strict, with any white space, without its cache of compiled grammars."""
 
     def __init__(self, vocab: list[bytes]) -> None:
         self.eos = len(vocab)
@@ -76,7 +76,7 @@ class XGrammar:
         self._matcher.reset()
 
     def mask(self) -> Any:
-        # False stands for "everything is allowed", and leaves the words as they were.
+        # False means that everything is allowed; the words are then unchanged.
         if not self._matcher.fill_next_token_bitmask(self._words):
             self._words.fill_(-1)
         return self._words.numpy()[0]
@@ -86,7 +86,7 @@ class XGrammar:
 
 
 class GlrMask:
-    """glrmask, as its documentation has it: a mask of words, and `is_accepting` for the end."""
+    """glrmask as its documentation shows it: a mask of words, and `is_accepting` for the end."""
 
     def __init__(self, vocab: list[bytes]) -> None:
         import glrmask
@@ -117,7 +117,7 @@ class GlrMask:
 
 
 class Outlines:
-    """outlines-core: an index over the pattern that it makes of a schema."""
+    """outlines-core: its index of the pattern that it makes of a schema."""
 
     def __init__(self, vocab: list[bytes]) -> None:
 
@@ -160,5 +160,5 @@ ENGINES: dict[str, Callable[[list[bytes]], Engine]] = {
 
 
 def engine(name: str, vocab: list[bytes]) -> Engine:
-    """Return an engine by its name, with a vocabulary prepared."""
+    """Return the engine with this name, prepared for a vocabulary."""
     return ENGINES[name](vocab)

@@ -1,19 +1,19 @@
 """Independent matchers: what a pattern means according to engines that share no code with this project.
 
     Case        a pattern, its dialect, and whether a text must match as a whole or only somewhere
-    matcher     the verdict on a text, by another engine
+    matcher     the verdicts of another engine on texts
 
-Python's dialect is judged by `re`, with ASCII classes unless the pattern sets the flag u, as this project reads it;
-what `re` lacks (properties, POSIX classes, lookbehinds of any length) by the package `regex`. ECMA-262 is judged by V8,
-which PyPI's mini-racer carries, under the flag u; a pattern that only the older grammar without that flag reads is
-judged by that grammar, which takes a character above U+FFFF for two, so there is no verdict on those.
+`re` judges Python's dialect, with ASCII classes unless the pattern sets the flag u, as this project reads it. The
+package `regex` judges patterns that `re` cannot read (properties, POSIX classes, lookbehinds of any length). V8, from
+PyPI's mini-racer, judges ECMA-262 with the flag u. A pattern that is valid only without that flag is judged without it.
+V8 then reads a character above U+FFFF as two characters, so there is no verdict on texts with such characters.
 
-V8 departs from the specification in two places. It finds an empty match between the two halves of such a character, so
-texts with one are matched from each character on. And in a group `(?i: )` it forgets to fold U+017F, U+1E9E and U+212A
-unless they stand in a set. All engines backtrack, so texts have to be short where repetitions are nested; V8 is given
-some seconds.
+V8 departs from the specification in two places. It finds an empty match between the two halves of a character above
+U+FFFF, so the match in a text with such characters is tried from the beginning of each character. And in a group
+`(?i: )` it does not fold U+017F, U+1E9E and U+212A unless they are in a set. All these engines backtrack, so texts have
+to be short if repetitions are nested; V8 has a time limit of a few seconds.
 
-Rejected: regress, an engine in Rust that is quicker to ask, but takes nine letters for `^((a{1,2}){1,2}){1,2}$`.
+Rejected: regress, an engine in Rust that is quicker to ask, but whose `^((a{1,2}){1,2}){1,2}$` matches nine letters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from py_mini_racer import JSEvalException, JSTimeoutException, MiniRacer
 
 from automata import Expr, parse
 
-# The verdicts on some texts; None is none.
+# Returns a verdict for each text, or None for no verdict.
 Matcher = Callable[[Sequence[str]], list[bool | None]]
 _VERDICTS = {"0": False, "1": True, "-": None}
 Dialect = Literal["python", "ecma"]
@@ -67,7 +67,7 @@ _VERSIONED = re.compile(r"\\[pP]|\(\?[a-z]*[iu]|\[:")
 
 
 class Unreadable(ValueError):
-    """The other engine refuses the pattern."""
+    """The other engine refuses the pattern, or cannot judge it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Case:
     """A pattern to check.
 
     Attributes:
-        pattern: as this project reads it.
-        dialect: how to read it.
+        pattern: the pattern that this project reads.
+        dialect: the dialect in which it is read.
         search: whether a match anywhere in a text is enough.
-        reference: the pattern as the other engine spells it, where that differs.
+        reference: the same pattern in the other engine's notation, if that differs.
     """
 
     pattern: str
@@ -87,28 +87,31 @@ class Case:
     reference: str | None = None
 
     def expr(self) -> Expr:
-        """The language, as this project reads the pattern."""
+        """Return the language of the pattern, as this project reads it."""
         return parse(self.pattern, dialect=self.dialect, search=self.search)
 
     @property
     def depends_on_unicode_version(self) -> bool:
-        """Whether engines with other versions of Unicode may differ on characters that one of them does not know."""
+        """Whether engines with different versions of Unicode may disagree on characters that one of them lacks."""
         return _VERSIONED.search(self.pattern) is not None
 
 
 def matcher(case: Case) -> Matcher:
-    """The verdict of the other engine.
+    """Return the matcher of the other engine for a case.
 
     Raises:
-        Unreadable: it refuses the pattern, or cannot be asked for this meaning.
+        Unreadable: the engine refuses the pattern, or has no way to read it with this meaning. For ECMA-262, the
+            matcher raises it when it is called, also if V8 takes too long.
     """
     pattern = case.pattern if case.reference is None else case.reference
     return _ecma(pattern, case.search) if case.dialect == "ecma" else _python(pattern, case.search)
 
 
 def tables_differ(case: Case, text: str) -> bool:
-    """Whether V8 has other tables of Unicode than the package `regex`, from which this project takes properties, for a
-    character of a text and a property of the pattern: they are of different versions."""
+    """Return whether V8 and the package `regex` disagree on a property of the pattern for a character of a text.
+
+    They may have different versions of Unicode, and this project takes its properties from `regex`.
+    """
     if case.dialect != "ecma":
         return False
     characters = list(text)
@@ -127,7 +130,7 @@ def _ecma(pattern: str, search: bool) -> Matcher:
         except JSTimeoutException:
             raise Unreadable("V8 takes too long") from None
         except JSEvalException:
-            raise Unreadable("V8 does not read it") from None
+            raise Unreadable("V8 refuses the pattern") from None
         return [_VERDICTS[verdict] for verdict in str(answer)]
 
     return verdicts
@@ -136,7 +139,7 @@ def _ecma(pattern: str, search: bool) -> Matcher:
 @cache
 def _v8() -> MiniRacer:
     engine = MiniRacer()
-    # Left to the end of the interpreter, it may wait for ever for a thread that is gone.
+    # If the interpreter closes it at exit, it may wait forever for a thread that has ended.
     atexit.register(engine.close)
     engine.eval(_TEST)
     return engine
@@ -146,11 +149,11 @@ def _python(pattern: str, search: bool) -> Matcher:
     leading = _FLAGS.match(pattern)
     flags = leading[1] if leading else ""
     unset = "u" not in flags and "a" not in flags
-    # Properties and case are Unicode's, which both packages grant only to patterns whose classes are Unicode's as well.
+    # Both packages apply Unicode's properties and case only to patterns whose classes are Unicode's, too.
     unicode = unset and bool(_IGNORES_CASE.search(pattern) or _PROPERTY.search(pattern))
     if unicode and (_CLASS_ESCAPE.search(pattern) or _POSIX.search(pattern)):
-        raise Unreadable("ASCII classes beside Unicode case or properties: set the flag u or a")
-    # Before Python 3.14 the empty text has neither `\\b` nor `\\B`.
+        raise Unreadable("ASCII classes together with Unicode case or properties: set the flag u or a")
+    # Before Python 3.14, neither `\b` nor `\B` matches in the empty text.
     pattern = _ESCAPE.sub(lambda match: r"(?!\b)" if match[1] == "B" else match[0], pattern)
     compiled = _compiled(pattern, ascii_only=unset and not unicode)
     find = compiled.search if search else compiled.fullmatch
@@ -160,7 +163,7 @@ def _python(pattern: str, search: bool) -> Matcher:
 def _compiled(pattern: str, *, ascii_only: bool) -> re.Pattern[str] | regex.Pattern[str]:
     if not (_PROPERTY.search(pattern) or _POSIX.search(pattern)):
         with suppress(re.error), warnings.catch_warnings():
-            # A set that looks as if it held another set means what it says.
+            # Ignore the warning about sets that look nested; `re` reads their characters literally.
             warnings.simplefilter("ignore", FutureWarning)
             return re.compile(pattern, re.ASCII if ascii_only else 0)
     try:

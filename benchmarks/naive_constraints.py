@@ -1,15 +1,17 @@
-"""Constraints that are deliberately naive, to compare exact ones with.
+"""Constraints that are deliberately naive, for comparison with exact ones.
 
-    Stepwise                what a loop needs of a constraint; exact automata have it too
+    Stepwise                what a loop needs of a constraint; exact automata have it, too
     WithinTerminals         no token may cross more than k boundaries between terminals of JSON
-    Template                a text with slots: what is given is spelled by itself, a slot is a filter on single tokens
+    Template                a text with slots: its fixed parts are tokenized separately, a slot filters single tokens
 
-The first are the constraints of DOMINO with a lookahead of k (Beurer-Kellner, Fischer & Vechev 2024, section 3.4): with
-k = 0 a token lies within one terminal, with k = 1 it may reach into the next. Blanks are a terminal of their own, as in
-the paper's grammar of JSON (appendix C, listing 3). The second is a program of GUIDANCE without token healing
-(section 2 and appendix A). Both ask an exact automaton as well, so that what they allow is always valid: they are naive
-about how a text may be spelled, not about which texts there are. With every byte among the tokens the first never get
-stuck, and a template does not where the schema asks nothing of its strings but that they are not too long.
+`WithinTerminals` are the constraints of DOMINO with a lookahead of k (Beurer-Kellner, Fischer & Vechev 2024, section
+3.4): with k = 0 a token lies within one terminal, with k = 1 it may reach into the next. Blanks are a terminal of their
+own, as in the paper's grammar of JSON (appendix C, listing 3). A `Template` is a program of GUIDANCE without token
+healing (section 2 and appendix A).
+
+Both also consult an exact automaton, so whatever they allow is valid. They are naive because they forbid tokenizations,
+and a template also layouts, that the exact constraint allows. If every byte is a token, `WithinTerminals` never gets
+stuck; neither does a template if the schema requires nothing of its strings except a maximum length.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Stepwise(Protocol[S]):
-    """What says which tokens may come next.
+    """A constraint that tells, state by state, which tokens may come next.
 
     Attributes:
         start: the state before the first token.
@@ -38,14 +40,14 @@ class Stepwise(Protocol[S]):
     start: S
 
     def mask(self, state: S) -> Mask:
-        """The tokens allowed in a state, `[V]`."""
+        """Return the mask of the tokens that are allowed in a state, `[V]`."""
 
     def advance(self, state: S, token: int) -> S:
-        """The state after a token that is allowed, other than an end token."""
+        """Return the state after a token that is allowed, other than an end token."""
 
 
 class Terminal(Enum):
-    """What the last byte belongs to; a string and an escape are still open, a mark is complete."""
+    """The terminal that the last byte belongs to; a string and an escape are still open, a mark is complete."""
 
     NUMBER = auto()
     WORD = auto()
@@ -55,16 +57,16 @@ class Terminal(Enum):
     ESCAPE = auto()
 
 
-# Terminals that the next byte of the same kind continues.
+# Terminals that a further byte of the same kind continues.
 _OPEN = Terminal.NUMBER, Terminal.WORD, Terminal.BLANKS
 
 
 def crossed(last: Terminal, text: bytes) -> tuple[int, Terminal]:
-    """How many boundaries between terminals lie inside a part of a JSON text, and what its last byte belongs to.
+    """Return the number of boundaries between terminals inside a part of a JSON text, and its last byte's terminal.
 
     Args:
-        last: what the byte before the part belongs to; `MARK` at the beginning of a text.
-        text: the part. A boundary right before it, or right behind it, is not inside.
+        last: the terminal of the byte before the part; `MARK` at the beginning of a text.
+        text: the part. A boundary at its beginning or end is not inside.
     """
     boundaries = 0
     for place, byte in enumerate(text):
@@ -80,7 +82,7 @@ def crossed(last: Terminal, text: bytes) -> tuple[int, Terminal]:
 
 
 def _kind(last: Terminal, byte: int) -> Terminal:
-    """What a byte outside of strings belongs to."""
+    """Return the terminal that a byte outside of strings belongs to."""
     if byte == ord('"'):
         return Terminal.STRING
     if byte in b" \t\r\n":
@@ -91,25 +93,25 @@ def _kind(last: Terminal, byte: int) -> Terminal:
 
 
 class WithinTerminals(Generic[S]):
-    """What an automaton over JSON allows, without the tokens that cross more than some boundaries of terminals."""
+    """An automaton over JSON, without the tokens that cross more than a number of boundaries between terminals."""
 
     def __init__(self, automaton: TokenAutomaton, boundaries: int) -> None:
-        """Makes the constraint.
+        """Make the constraint.
 
         Args:
-            automaton: the exact one.
-            boundaries: k, how many a token may cross.
+            automaton: the exact constraint.
+            boundaries: k, the number of boundaries that a token may cross.
         """
         self.automaton = automaton
         self.start = automaton.start, Terminal.MARK
         self._few = {last: self._crossing(last, boundaries) for last in Terminal}
 
     def mask(self, state: tuple[S, Terminal]) -> Mask:
-        """The tokens allowed in a state, `[V]`."""
+        """Return the mask of the tokens that are allowed in a state, `[V]`."""
         return self.automaton.mask(state[0]) & self._few[state[1]]
 
     def advance(self, state: tuple[S, Terminal], token: int) -> tuple[S, Terminal]:
-        """The state after a token that is allowed."""
+        """Return the state after a token that is allowed."""
         text = self.automaton.vocabulary.tokens[token]
         return self.automaton.advance(state[0], token), crossed(state[1], text)[1]
 
@@ -121,14 +123,20 @@ class WithinTerminals(Generic[S]):
 
 
 class Slot(Enum):
-    """What a template leaves to the model: bytes that a slot consists of."""
+    """The kinds of text that a template leaves to the model; the value is the bytes that a slot may consist of."""
 
     NUMBER = b"0123456789"
     STRING = bytes(byte for byte in range(256) if byte >= 0x20 and byte not in b'"\\')
 
 
 class Place(NamedTuple):
-    """Where a text that follows a template stands: in which part, and behind how many of its tokens."""
+    """The place of a text in a template.
+
+    Attributes:
+        exact: the state of the exact automaton.
+        part: the number of the part that the text has reached.
+        tokens: the number of the part's tokens that are written; 0 in a slot.
+    """
 
     exact: Any
     part: int
@@ -138,20 +146,20 @@ class Place(NamedTuple):
 class Template:
     """A text with slots.
 
-    What stands between slots is forced token by token, as the tokenizer spells it by itself. In a slot every token is
-    allowed that lies within it, and the first token of what comes next, which closes it. A template begins and ends
-    with a text, and slots do not touch.
+    Every text between slots is forced token by token, as the tokenizer cuts that text alone. In a slot, every token is
+    allowed that lies within it, and also the first token of the text that comes next, which closes the slot. A template
+    begins and ends with a text, and there is a text between any two slots.
     """
 
     def __init__(
         self, automaton: TokenAutomaton, parts: Sequence[str | Slot], encode: Callable[[str], list[int]]
     ) -> None:
-        """Makes the constraint.
+        """Make the constraint.
 
         Args:
-            automaton: the exact one, which takes the template.
+            automaton: the exact constraint, which allows the texts of the template.
             parts: texts and slots in turn.
-            encode: a text's tokens.
+            encode: returns the tokens of a text.
         """
         self.automaton = automaton
         self.start = Place(automaton.start, 0, 0)
@@ -160,11 +168,11 @@ class Template:
         self._inside = [_inside(vocabulary, part) if isinstance(part, Slot) else None for part in parts]
 
     def mask(self, state: Place) -> Mask:
-        """The tokens allowed in a state, `[V]`."""
+        """Return the mask of the tokens that are allowed in a state, `[V]`."""
         return self.automaton.mask(state.exact) & self._filter(state)
 
     def advance(self, state: Place, token: int) -> Place:
-        """The state after a token that is allowed."""
+        """Return the state after a token that is allowed."""
         exact = self.automaton.advance(state.exact, token)
         inside = self._inside[state.part]
         if inside is not None:
@@ -172,7 +180,7 @@ class Template:
         return self._behind(exact, state.part, state.tokens + 1)
 
     def _behind(self, exact: Any, part: int, tokens: int) -> Place:
-        """The place behind some tokens of a text: where a slot follows, behind the last is inside of it."""
+        """Return the place after some tokens of a text; after the last one it is in the next slot, if there is one."""
         last = len(self._texts) - 1
         if tokens == len(self._texts[part]) and part < last:
             return Place(exact, part + 1, 0)
@@ -191,7 +199,7 @@ class Template:
 
 
 def _inside(vocabulary: Vocabulary, slot: Slot) -> Mask:
-    """The tokens of which every byte belongs to a slot, `[V]`."""
+    """Return the mask of the tokens whose bytes may all be in a slot, `[V]`."""
     inside = np.array([bool(text) and set(text) <= set(slot.value) for text in vocabulary.tokens])
     inside[list(vocabulary.eos_ids)] = False
     return inside

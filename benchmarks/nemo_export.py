@@ -1,15 +1,15 @@
 """Write the English grammars of NVIDIA's `nemo_text_processing` as archives of FSTs.
 
-The package pins versions of its own, so it gets an environment of its own:
+The package pins the versions of its own dependencies, so it gets a separate environment:
 
     python -m venv .nemo
     .nemo/bin/pip install nemo_text_processing
     .nemo/bin/python benchmarks/nemo_export.py FOLDER
 
-`tn.far` has text normalization (`$12.50` to `twelve dollars fifty cents`) and `itn.far` its inverse. An entry is one
-class of texts: the composition of its tagger and its verbalizer, so that it reads and writes plain text. Between the
-two the package tries all orders of a tag's fields, in Python; what needs another order than the tagger's, such as
-`five dollars` in `itn.far`, is not in these FSTs.
+`tn.far` has text normalization (`$12.50` to `twelve dollars fifty cents`) and `itn.far` its inverse. Each entry is for
+one class of texts: the composition of the class's tagger and verbalizer, so that it reads and writes plain text.
+Between the two, the package itself tries all orders of a tag's fields, in Python. The FSTs lack the texts that need
+another order than the tagger's, such as `five dollars` in `itn.far`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def inverse() -> Iterator[Parts]:
 
 
 def write(path: Path, parts: Iterator[Parts]) -> None:
-    """Write the compositions to an archive; names are in order, as archives need them."""
+    """Write the compositions to an archive, which needs the names in alphabetical order."""
     with pynini.Far(str(path), "w") as far:
         for name, tagger, verbalizer in parts:
             fst = pynini.compose(tagger.fst, verbalizer.fst).optimize()

@@ -1,12 +1,12 @@
-"""Let a model write forms under grammars that others have written, and have OpenFst check each.
+"""Let a model write forms under grammars that others have written, and check each form with OpenFst.
 
-    python benchmarks/nemo_grammars.py ARCHIVE.far ... [--forms 1000]
+    python benchmarks/nemo_grammars.py ARCHIVE.far ... [--forms 1000] [--show N]
 
-The archives are those of `nemo_export.py`, or any of transducers over bytes. Requests are texts that an FST reads or
-writes, drawn at random, and the model writes one form for each: under the image of a text that it reads, and under the
-preimage of one that it writes. Preimages are often free in their blanks, so these are limited to single ones. A form is
-accepted if OpenFst's composition of the FST with both texts is not empty; the cost of its best path has to be that of
-the constraint.
+The archives are those of `nemo_export.py`, or any archives of transducers over bytes. Requests are texts that an FST
+reads or writes, drawn at random. The model writes one form for each: a text in the image of an input, or in the
+preimage of an output. Preimages often allow any number of blanks, so they are limited to single ones. A form is
+accepted if OpenFst's composition of the FST with both texts is not empty; the cost of its best path must be the cost
+that the constraint gives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MODEL, TOKENIZER = bundled_model()
 VOCABULARY = vocabulary_of(TOKENIZER)
 WORD = pynini.closure(byte.NOT_SPACE, 1)
 ANYTHING = pynini.closure(byte.BYTE)
-# Grammars of texts count a no-break space as a blank.
+# The grammars treat a no-break space as a blank, so it is excluded.
 SINGLE_BLANKS = pynini.difference(
     WORD + pynini.closure(" " + WORD), (ANYTHING + "\u00a0" + ANYTHING).optimize()
 ).optimize()
@@ -44,19 +44,27 @@ LONGEST_REQUEST, MAX_NEW_TOKENS = 40, 96
 
 @dataclass(frozen=True)
 class Request:
-    """A text, and whether its forms are what the FST writes for it or what it reads for it."""
+    """A text, and whether it is an input of the FST, whose forms are outputs, or the other way round."""
 
     text: str
     is_input: bool
 
     def automaton(self, tables: TransducerTables) -> TokenAutomaton:
-        """Return the forms that may be written."""
+        """Return the automaton of the forms that may be written."""
         if self.is_input:
             return tokenfst.compile(image(self.text, tables), VOCABULARY)
         return tokenfst.compile(preimage(tables, self.text) & from_fst(SINGLE_BLANKS), VOCABULARY)
 
     def cost(self, fst: Any, forms: Any) -> float:
-        """Return the cost of a form, or of the best of several, by OpenFst; infinite if there is none."""
+        """Return the cost by OpenFst of the best of some forms.
+
+        Args:
+            fst: the FST.
+            forms: one form, or an acceptor of several.
+
+        Returns:
+            The cost; infinity if the FST accepts none of the forms.
+        """
         text = pynini.escape(self.text)
         read, written = (text, forms) if self.is_input else (forms, text)
         paths = pynini.compose(pynini.compose(read, fst), written)
@@ -67,7 +75,7 @@ class Request:
 
 @dataclass
 class Count:
-    """What has been written, and the seconds that it took."""
+    """The number of forms written, accepted, and with equal costs, and the seconds that compiling and writing took."""
 
     forms: int = 0
     accepted: int = 0
@@ -91,7 +99,7 @@ HEADER = f"{'grammar':16}" + "".join(
 
 
 def drawn(fst: Any, side: str) -> Iterator[str]:
-    """Draw different texts from one side of an FST."""
+    """Draw different texts of at most `LONGEST_REQUEST` characters from one side of an FST, with single blanks."""
     seen = {""}
     for seed in range(1, 5000):
         path = pynini.randgen(fst, seed=seed, max_length=200).project(side).rmepsilon()
@@ -105,7 +113,7 @@ def drawn(fst: Any, side: str) -> Iterator[str]:
 
 
 def requests(fst: Any, tables: TransducerTables, is_input: bool) -> Iterator[tuple[Request, TokenAutomaton]]:
-    """Return requests that the FST has forms for."""
+    """Yield requests that the FST has forms of at most `MAX_NEW_TOKENS` tokens for, with their automata."""
     for text in drawn(fst, "input" if is_input else "output"):
         request = Request(text, is_input)
         try:
@@ -118,7 +126,7 @@ def requests(fst: Any, tables: TransducerTables, is_input: bool) -> Iterator[tup
 
 
 def written(fst: Any, number: int, show: int) -> Count:
-    """Have the model write forms under half as many requests of either kind, and check them."""
+    """Have the model write at most `number` forms, half of them for inputs and half for outputs, and check them."""
     tables = transducer_of(fst)
     asked = [each for is_input in (True, False) for each in islice(requests(fst, tables, is_input), number // 2)]
     began = time.perf_counter()
@@ -140,8 +148,8 @@ def written(fst: Any, number: int, show: int) -> Count:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("archives", type=Path, nargs="+")
-    parser.add_argument("--forms", type=int, default=1000, help="how many forms to write at least")
-    parser.add_argument("--show", type=int, default=0, help="how many forms of each grammar to print")
+    parser.add_argument("--forms", type=int, default=1000, help="the number of forms to write, shared by all grammars")
+    parser.add_argument("--show", type=int, default=0, help="the number of forms of each grammar to print")
     options = parser.parse_args()
     torch.set_num_threads(1)
     fsts = {f"{path.stem} {key}": fst for path in options.archives for key, fst in pynini.Far(str(path))}
@@ -154,7 +162,7 @@ def main() -> None:
         total.add(count)
     print(total.line("all"))
     if min(total.accepted, total.equal_costs) < total.forms:
-        raise SystemExit("OpenFst disagrees")
+        raise SystemExit("OpenFst rejects a form, or gives it another cost")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Whether a text is valid, by programs that share no code with any engine, and only where it is beyond doubt.
+"""Decide whether a text is valid, with programs that share no code with any engine, and only if it is beyond doubt.
 
     schema     `jsonschema`, with exact numbers
     pattern    Python's `re`
-    grammar    Lark's Earley parser, which tries every way to cut a text into words
+    grammar    Lark's Earley parser, which tries every way to cut a text into terminals
 
-A verdict is None wherever two readings differ that an engine may choose between, so that True and False hold under
-each: drafts where a schema names none, formats as assertions or as annotations, `1.0` as an integer in draft 4,
-characters beyond ASCII and ends of lines under a pattern, members that occur twice, halves of surrogate pairs, very
-large exponents. A string with a format is valid beyond doubt only if it is of the plainest kind (`_PLAINEST`). What
-is not JSON text at all, or not UTF-8, is invalid under any reading.
+A verdict is None wherever two readings differ that an engine may choose between, so True and False hold under both:
+drafts (see `_drafts`), formats as assertions or as annotations, `1.0` as an integer in draft 4, characters beyond ASCII
+and ends of lines under a pattern, members that occur twice, halves of surrogate pairs, very large exponents. A string
+with a format is valid beyond doubt only if it is of the plainest kind (`_PLAINEST`). A text that is not JSON, or not
+UTF-8, is invalid under any reading.
 
-Rejected: V8 beside `re`, which would settle some texts that are left out here, since a witness is to be checked by
-anyone with two packages from PyPI.
+Rejected: V8 in addition to `re`, which would settle some texts that are left out here, because anyone should be able to
+check a witness with two packages from PyPI.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import extend
 
 Kind = Literal["schema", "pattern", "grammar"]
-# The verdict on a text: True, False, or None where there is none.
+# Returns the verdict on a text: True, False, or None for no verdict.
 Oracle = Callable[[bytes], bool | None]
 
 MOST_DIGITS: Final = 400
@@ -48,12 +48,12 @@ _VALIDATORS: Final[dict[str, Any]] = {
     "draft2019-09": Draft201909Validator,
     "draft2020-12": Draft202012Validator,
 }
-# What Python's `re` reads otherwise than ECMA-262, or ECMA-262 not at all.
+# What Python's `re` reads differently from ECMA-262, or ECMA-262 does not have.
 _PYTHON_ONLY = re.compile(r"\\[AZaUN]|\(\?P|\(\?[a-zA-Z#(>]|[*+?}]\+|\{,\d")
 _DAY = r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])"
 _TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
 _HOST = r"[a-z][a-z0-9]{0,30}(\.[a-z][a-z0-9]{1,30}){1,3}"
-# Strings that any reading of a format takes.
+# Patterns of strings that every reading of a format allows.
 _PLAINEST: Final = {
     "date": _DAY,
     "time": _TIME,
@@ -70,11 +70,11 @@ _SEES_LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)*(?:[.$]|(?<!\[)\^)|\\[sSZAbB]")
 
 
 class TooLarge(ValueError):
-    """A number with an exponent that no oracle wants to write out."""
+    """A number whose exponent is too large to write the number out."""
 
 
 def oracle(kind: Kind, source: Any) -> Oracle:
-    """The oracle of a schema, a pattern, or a grammar `{"lark": ..., ...}`."""
+    """Return the oracle of a schema, a pattern, or a grammar `{"lark": ..., ...}`."""
     if kind == "schema":
         return _schema_oracle(source)
     return _pattern_oracle(source) if kind == "pattern" else _grammar_oracle(source["lark"])
@@ -84,10 +84,10 @@ def oracle(kind: Kind, source: Any) -> Oracle:
 
 
 def number(text: str) -> Fraction:
-    """The number that a text denotes.
+    """Return the number that a text denotes.
 
     Raises:
-        TooLarge: the exponent is large.
+        TooLarge: the exponent is beyond `MOST_DIGITS`, in either direction.
     """
     exponent = text.lower().partition("e")[2]
     if exponent and abs(int(exponent[:10])) > MOST_DIGITS:
@@ -100,17 +100,21 @@ def _no_constant(name: str) -> Any:
 
 
 def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value of a JSON text, with numbers that have a fraction or an exponent as `Fraction`.
+    """Return the value of a JSON text, with numbers that have a fraction or an exponent as `Fraction`.
+
+    Args:
+        text: the text.
+        pairs: makes an object of its members; by default the last of several members with one name counts.
 
     Raises:
-        TooLarge: a number's exponent is large.
+        TooLarge: the exponent of a number is too large.
         ValueError: the text is not JSON.
     """
     return json.loads(text, parse_float=number, parse_constant=_no_constant, object_pairs_hook=pairs)
 
 
 def exact(value: Any) -> Any:
-    """The value with floats as fractions, taken as they are written."""
+    """Return a value with finite floats as fractions, by their shortest decimal notation."""
     if isinstance(value, float):
         return Fraction(str(value)) if isfinite(value) else value
     if isinstance(value, list):
@@ -121,7 +125,7 @@ def exact(value: Any) -> Any:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """All strings in a value, names of members included."""
+    """Yield all strings in a value, including the names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -138,8 +142,12 @@ def strings_of(value: Any) -> Iterator[str]:
 
 @cache
 def validator_class(draft: str, lenient: bool = False) -> Any:
-    """The package's validator of a draft for exact values, without formats; `lenient` lets draft 4 take `1.0` for an
-    integer, as all later drafts do."""
+    """Return the package's validator of a draft, for exact values and without formats.
+
+    Args:
+        draft: a key of `_VALIDATORS`.
+        lenient: whether `1.0` is an integer in draft 4 too, as it is in all later drafts.
+    """
     original = _VALIDATORS[draft]
     takes_whole = lenient or draft != "draft4"
 
@@ -150,7 +158,7 @@ def validator_class(draft: str, lenient: bool = False) -> Any:
 
     types = original.TYPE_CHECKER.redefine("integer", is_integer)
     own = {"uniqueItems": _unique_items}
-    if draft == "draft2019-09":  # its own takes the keywords of a schema in `additionalProperties` for names
+    if draft == "draft2019-09":  # its own counts keywords in `additionalProperties` as properties
         own["unevaluatedProperties"] = Draft202012Validator.VALIDATORS["unevaluatedProperties"]
     return extend(original, own, type_checker=types)
 
@@ -166,7 +174,10 @@ def _plainest(checker: Any, name: Any, value: Any, _: Any) -> Iterator[Validatio
 
 
 def _unique_items(checker: Any, wanted: bool, value: Any, _: Any) -> Iterator[ValidationError]:
-    """Compares every two items: the package's own sorts them, and true beside 1 deep inside them confuses it."""
+    """Compare items by a canonical text.
+
+    The package's own check sorts the items, and is wrong if they have true in one and 1 in another, deep inside.
+    """
     if wanted and checker.is_type(value, "array"):
         kept = [json.dumps(_sorted(item)) for item in value]
         if len(set(kept)) < len(kept):
@@ -174,7 +185,7 @@ def _unique_items(checker: Any, wanted: bool, value: Any, _: Any) -> Iterator[Va
 
 
 def _sorted(value: Any) -> Any:
-    """A value that is written as just the values equal to it are."""
+    """Return a canonical form of a value: equal values have equal forms, even if one has 1 and the other `1.0`."""
     if isinstance(value, list):
         return [_sorted(part) for part in value]
     if isinstance(value, dict):
@@ -183,7 +194,10 @@ def _sorted(value: Any) -> Any:
 
 
 def _drafts(schema: Any) -> list[str]:
-    """The drafts under which an engine may read a schema: the one that it names and the latest; else the latest two."""
+    """Return the drafts under which an engine may read a schema: the named one, by default draft 7, and draft 2020-12.
+
+    A draft whose metaschema the schema does not satisfy is left out. If that leaves none, draft 4 is tried.
+    """
     named = str(schema.get("$schema", "")) if isinstance(schema, dict) else ""
     found = re.search(r"draft[-/](0[467]|2019-09|2020-12)", named)
     asked = [f"draft{found[1].lstrip('0')}"] if found else ["draft7"]
@@ -200,7 +214,7 @@ def _is_readable(schema: Any, draft: str) -> bool:
 
 
 def patterns_of(schema: Any) -> Iterator[str]:
-    """All patterns in a schema, of values and of names."""
+    """Yield all patterns in a schema, of values and of names."""
     if isinstance(schema, list):
         for part in schema:
             yield from patterns_of(part)
@@ -214,7 +228,7 @@ def patterns_of(schema: Any) -> Iterator[str]:
 
 
 def is_common(pattern: str) -> bool:
-    """Whether Python reads a pattern, and as ECMA-262 does for plain texts."""
+    """Return whether Python reads a pattern, with the meaning that ECMA-262 gives it on plain texts."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -245,7 +259,7 @@ def _schema_oracle(schema: Any) -> Oracle:
             if all(each.is_valid(value) for each in strict):
                 return True
             return None if any(each.is_valid(value) for each in lenient) else False
-        # What a schema refers to may be missing or without end, and every package has errors of its own for it.
+        # A reference may lack a target or never end, and each package raises its own errors then.
         except Exception:
             return None
 
@@ -263,7 +277,7 @@ def _schema_oracle(schema: Any) -> Oracle:
 
 
 def _first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of a reader that keeps the first of several members of one name, where Python keeps the last."""
+    """Return the object with the first of several members of one name, as some readers do; Python keeps the last."""
     return dict(reversed(pairs))
 
 

@@ -1,18 +1,19 @@
-"""Two versions of this project side by side: each benchmark in two environments, in turn.
+"""Compare two versions of this project side by side: run each benchmark in two environments, in turn.
 
     python benchmarks/paired.py BEFORE AFTER [--vocab FILE] [--schemas FILE] [--every N] [--rounds N]
                                 [--only first,table2,grammars,large,maskbench,decode] [--json FILE]
 
 BEFORE and AFTER are the Python interpreters of two environments, each with a version of the project installed. The same
-code measures both, by what both versions offer, and engines other than this project are left out. Every round is a new
-process for each version; which of them goes first alternates, so that whatever else the machine does meets both. The
-figures of a version are medians over the rounds, and each ratio, after by before, is the median of the rounds' ratios.
+code measures both, using only what both versions offer; engines other than this project are left out. In every round,
+each version runs in a new process, and the version that goes first alternates, so whatever else the machine does
+affects both. The figures of a version are medians over the rounds, and each ratio, after to before, is the median of
+the rounds' ratios. `first` needs `--vocab`, and `maskbench` is left out without `--schemas`.
 
-    first       the time to the first mask, all masks of a text, and a step, of constraints of every kind
-    table2      compile, and a mask and a step from Python, of the paper's constraints
-    grammars    compile, a mask and a step, and a step of a batch of 16, of the bundled grammars
-    large       compile, and a mask and a step, with large bounds, lists and substrings
-    maskbench   JSON Schemas with instances, `--schemas`: compile, masks and the total, at percentiles
+    first       the time to the first mask, to all masks of a text, and of a step, for constraints of every kind
+    table2      compilation, the total, and a mask and a step from Python, for the paper's constraints
+    grammars    compilation, the first mask, a mask and a step, and a step of a batch of 16, for the bundled grammars
+    large       compilation, and a mask and a step, with large bounds, lists and substrings
+    maskbench   JSON Schemas with instances, `--schemas`: compilation, masks and the total, the mean and percentiles
     decode      masks, logits and steps of batches in the arena
 """
 
@@ -29,12 +30,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Row -> figure.
+# Figures by name, which is the row and what was measured, separated by ": ".
 Figures = dict[str, float]
 
 
 def first(options: argparse.Namespace) -> Figures:
-    """Milliseconds; microseconds for a step."""
+    """Return milliseconds, but microseconds for a step."""
     import numpy as np
     from first_mask import cases, longest_first
 
@@ -63,7 +64,7 @@ def first(options: argparse.Namespace) -> Figures:
 
 
 def table2(options: argparse.Namespace) -> Figures:
-    """Milliseconds; microseconds for a step."""
+    """Return milliseconds, but microseconds for a step."""
     from engines import TokenFst, tokenize
     from table2 import PATTERNS, SAMPLES, _once, _step, _vocabulary
 
@@ -79,7 +80,7 @@ def table2(options: argparse.Namespace) -> Figures:
 
 
 def grammars(options: argparse.Namespace) -> Figures:
-    """Milliseconds."""
+    """Return milliseconds, the least of the rounds after the first."""
     import torch
     from differential import Tokens
     from grammar_engines import TokenFstGrammar
@@ -97,7 +98,7 @@ def grammars(options: argparse.Namespace) -> Figures:
 
 
 def large(options: argparse.Namespace) -> Figures:
-    """Seconds; microseconds for a mask and a step."""
+    """Return seconds to compile, and microseconds for a mask and a step."""
     from large import CASES
 
     found = {}
@@ -112,13 +113,13 @@ def large(options: argparse.Namespace) -> Figures:
 
 
 def maskbench(options: argparse.Namespace) -> Figures:
-    """Milliseconds; microseconds for a mask."""
+    """Return milliseconds, but microseconds for a mask."""
     import numpy as np
     from maskbench import load_vocabulary, measure, schemas
 
     rows = list(schemas([options.schemas]))[:: options.every]
     vocab = load_vocabulary(str(options.vocab) if options.vocab else None)
-    measure(["tokenfst"], vocab, rows[:40], 60.0)  # what a first process loads
+    measure(["tokenfst"], vocab, rows[:40], 60.0)  # load files into the system's cache
     results = [each for each in measure(["tokenfst"], vocab, rows, 60.0)[0]["tokenfst"].values() if not each.error]
     data = {
         "compile, ms": 1e3 * np.array([each.compile for each in results]),
@@ -135,7 +136,7 @@ def maskbench(options: argparse.Namespace) -> Figures:
 
 
 def decode(options: argparse.Namespace) -> Figures:
-    """Microseconds, masks and logits and the step."""
+    """Return microseconds for the masks, the logits and the step together."""
     import torch
     from decode import TokenFst, measure, vocabulary_of
 
@@ -162,7 +163,7 @@ BENCHMARKS: dict[str, Callable[[argparse.Namespace], Figures]] = {
 
 
 def in_process(python: str, name: str, options: argparse.Namespace) -> Figures:
-    """What a benchmark finds in a new process of an environment."""
+    """Return the figures of a benchmark that runs in a new process of an environment."""
     command = [python, __file__, python, python, "--only", name, "--child", "--every", str(options.every)]
     for option in ("vocab", "schemas"):
         if getattr(options, option):
@@ -170,18 +171,18 @@ def in_process(python: str, name: str, options: argparse.Namespace) -> Figures:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **threads}, check=False)
     if done.returncode:
-        raise SystemExit(f"{python}: {name} fails: {done.stderr[-2000:]}")
+        raise SystemExit(f"{python}: {name} failed: {done.stderr[-2000:]}")
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
 
 
 def shown(figure: float) -> str:
-    """Three digits, or all that stand before the point."""
+    """Return a figure with three significant digits, or from 1,000 on without decimals."""
     return f"{figure:,.0f}" if figure >= 1000 else f"{figure:.3g}"
 
 
 def report(name: str, before: list[Figures], after: list[Figures]) -> None:
-    """Prints a table: a line for each row, with what was measured of it side by side, before, after and the ratio."""
+    """Print a table with a line for each row, and in each cell a figure before, after, and their ratio."""
     cells: dict[str, dict[str, str]] = {}
     for key in before[0]:
         row, _, what = key.rpartition(": ")
@@ -200,13 +201,13 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument(
-        "--vocab", type=Path, help="a vocabulary file; without it the tokens that mistral-common carries"
+        "--vocab", type=Path, help="a vocabulary file; `first` needs one, default of the others: Tekken's"
     )
-    parser.add_argument("--schemas", type=Path, help="as `maskbench.py` takes them")
-    parser.add_argument("--every", type=int, default=1, help="only each schema of this number")
+    parser.add_argument("--schemas", type=Path, help="a file of schemas as `maskbench.py` takes it")
+    parser.add_argument("--every", type=int, default=1, help="use only every N-th schema")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default=",".join(BENCHMARKS))
-    parser.add_argument("--json", type=Path, help="where all figures go")
+    parser.add_argument("--json", type=Path, help="where to write all figures")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = [name for name in options.only.split(",") if name != "maskbench" or options.schemas]

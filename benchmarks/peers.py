@@ -1,15 +1,15 @@
-"""Every engine behind one interface, for schemas, patterns and grammars: masks and steps over one vocabulary.
+"""Engines behind one interface, for schemas, patterns and grammars: masks and steps over one vocabulary.
 
-    tokenfst               properties in any order where that is cheap, derivations side by side where needed
-    tokenfst@1             the same with a limit of a second each for reading and for compiling, as a server would set
-    llguidance             as it is: it raises where it does not support a keyword
-    xgrammar               `strict_mode=False`, which its documentation has for objects that a schema leaves open
-    outlines-core          the pattern that it makes of a schema, and its index
-    glrmask                as it is; `is_accepting` says where a text may end, as its documentation has it
-    lm-format-enforcer     its parser and its token enforcer; without its limit of twenty items, which is a setting
+    tokenfst               properties in any order if that is cheap, derivations side by side if necessary
+    tokenfst@1             the same with a limit of a second each for reading a schema and for compiling, as servers set
+    llguidance             by default: it raises for a keyword that it does not support
+    xgrammar               `strict_mode=False`, its documentation's setting for objects that a schema leaves open
+    outlines-core          the pattern that it makes of a schema, and the index of the pattern
+    glrmask                by default; `is_accepting` tells where a text may end, as in its documentation
+    lm-format-enforcer     its parser and its token enforcer, without its limit of twenty items, which is a setting
 
-Each is what its documentation shows first, but where that would mean another language than the schema's and a setting
-says otherwise. No engine keeps a compiled constraint from one call to the next.
+Each is used as its documentation shows first, unless that means another language than the schema's and a setting
+corrects it. No engine keeps a compiled constraint from one call to the next.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ from tokenfst import Vocabulary
 
 
 class Refused(Exception):
-    """The engine has no constraint for what it was given, and says so."""
+    """The engine reports that it cannot honour a constraint."""
 
 
 class Peer(Protocol):
-    """One engine with at most one text at a time.
+    """One engine, which follows at most one text at a time.
 
     Attributes:
-        name: with its version.
-        forces: whether its masks, where the rest of a text is certain, hold the one cut into tokens that it prefers.
+        name: the name of the engine, with its version.
+        forces: whether its masks, if the rest of a text is certain, allow only the tokenization that it prefers.
     """
 
     name: str
     forces: bool
 
     def compile(self, kind: Kind, source: Any) -> None:
-        """Takes a constraint and begins a text.
+        """Compile a constraint and begin a text.
 
         Raises:
-            Refused: the engine says that it does not support it. It may do so later, too.
+            Refused: the engine does not support the constraint. `mask` and `advance` may raise it, too.
         """
 
     def reset(self) -> None:
-        """Begins a text."""
+        """Begin a text."""
 
     def mask(self) -> npt.NDArray[np.bool_]:
-        """What may follow, `[V + 1]`; the last is the end."""
+        """Return the mask of the tokens that may follow, `[V + 1]`; the last one is the end."""
 
     def advance(self, token: int) -> bool:
-        """Takes a token other than the end, and says whether the engine did."""
+        """Advance by a token other than the end, and return whether the engine allows it."""
 
 
 def _json(schema: Any) -> str:
-    """The text of a schema, however deep, and however long its numbers."""
+    """Return the JSON text of a schema, even if it is very deep or its numbers are very long."""
     depth, digits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
     sys.setrecursionlimit(200_000)
     sys.set_int_max_str_digits(0)
@@ -80,7 +80,7 @@ def _json(schema: Any) -> str:
 
 
 class TokenFst:
-    """This project; `seconds` is the limit for reading a schema, and again for compiling it."""
+    """This project; `seconds` is the limit for reading a schema, and again for compiling any constraint."""
 
     forces = False
 
@@ -120,7 +120,7 @@ class TokenFst:
         return True
 
     def _asked(self, question: Callable[..., Any], *arguments: Any) -> Any:
-        """An answer of the automaton; a limit may be met on the way, as that of derivations side by side."""
+        """Return an answer of the automaton, which may exceed a limit, such as that of derivations side by side."""
         try:
             return question(*arguments)
         except (LimitExceeded, TooManyConfigurations) as error:
@@ -160,14 +160,14 @@ class LLGuidance:
     def mask(self) -> npt.NDArray[np.bool_]:
         """See `Peer`."""
         self._prepared.module.numpy.fill_next_token_bitmask(self._matcher, self._prepared.words)
-        # What it finds to be too much on the way it says here, and allows the end.
+        # If it exceeds a limit of its own on the way, its mask allows the end; it reports the error only when asked.
         if self._matcher.is_error():
             raise Refused(self._matcher.get_error())
         return _unpacked(self._prepared.words, self._size)
 
     def advance(self, token: int) -> bool:
         """See `Peer`."""
-        # A matcher that has refused a token is lost, so it is asked before.
+        # A matcher is of no use after it has refused a token, so validate the token first.
         return bool(self._matcher.validate_tokens([token])) and bool(self._matcher.consume_token(token))
 
 
@@ -203,7 +203,7 @@ class XGrammar:
         """See `Peer`."""
         if self._matcher.is_terminated():
             return np.zeros(self._size, np.bool_)
-        # False stands for "everything is allowed", and leaves the words as they were.
+        # False means that everything is allowed; the words are then unchanged.
         if not self._matcher.fill_next_token_bitmask(self._prepared.words):
             self._prepared.words.fill_(-1)
         return _unpacked(self._prepared.words, self._size)
@@ -214,7 +214,7 @@ class XGrammar:
 
 
 class Outlines:
-    """outlines-core; it has no grammars."""
+    """outlines-core, which does not support grammars."""
 
     forces = False
 
@@ -229,7 +229,7 @@ class Outlines:
         from outlines_core.json_schema import build_regex_from_schema
 
         if kind == "grammar":
-            raise Refused("it has no grammars")
+            raise Refused("it does not support grammars")
         try:
             pattern = source if kind == "pattern" else build_regex_from_schema(_json(source))
             self._index = self._prepared.compile(pattern)
@@ -278,7 +278,7 @@ class GlrMask:
             if kind == "schema":
                 grammar = self._grammar.from_json_schema(_json(source))
             elif kind == "pattern":
-                # Its own notation has patterns, which match a text as a whole.
+                # In its own notation, a pattern matches a text as a whole.
                 escaped = source.replace("/", "\\/")
                 grammar = self._grammar.from_glrm(f"glrm 1; start text; t TEXT = /{escaped}/; nt text = TEXT;")
             else:
@@ -300,7 +300,7 @@ class GlrMask:
 
     def advance(self, token: int) -> bool:
         """See `Peer`."""
-        # A state that has refused a token is lost, so it is a copy that is asked.
+        # A state is of no use after it has refused a token, so try the token on a copy.
         state = self._state.copy()
         if not state.commit_token(token):
             return False
@@ -309,7 +309,7 @@ class GlrMask:
 
 
 class LMFormatEnforcer:
-    """lm-format-enforcer; it has no grammars."""
+    """lm-format-enforcer, which does not support grammars."""
 
     forces = False
 
@@ -317,12 +317,12 @@ class LMFormatEnforcer:
         os.environ.setdefault("LMFE_MAX_JSON_ARRAY_LENGTH", "1000000")
         import lmformatenforcer
 
-        # It reports what it takes for a bug of its own, and then allows the end.
+        # It logs an error for what it takes for a bug of its own, and then allows the end.
         logging.disable(logging.ERROR)
         self.name = f"lm-format-enforcer {version('lm-format-enforcer')}"
         self._module: Any = lmformatenforcer
         self._size, tokens = len(vocabulary), vocabulary.tokens
-        # As its adapters have it of a tokenizer: a token's text, in which bytes that are not characters stand replaced.
+        # As in its adapters, a token is its text, with replacement characters for bytes that are not UTF-8.
         texts = [(n, token.decode(errors="replace"), False) for n, token in enumerate(tokens) if token]
 
         def decoded(ids: list[int]) -> str:
@@ -337,12 +337,12 @@ class LMFormatEnforcer:
     def compile(self, kind: Kind, source: Any) -> None:
         """See `Peer`."""
         if kind == "grammar":
-            raise Refused("it has no grammars")
+            raise Refused("it does not support grammars")
         try:
             parser = self._module.JsonSchemaParser if kind == "schema" else self._module.RegexParser
             self._parser = parser(source)
             self._enforcer = self._module.TokenEnforcer(self._data, self._parser)
-        except Exception as error:  # it has no exceptions of its own
+        except Exception as error:  # it may raise an exception of any type
             raise Refused(f"{type(error).__name__}: {error}") from error
         self.reset()
 
@@ -378,7 +378,7 @@ PEERS: Final[dict[str, Any]] = {
 
 
 def peer(name: str, vocabulary: Vocabulary) -> Peer:
-    """An engine by name; `tokenfst@S` is this project with a limit of S seconds."""
+    """Return an engine by name; `tokenfst@S` is this project with a limit of S seconds."""
     name, _, seconds = name.partition("@")
     made: Peer = PEERS[name](vocabulary, float(seconds)) if seconds else PEERS[name](vocabulary)
     return made

@@ -1,15 +1,16 @@
-"""Compilation beside the prompt: how much of its time shows when both begin together.
+"""Compile a constraint while the model reads its prompts, and measure how much longer both together take.
 
     python benchmarks/prefill.py [--vocab FILE] [--runs N]
 
-    compile     a constraint compiled by itself
+    compile     a constraint is read and compiled by itself
     prefill     the bundled model reads a batch of prompts, in one thread
-    both        compiled in the background (`BackgroundCompiler`) while the prompts are read, until both are done
-    adds        how much longer that is than reading the prompts alone
+    both        the constraint is read, and compiled in the background (`BackgroundCompiler`) while the model reads the
+                prompts
+    adds        how much longer `both` takes than reading the prompts alone
 
-The native core runs beside the forward pass; what is Python takes turns with the Python of the model. Times are by the
-clock, medians of runs in turn, and want two cores that do nothing else. Nothing is kept from one run to the next but
-what belongs to the vocabulary.
+The native core runs at the same time as the forward pass; the compiler's Python code and the model's take turns. Times
+are by the clock, medians of runs in turn, and need two cores that do nothing else. Nothing is kept from one run to the
+next except what belongs to the vocabulary.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ BATCH, LENGTH = 4, 768
 
 
 def times(make: Callable[[], Any], vocabulary: Vocabulary, prefill: Callable[[], Any], runs: int) -> list[float]:
-    """Seconds to compile, to read the prompts, for both at once, and what that adds."""
+    """Return the seconds to compile, to read the prompts, for both at once, and what compiling adds to reading."""
     taken: list[list[float]] = [[], [], []]
 
     def compiled() -> None:
@@ -66,7 +67,7 @@ def times(make: Callable[[], Any], vocabulary: Vocabulary, prefill: Callable[[],
         for work, seconds in zip((compiled, prefill, both), taken, strict=True):
             begun = time.perf_counter()
             work()
-            # The first time, what belongs to the vocabulary is prepared.
+            # The first run prepares what belongs to the vocabulary, and does not count.
             if run:
                 seconds.append(time.perf_counter() - begun)
     taken.append([both - read for _, read, both in zip(*taken, strict=True)])
@@ -75,7 +76,7 @@ def times(make: Callable[[], Any], vocabulary: Vocabulary, prefill: Callable[[],
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", help="a vocabulary that `tokenfst.load` reads; Tekken's if left out")
+    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's, from mistral-common")
     parser.add_argument("--runs", type=int, default=9)
     options = parser.parse_args()
     torch.set_num_threads(1)

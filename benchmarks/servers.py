@@ -1,20 +1,22 @@
-"""A server under load: vLLM with our backend, and with its own backends xgrammar and guidance, in turn.
+"""Measure vLLM under load with this project's backend, and with its own backends xgrammar and guidance, in turn.
 
     .venv-vllm/bin/python benchmarks/servers.py [--schemas FILE] [--requests N] [--rounds N] [--backends NAME ...]
                                                 [--json FILE]
 
 The environment is the one that `make serve-test` makes; the bundled model runs on a CPU. A round starts a server for
-each backend, one after the other, and sends it the same requests, streamed, 64 at a time:
+each backend, one after the other, and sends it the same loads of streamed requests, 64 at a time:
 
-    cold        requests of all kinds, of 50 schemas, to a server that has seen none of them
-    warm        the same again
-    distinct    as many schemas as requests, none of them seen before
-    troubled    as cold, but one in twenty is broken and one in twenty hostile; those that are neither are counted
+    cold        requests of all kinds, with 50 schemas, to a server that has not seen any of them
+    warm        the same requests again
+    distinct    as many requests, each with a schema of its own; these are drawn apart from the 50, and may include
+                some of them
+    troubled    requests of all kinds, with 50 schemas of `distinct`, but one in twenty is broken and one in twenty
+                hostile; only those that are neither are counted
 
-Each row has the time to the first token and the mean time between the tokens of a request (median and 99th percentile
-over the requests, in milliseconds), tokens a second of all requests together, and what became of the requests: the
-share that ended with a valid output by `re`, `json` and `jsonschema`, that ended with an invalid one, that were cut at
-the most tokens, and that were refused or failed.
+Each row has the time to the first piece of a streamed answer, and the time between two pieces (median and 99th
+percentile over all answers, in milliseconds), and the tokens per second of all requests together. It also has the
+shares of requests that ended with an output that is valid by `re`, `json` and `jsonschema`, that ended with an invalid
+one, that were cut off at the maximum number of tokens, and that were refused or failed.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ BACKENDS: dict[str, tuple[str, dict[str, str]]] = {
     "xgrammar": ("xgrammar", {}),
     "guidance": ("guidance", {}),
 }
-# vLLM with one change, the same for all backends.
+# Starts vLLM with one change, which is the same for all backends.
 SLEEPS = [sys.executable, str(Path(__file__).parent / "vllm_that_sleeps.py")]
 MEASURES = ["first token p50", "first token p99", "between p50", "between p99", "tokens/s"]
 ENDS = ["valid", "invalid", "cut", "refused"]
@@ -59,7 +61,7 @@ def loads(count: int, path: str | None, number: int) -> dict[str, list[Asked]]:
 
 
 def measured(answers: Sequence[Answer]) -> dict[str, float]:
-    """Return the measures of the answers to one load, without those to broken and hostile requests."""
+    """Return the measures of the answers to one load, except those to broken and hostile requests."""
     own = [answer for answer in answers if answer.asked.kind not in ("broken", "hostile")]
     streamed = [answer for answer in own if answer.times]
     first = sorted(1e3 * (answer.times[0] - answer.sent) for answer in streamed)
@@ -92,11 +94,11 @@ def end_of(answer: Answer) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--schemas", help="JSON lines with schemas; made from seeds without it")
+    parser.add_argument("--schemas", help="JSON lines with schemas; default: $SCHEMAS, or schemas made from seeds")
     parser.add_argument("--requests", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=list(BACKENDS))
-    parser.add_argument("--json", type=Path, help="where the measures of each round are written")
+    parser.add_argument("--json", type=Path, help="where to write the measures of each round")
     options = parser.parse_args()
     found: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for number in range(options.rounds):
@@ -111,7 +113,7 @@ def main() -> None:
             ):
                 send_all(
                     server.url, [each for each in mixed(80, schemas_from(1, seed=99), 1) if each.kind == "free"]
-                )  # the engine's own start
+                )  # warm up the engine itself
                 for load, requests in asked.items():
                     found[load, backend].append(measured(send_all(server.url, requests)))
                     show(load, backend, found[load, backend][-1:])

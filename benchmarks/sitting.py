@@ -1,12 +1,13 @@
-"""One sitting: every benchmark of docs/benchmarks.md, one after the other, with what each prints in a file of its own.
+"""Run the benchmarks of docs/benchmarks.md one after the other, and keep what each prints in a file of its own.
 
     python benchmarks/sitting.py OUT [--vocab FILE] [--schemas FILE] [--hard FILE] [--only NAME,...] [--list]
 
-OUT gets `machine.txt`, with the date, the processor and the versions of all packages, and NAME.txt for each benchmark,
-which ends in its exit status and the time that it took. What draws or writes tables as files leaves them in OUT too.
-MaskBench and the league of exactness are left out without `--schemas`, and hard schemas without `--hard`. One benchmark
-at a time, so that none disturbs another; all of them take a morning, most of it for engines that are stopped at their
-limits. `servers.py` has an environment of its own and is not among them.
+OUT gets `machine.txt`, with the date, the processor and the versions of all packages, and for each benchmark a file
+NAME.txt, which ends with its exit status and the time that it took. Tables and figures that benchmarks write as files
+are in OUT too. MaskBench and `exactness.py` are left out without `--schemas`, and `hard_schemas.py` without `--hard`.
+Benchmarks run one at a time, so that none disturbs another. All of them take a morning, most of it for engines that are
+stopped at their limits. Not among them are `servers.py`, `nemo_grammars.py` and `gpu_times.py`, which need an
+environment, files or a machine of their own, and `paired.py`, which compares two versions.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ class Benchmark(NamedTuple):
     """One benchmark.
 
     Attributes:
-        script: its file, without the ending.
-        arguments: in which OUT, VOCAB, SCHEMAS and HARD stand for what the sitting was given.
+        script: the name of its file, without `.py`.
+        arguments: its arguments; OUT, VOCAB, SCHEMAS and HARD stand for what this script was given.
     """
 
     script: str
     arguments: str = "--vocab VOCAB"
 
 
-# Those whose times are short come first, and last those that only tell what happens within a limit.
+# Benchmarks of short times come first; last come those that only show what happens within a limit.
 BENCHMARKS: Final = {
     "table2": Benchmark("table2", "--vocab VOCAB --output OUT"),
     "cold_start": Benchmark("cold_start"),
@@ -73,12 +74,12 @@ BENCHMARKS: Final = {
 
 
 def command(benchmark: Benchmark, out: Path, files: dict[str, str | None]) -> list[str] | None:
-    """Return the command of a benchmark; None where it needs schemas and there are none.
+    """Return the command of a benchmark; None if it needs a file of schemas that was not given.
 
     Args:
         benchmark: the benchmark.
-        out: where it may leave files.
-        files: VOCAB, SCHEMAS and HARD, each with the file that was given.
+        out: the directory in which it may leave files.
+        files: for VOCAB, SCHEMAS and HARD the file that was given, or None.
     """
     arguments = benchmark.arguments if files["VOCAB"] else benchmark.arguments.replace("--vocab VOCAB", "")
     values = {name: file for name, file in files.items() if file}
@@ -89,7 +90,7 @@ def command(benchmark: Benchmark, out: Path, files: dict[str, str | None]) -> li
 
 
 def describe(out: Path) -> None:
-    """Write down where and when this is, and with what."""
+    """Write the date, the machine, and the versions of Python and of all packages to `machine.txt`."""
     versions = sorted(f"{found.metadata['Name']} {found.version}" for found in distributions())
     lines = [f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC", machine(), sys.version, "", *versions]
     (out / "machine.txt").write_text("\n".join(lines) + "\n")
@@ -108,11 +109,11 @@ def measure(name: str, words: list[str], out: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, metavar="OUT")
-    parser.add_argument("--vocab", help="a vocabulary file; without it each benchmark takes one that packages carry")
+    parser.add_argument("--vocab", help="a vocabulary file; without it each benchmark uses its own default")
     parser.add_argument("--schemas", help="a file of schemas as `maskbench.py` takes it")
     parser.add_argument("--hard", help="a file of schemas as `hard_schemas.py` takes it")
-    parser.add_argument("--only", help="the names of some, with commas")
-    parser.add_argument("--list", action="store_true", help="print the commands alone")
+    parser.add_argument("--only", help="the names of the benchmarks to run, separated by commas")
+    parser.add_argument("--list", action="store_true", help="print the commands without running them")
     given = parser.parse_args()
     out = given.out.resolve()
     names = given.only.split(",") if given.only else list(BENCHMARKS)

@@ -1,10 +1,11 @@
-"""Forward passes saved, and tokens per second, by each way to take fewer of them: the bundled model writes records.
+"""Measure forward passes and tokens per second for each way to decode speculatively; the bundled model writes records.
 
     python benchmarks/speculation.py [TEXTS]
 
-Each way writes the same texts from the same seeds (but for a draft that draws, which writes others of the same
-distribution, and forced text that is not verified). Counts have seen ten texts before, from other seeds, and learn no
-more. Seconds are those of the processor, in one thread, the median of three runs in turn.
+All ways write the same texts from the same seeds, with two exceptions: a draft model that samples leads to other texts
+of the same distribution, and forced text that is not verified may change a text. `CountModel` has learned from ten
+texts from other seeds, and learns no more. Speeds are from processor time in one thread, the median of three runs in
+turn.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ Make = Callable[[], Sequence[Proposer]]
 def ways(
     model: Any, automaton: TokenAutomaton, encode: Callable[[str], list[int]], texts: list[list[int]]
 ) -> dict[str, Make]:
-    """What is compared; the first is plain writing."""
+    """Return the proposers of each way, by name; the first way is plain decoding."""
 
     def counts(threshold: float) -> CountModel:
         counted = CountModel(automaton, threshold=threshold)
@@ -79,7 +80,7 @@ def ways(
 
 
 class Bench:
-    """The bundled model, its records, and what is asked of it."""
+    """The bundled model, and the constraint and number of the records that it writes."""
 
     def __init__(self, number: int) -> None:
         self.model, self.tokenizer = bundled_model()
@@ -105,7 +106,7 @@ class Bench:
         ]
 
     def compare(self, temperature: float) -> None:
-        """Prints a row for each way."""
+        """Print a row for each way, at one temperature."""
         learned = [result.tokens[0] for result in self.write("", list, temperature, 900, 10)]
         each = ways(self.model, self.automaton, self.encode, learned)
         seconds: dict[str, list[float]] = {name: [] for name in each}
@@ -132,7 +133,7 @@ def total(results: Sequence[Written], name: str) -> int:
 def main(arguments: Sequence[str]) -> None:
     torch.set_num_threads(1)
     bench = Bench(int(arguments[0]) if arguments else 12)
-    print("| | tokens | forward passes | for each token | of the draft | masks | tokens/s | to plain |")
+    print("| | tokens | forward passes | passes per token | draft passes | masks | tokens/s | relative to plain |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for temperature in TEMPERATURES:
         bench.compare(temperature)

@@ -1,12 +1,12 @@
-"""The constraints of Koo, Liu & He 2024 (Appendix C.4) over a real vocabulary, side by side with other engines.
+"""Measure the constraints of Koo, Liu & He 2024 (Appendix C.4) over a real vocabulary, side by side with other engines.
 
     python benchmarks/table2.py [--vocab FILE] [--rounds N] [--output DIR]
 
-For each constraint and engine: the time from pattern to what the engine steps through, and that plus every mask and
-every advance of a sample text ("total"). Engines take turns within a round, so that a machine whose speed drifts is
-the same for all; the medians over all rounds are shown. One thread each. Tokenizers and whatever an engine
-prepares for a vocabulary once are warm; no engine may keep a compiled pattern. Where two engines disagree on a mask,
-the number of tokens is shown.
+For each constraint and engine: the time from the pattern to what the engine steps through ("compile"), and that time
+plus every mask and every advance of a sample text ("total"). Engines take turns within a round, so that changes of the
+machine's speed affect all of them; the figures are medians over all rounds. Each engine has one thread. Tokenizers, and
+whatever an engine prepares once for a vocabulary, are warm; no engine may keep a compiled pattern. The last column has
+the number of tokens that another engine judges differently from this project, over all masks of the sample text.
 
 Writes `table2.txt`, `table2.json` and `table2.svg`.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 
-# Before any engine starts its threads.
+# These must be set before any engine starts its threads.
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -35,7 +35,7 @@ from tokenfst import Vocabulary, load_vocabulary
 
 Times = dict[str, dict[str, dict[str, float]]]  # constraint -> engine -> "compile", "total" -> milliseconds
 
-# How often an engine repeats a constraint in its turn; outlines-core takes hundreds of milliseconds for some.
+# How often an engine repeats a constraint in its turn; outlines-core needs hundreds of milliseconds for some.
 REPEATS, SLOW_REPEATS = 25, 2
 FREE_TEXT = ("quoted text", "JSON object", "e-mail", "anything")
 
@@ -61,7 +61,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--vocab", type=Path, help="any vocabulary file; Tekken from mistral-common if left out")
+    parser.add_argument("--vocab", type=Path, help="a vocabulary file; default: Tekken's, from mistral-common")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
     return parser.parse_args()
@@ -75,12 +75,12 @@ def _vocabulary(path: Path | None) -> Vocabulary:
     vocabulary = load_vocabulary(path, eos_ids=() if str(path).endswith(".tiktoken") else None)
     if vocabulary.eos_ids:
         return vocabulary
-    # A file of ranks names no end: give it one.
+    # A file of ranks has no end token, so add one.
     return Vocabulary([*vocabulary.tokens, b""], eos_ids=[len(vocabulary)])
 
 
 def _differences(engines: list[Engine], pattern: str, text: list[int]) -> dict[str, int]:
-    """For each other engine, how many tokens over all masks it judges differently; -1 where it refuses the text."""
+    """Return how many tokens each other engine judges differently, over all masks; -1 if it refuses the text."""
     own = engines[0].masks(engines[0].compile(pattern), text)
     found = {}
     for engine in engines[1:]:
@@ -119,7 +119,7 @@ def _once(engine: Engine, pattern: str, text: list[int]) -> tuple[float, float]:
 
 
 def _step(engine: Engine, pattern: str, text: list[int]) -> float:
-    """The median of a mask and an advance of this project along a text, in microseconds, masks visited before."""
+    """Return this project's time for a mask and an advance, in microseconds, the median over 50 passes along a text."""
     assert isinstance(engine, TokenFst)
     automaton, words, times = engine.compile(pattern), engine.words, []
     for _ in range(50):
@@ -166,7 +166,7 @@ def _table(engines: list[Engine], times: Times, steps: dict[str, float], differe
 
 def _targets(engines: list[Engine], times: Times, steps: dict[str, float]) -> list[str]:
     own, outlines, xgrammar, llguidance = (engine.name for engine in engines)
-    lines = ["How many times faster, and whether that is what was aimed at:"]
+    lines = ["How many times as fast this project is, and whether that reaches the target:"]
     for name, row in times.items():
         mine = row[own]
         need = 1.0 if name in FREE_TEXT else 0.5

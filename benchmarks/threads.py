@@ -1,13 +1,13 @@
-"""Threads: how much more two threads do than one, where each fills masks of lazy automata of its own.
+"""Measure how much more several threads do than one if each fills masks of its own lazy automata.
 
     python benchmarks/threads.py [--vocab FILE] [--threads N] [--automata N] [--rounds N] [--json FILE]
 
-All automata are of one vocabulary, each of a pattern of its own, and walk along one text. Masks are made and not looked
-up: automata are compiled again for each round, which is not timed. A round is the same work by one thread,
-and by all; the two take turns, and what is printed are medians over the rounds.
+All automata have the same vocabulary but different patterns, and read the same text. Every mask is computed, and none
+is looked up: the automata are compiled anew for each round, outside the measured time. A round is the same work by one
+thread, and then by all; the figures are medians over the rounds.
 
     calls    threads of Python, which call `advance` and `fill_bitmask`
-    batch    one call of `tokenfst.fill_bitmasks` for the states of all automata, on one thread and on all
+    batch    for each token, one call of `tokenfst.fill_bitmasks` for the states of all automata
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ TEXT = "The quick brown fox jumps over one lazy dog, and then it rests."
 
 
 def pattern(number: int) -> str:
-    """A pattern that the text has, and no other one is like it."""
+    """Return a pattern that matches `TEXT`, different for each number."""
     return rf"(?!.*(cat{number}|mouse{number}))[ -~]{{10,{80 + number}}}"
 
 
 class Work:
-    """Automata and the tokens that each reads."""
+    """Automata, and the tokens that each of them reads."""
 
     def __init__(self, vocabulary: tokenfst.Vocabulary, count: int) -> None:
         self.automata = [tokenfst.compile(pattern(number), vocabulary) for number in range(count)]
@@ -44,7 +44,7 @@ class Work:
         self.words = np.zeros((count, -(-len(vocabulary) // 32)), np.int32)
 
     def walk(self, rows: range) -> None:
-        """Fills the mask of every state that some automata come to."""
+        """Fill the mask of every state that the automata of some rows reach, token by token."""
         for row in rows:
             automaton, words = self.automata[row], self.words[row]
             state = automaton.start
@@ -53,7 +53,7 @@ class Work:
                 state = automaton.advance(state, token)
 
     def calls(self, num_threads: int) -> None:
-        """The same on threads of Python."""
+        """Do so for all automata, on threads of Python."""
         rows = [range(first, len(self.automata), num_threads) for first in range(num_threads)]
         threads = [threading.Thread(target=self.walk, args=(own,)) for own in rows]
         for thread in threads:
@@ -62,7 +62,7 @@ class Work:
             thread.join()
 
     def batch(self, num_threads: int) -> None:
-        """All automata step by step, a call for each."""
+        """Fill the masks of all automata token by token, with one call for each token."""
         states = [automaton.start for automaton in self.automata]
         for token in self.text:
             tokenfst.fill_bitmasks(self.automata, states, self.words, num_threads=num_threads)
@@ -70,7 +70,7 @@ class Work:
 
 
 def _greedy(text: bytes, known: dict[bytes, int]) -> list[int]:
-    """The longest tokens from left to right."""
+    """Cut a text into tokens from left to right, taking the longest of at most 16 bytes at each place."""
     found, at = [], 0
     while at < len(text):
         size = next(size for size in range(min(16, len(text) - at), 0, -1) if text[at : at + size] in known)
@@ -80,7 +80,7 @@ def _greedy(text: bytes, known: dict[bytes, int]) -> list[int]:
 
 
 def seconds(work: Callable[[int], None], num_threads: int) -> float:
-    """What some work takes."""
+    """Return the seconds that some work takes, by the clock."""
     begun = time.perf_counter()
     work(num_threads)
     return time.perf_counter() - begun
@@ -88,11 +88,11 @@ def seconds(work: Callable[[int], None], num_threads: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--vocab", help="a vocabulary file; without it the tokens that mistral-common carries")
+    parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's, from mistral-common")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--automata", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--json", type=Path, help="where all times go")
+    parser.add_argument("--json", type=Path, help="where to write all times")
     options = parser.parse_args()
     vocabulary = tokenfst.load_vocabulary(
         options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"), eos_ids=()

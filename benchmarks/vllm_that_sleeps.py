@@ -1,8 +1,8 @@
 """The command `vllm`, with processes that sleep while they wait for each other.
 
-vLLM's workers and the loop of its engine wait for messages by spinning, for up to a second. On a machine with few
-cores they starve the front end and the client, so a benchmark measures the scheduler. Processes that vLLM spawns
-import this file too.
+vLLM's workers and the loop of its engine wait for messages by spinning, for up to a second. On a machine with few cores
+this starves the front end and the client, and a benchmark would measure the scheduler. Processes that vLLM spawns
+import this file too, so the change applies to them as well.
 """
 
 import sys

@@ -1,19 +1,21 @@
-"""The walks of the league of exactness: what one engine does with one task, as events that an oracle is to judge.
+"""Walks of `exactness.py`: what one engine does with one task, as events for an oracle to judge.
 
     Task      a constraint with values or texts that are valid, and texts that are not
-    Event     what an engine did that an oracle may find to be an error
-    Walk      one engine on one task
+    Event     an action of an engine that an oracle may find to be an error
+    Walk      one engine on tasks
 
-    accepts   a whole text that the engine lets end: a given invalid one, or what random tokens led to
-    refuses   a valid text that the engine does not let through, however it is spelled and cut into tokens
-    cut       a valid text that the engine lets through in some tokens, but not in others of the same bytes
-    dead end  tokens that were allowed, and after them none is, nor the end
+    accepts   a whole text that the engine lets end: a given invalid one, or one of a random walk
+    refuses   a valid text that the engine does not let through, in any spelling or tokenization that is tried
+    cut       a valid text that the engine lets through in one tokenization but not in another
+    dead end  tokens that were allowed, after which no token and no end is; or a token that the mask allows but the
+              engine then refuses
 
-Random walks begin somewhere along a valid text, take tokens that the mask allows, and then make for an end: the closing
-quote or bracket if it is allowed, other short tokens otherwise. What has not ended by then is not an event.
+Random walks begin somewhere along a valid text and take a few random tokens that the mask allows. Then they make for an
+end: they take the closing quote or bracket if it is allowed, and otherwise mostly other short tokens. A walk that does
+not end in time is not an event.
 
-An engine that, where the rest of a text is certain, allows the one cut that its tokenizer prefers (`Peer.forces`) is
-taken at its word: its step decides there, not its mask.
+For an engine whose masks allow only its preferred tokenization if the rest of a text is certain (`Peer.forces`), its
+step decides along given texts, and not its mask.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from peers import Peer, Refused, peer
 from tokenfst import Vocabulary
 
 CLOSING = b'"}])0123456789efnrstulaE:,[{( \n'
-# Longer texts are not tried, and walks end after as many steps towards an end.
+# Longer texts are not tried, and random walks are given up after this number of steps.
 MOST_BYTES, MOST_CLOSING = 2000, 120
 
 
@@ -44,10 +46,10 @@ class Task:
     """A constraint and what to try on it.
 
     Attributes:
-        valid: values of a schema, of which any spelling will do; texts otherwise.
+        valid: values, if the constraint is a schema, each of which may have any spelling; texts otherwise.
         invalid: texts.
-        walks: how many random walks to take.
-        seconds: after which no further text is tried.
+        walks: the number of random walks to take.
+        seconds: the time after which no further text is tried and no further walk begins.
     """
 
     kind: Kind
@@ -61,8 +63,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What an engine did; `what` is "accepts", "refuses", "cut" or "dead end", `place` the bytes of the text that it
-    had allowed before, and `tokens` the cut."""
+    """An action of an engine.
+
+    Attributes:
+        what: "accepts", "refuses", "cut" or "dead end".
+        text: the text that was tried, or the text of a random walk.
+        place: how many bytes of the text the engine had allowed before.
+        tokens: the tokens of the text, up to the one that was refused.
+    """
 
     what: str
     text: bytes
@@ -72,11 +80,12 @@ class Event:
 
 @dataclass(slots=True)
 class Found:
-    """What came of one engine on one task.
+    """The results of one engine on one task.
 
     Attributes:
-        refused: what the engine says where it does not support the constraint, "" where it does.
-        counts: texts, steps, walks, and walks that came to an end.
+        refused: why the engine does not support the constraint; "" if it does.
+        events: the events, for an oracle to judge.
+        counts: the number of texts, of steps along texts, of random walks, and of walks that ended.
     """
 
     refused: str = ""
@@ -85,7 +94,7 @@ class Found:
 
 
 class Walk:
-    """One engine's walks over one task; called with a task, in a process of its own."""
+    """The walks of one engine; called with a task, in a process of its own."""
 
     def __init__(self, name: str, vocab: list[bytes]) -> None:
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(len(vocab),))
@@ -137,7 +146,7 @@ class Walk:
             if best is None or place > best.place:
                 best = Event("refuses", text, place, tuple(tokens))
         assert best is not None
-        # Written otherwise it may be allowed, which is an error of its own kind.
+        # The engine may allow it in another tokenization, which is another kind of error.
         for tokens in self._other_cuts(best.text, random):
             if self._follow(tokens, found)[1] is None:
                 found.events.append(Event("cut", best.text, best.place, best.tokens))
@@ -166,8 +175,10 @@ class Walk:
         return found
 
     def _follow(self, tokens: list[int], found: Found) -> tuple[list[int], int | None]:
-        """The tokens up to the one that is refused, and the bytes before it; None where all of them and the end are
-        allowed."""
+        """Return the tokens up to the one that is refused, and the number of bytes before it.
+
+        If all tokens and then the end are allowed, that number is None.
+        """
         self.engine.reset()
         place = 0
         for number, token in enumerate(tokens):
@@ -205,7 +216,7 @@ class Walk:
         return None
 
     def _any(self, allowed: npt.NDArray[np.intp], random: Random) -> int:
-        """Any token, one of a single byte half of the time."""
+        """Return a random allowed token, half of the time one of a single byte, if there is one."""
         short = allowed[self.short[allowed]]
         return int(random.choice(short if len(short) and random.random() < 0.5 else allowed))
 

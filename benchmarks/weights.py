@@ -1,10 +1,11 @@
-"""What weights add to a step of decoding on the CPU: masks and costs written into logits, and the step after a token.
+"""Measure what weights add to a step of decoding on the CPU: masks and costs written into logits, and the new state.
 
-    PYTHONPATH=. python benchmarks/weights.py [--vocab FILE] [--batch 1] [--rounds 200]
+    python benchmarks/weights.py [--vocab FILE] [--batch 1] [--rounds 200]
 
-Each constraint is compiled twice, with its weights and with `scale=0`, which leaves the same automaton without costs.
-Both follow the same texts in arenas of their own, in turn; the figure is the median of the ratios of neighbouring
-rounds. Beside it stand the time until the first mask, and how many tokens have a cost in the states that texts visit.
+Each constraint is compiled twice: with its weights, and with `scale=0`, which gives the same automaton without costs.
+Both follow the same texts in separate arenas, in turn, and the ratio is the median of the ratios of such pairs. The
+other columns are the time to compile up to the first mask, the time of a step without costs, and the mean number of
+tokens that have a cost in the states of a text.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from decoding.arena import Arena
 
 
 def cases() -> dict[str, Callable[[], Expr]]:
-    """What makes each constraint."""
+    """Return a function that makes each constraint, by name."""
     hot = ["Kaltenbrunn", "Szczecin", "tokenfst", "OpenFst", "pynini", "transducer", "composition", "Mohri", "Pereira"]
     counted = {word: float(number % 97 + 1) for number, word in enumerate(words(10_000))}
     name = choice(counted)
@@ -42,12 +43,12 @@ def cases() -> dict[str, Callable[[], Expr]]:
 
 
 def hot_words(rewarded: Sequence[str]) -> Expr:
-    """Free text in which some words are rewarded."""
+    """Return free text in which some words are rewarded."""
     return (ex.ANY_CHAR | ex.alternation(*[ex.literal(word).weighted(-1.5) for word in rewarded])).star()
 
 
 def words(number: int) -> list[str]:
-    """Made-up names."""
+    """Return different made-up names, the same in every run."""
     syllables = ["ka", "to", "mi", "ra", "ne", "su", "lo", "vi", "de", "pa", "chi", "ber", "gan", "sten", "ov", "ter"]
     rng, found = random.Random(0), dict[str, None]()
     while len(found) < number:
@@ -56,7 +57,7 @@ def words(number: int) -> list[str]:
 
 
 def texts(automaton: tokenfst.TokenAutomaton, batch: int, rounds: int) -> list[list[int]]:
-    """Random tokens for each sequence; one that has ended begins again."""
+    """Return random allowed tokens for each sequence, `[batch][rounds]`; a sequence that has ended begins again."""
     rng, found = random.Random(0), []
     for _ in range(batch):
         state, tokens = automaton.start, []
@@ -72,7 +73,7 @@ def texts(automaton: tokenfst.TokenAutomaton, batch: int, rounds: int) -> list[l
 
 
 class Follower:
-    """An arena with one automaton, and a batch that walks through it."""
+    """An arena with one automaton, and a batch that follows its texts."""
 
     def __init__(self, automaton: tokenfst.TokenAutomaton, tokens: Sequence[Sequence[int]]) -> None:
         self.arena = Arena.of([automaton])
@@ -82,7 +83,7 @@ class Follower:
         self.logits = torch.randn(len(tokens), len(automaton.vocabulary))
 
     def rounds(self) -> list[float]:
-        """Seconds for each step of one walk."""
+        """Return the seconds of each step along the texts."""
         at, found = self.begin, []
         for now in self.tokens:
             scores = self.logits.clone()
@@ -97,7 +98,7 @@ class Follower:
 
 
 def measure(make: Callable[[], Expr], vocabulary: tokenfst.Vocabulary, batch: int, rounds: int) -> str:
-    """One line of the report."""
+    """Return the figures of one line of the report."""
     before = time.perf_counter()
     weighted = tokenfst.compile(make(), vocabulary)
     weighted.mask(weighted.start)
@@ -118,7 +119,7 @@ def measure(make: Callable[[], Expr], vocabulary: tokenfst.Vocabulary, batch: in
 
 
 def _priced(automaton: Any, tokens: Sequence[int]) -> float:
-    """The mean number of tokens with a cost in the states of a text."""
+    """Return the mean number of tokens with a cost in the states of a text."""
     state, counts = automaton.start, []
     for token in tokens:
         counts.append(len(automaton.token_costs(state)[0]))
@@ -128,7 +129,7 @@ def _priced(automaton: Any, tokens: Sequence[int]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", help="a vocabulary file; without it the tokens of the bundled model")
+    parser.add_argument("--vocab", help="a vocabulary file; default: the bundled model's")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=200)
     options = parser.parse_args()

@@ -1,11 +1,11 @@
-"""A process that does one task after another and is ended where a task takes it too long, or too much memory.
+"""A process that does one task after another, and is killed if a task takes too much time or memory.
 
     Worker      the process, as its parent sees it
-    Outcome     how a task ended, with what came of it and the peak of resident memory while it ran
+    Outcome     how a task ended, with its result, its time, and the peak of resident memory while it ran
 
-The child resets the peak that the kernel keeps for it before each task, so that one process can serve many; where it
-has been ended or has crashed, the next task gets a new one. The parent looks at the child's resident memory while it
-waits: a limit of address space would hit engines that reserve more than they use. For Linux.
+Before each task, the child resets the peak of memory that the kernel keeps for it, so one process can serve many tasks.
+After it was killed or has crashed, the next task gets a new process. The parent checks the child's resident memory
+while it waits. A limit on address space instead would stop engines that reserve more memory than they use. For Linux.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Outcome:
     """How a task ended.
 
     Attributes:
-        ending: "raised" is an exception in the task, "time" and "memory" are limits.
-        value: what the task returned, or the last lines of its exception.
-        seconds: processor time of the task's process, where it came to an end by itself.
-        memory: peak of resident memory, in bytes, beyond what was held before the task.
+        ending: "raised" for an exception in the task; "time" and "memory" for the limits.
+        value: what the task returned, or the end of its traceback; None for the other endings.
+        seconds: the processor time of a task that returned or raised; the limit for "time"; 0 for "memory" and "crash".
+        memory: the peak of resident memory, in bytes, beyond what was held before the task.
     """
 
     ending: Ending
@@ -43,19 +43,19 @@ class Outcome:
 
 
 class Worker:
-    """A child process that runs `make(*args)` once, and what that returns on each task."""
+    """A child process that calls `make(*args)` once, and the function that this returns for each task."""
 
     def __init__(self, make: Callable[..., Callable[[Any], Any]], *args: Any) -> None:
         self._make, self._args = make, args
         self._process: Any = None
 
     def __call__(self, task: Any, seconds: float, memory: int = 1 << 62) -> Outcome:
-        """Runs a task within limits of time by the clock and of resident memory in bytes."""
+        """Run a task within limits of time, by the clock, and of added resident memory, in bytes."""
         if self._process is None:
             self._begin()
         try:
             self._pipe.send(task)
-        except OSError:  # it ended after its last task
+        except OSError:  # the process ended after its last task
             self.end()
             self._begin()
             self._pipe.send(task)
@@ -82,11 +82,11 @@ class Worker:
         self._process.start()
         end.close()
         if not self._pipe.poll(_START_LIMIT):
-            raise TimeoutError(f"{self._make.__name__} does not begin")
+            raise TimeoutError(f"{self._make.__name__} did not start in time")
         self._pipe.recv()
 
     def end(self) -> None:
-        """Ends the process, if there is one."""
+        """Kill the process, if there is one."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -98,7 +98,7 @@ def _serve(make: Callable[..., Callable[[Any], Any]], args: tuple[Any, ...], pip
     pipe.send("ready")
     while True:
         task = pipe.recv()
-        # What the kernel calls the peak begins again.
+        # Reset the peak of resident memory that the kernel keeps (VmHWM).
         Path("/proc/self/clear_refs").write_text("5")
         before, begun = _resident("self"), time.process_time()
         ending: Ending = "done"
@@ -111,7 +111,7 @@ def _serve(make: Callable[..., Callable[[Any], Any]], args: tuple[Any, ...], pip
 
 
 def _resident(process: int | str, what: str = "VmRSS") -> int:
-    """Bytes; 0 where the process is gone."""
+    """Return a process's resident memory now (`VmRSS`) or at its peak (`VmHWM`), in bytes; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith(what):

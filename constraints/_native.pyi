@@ -20,36 +20,36 @@ class Formula:
 
     @property
     def fields(self) -> tuple[Any, ...]:
-        """What it is made of, in order."""
+        """The fields of the formula, in order."""
 
     @property
     def nbytes(self) -> int:
-        """The memory of the formula in bytes, about."""
+        """The approximate memory of the formula, in bytes."""
 
 def set_connectives(always: type[Formula], never: type[Formula], negation: type[Formula], conjunction: type[Formula], disjunction: type[Formula]) -> tuple[Formula, Formula]:
     """
-    Say which types the connectives have; called once. Return TRUE and FALSE.
+    Set the types of the constants and the connectives, and return TRUE and FALSE. Called once.
     """
 
 def field(place: int) -> Any:
-    """Return the attribute that is one of a formula's fields."""
+    """Return a descriptor for the field of a formula at a position."""
 
 def negation(part: Formula, /) -> Formula:
-    """Return the formula that holds where `part` does not."""
+    """Return the negation of a formula."""
 
 def conjunction(parts: Iterable[Formula], /) -> Formula:
     """
-    Return a conjunction: flattened, without repetitions, and FALSE if it has a part and its negation.
+    Return a conjunction: flattened, without repetitions, and FALSE if it contains a formula and its negation.
     """
 
 def disjunction(parts: Iterable[Formula], /) -> Formula:
     """
-    Return a disjunction: flattened, without repetitions, and TRUE if it has a part and its negation.
+    Return a disjunction: flattened, without repetitions, and TRUE if it contains a formula and its negation.
     """
 
 def parts_of(formula: Formula, /) -> tuple[Formula, ...]:
     """
-    Return the parts of a conjunction, or the formula itself as the only part.
+    Return the parts of a conjunction; any other formula is its own only part.
     """
 
 def statements(formula: Formula, /) -> list[Formula]:
@@ -59,22 +59,22 @@ def statements(formula: Formula, /) -> list[Formula]:
 
 def signed_statements(formula: Formula, /) -> list[tuple[Formula, bool]]:
     """
-    Return the statements of a formula from left to right, each with whether it stands under a negation.
+    Return the statements of a formula from left to right, each with whether it stands under an odd number of negations.
     """
 
 def fold(formula: Formula, statement: Callable[[Formula], Any], combine: Callable[[Formula, list[Any]], Any], /) -> Any:
     """
-    Return the value of a formula: `statement` gives that of each statement, and `combine` that of each connective from those of its parts.
+    Return the value of a formula. `statement` returns the value of each statement, and `combine` that of each connective, given the values of its parts.
     """
 
 class Substitution:
     """
-    Replaces the statements of formulas; a combination that occurs often is looked at once.
+    Replaces the statements of formulas. A connective that occurs several times is processed once.
     """
 
     def __init__(self, statement: dict[Formula, Formula] | Callable[[Formula], Formula], /) -> None:
         """
-        Make the substitution that replaces each statement by what a function returns for it, or a dict has.
+        Replace each statement by what a function returns for it, or by its value in a dict if it has one.
         """
 
     def __call__(self, formula: Formula, /) -> Formula:
@@ -85,18 +85,18 @@ class Substitution:
 
     @property
     def work(self) -> int:
-        """How many parts of connectives have been looked at."""
+        """The number of parts of the connectives processed so far."""
 
 class ToKind:
-    """What formulas say of values of one kind; results are kept."""
+    """The restriction of formulas to values of one kind. Results are cached."""
 
     def __init__(self, kind: Any, about: frozenset[type[Formula]], of_kind: type[Formula], reference: type[Formula], definitions: Mapping[Any, Formula], circular: Callable[[Any], None]) -> None:
         """
-        Restrict to a kind, which statements of the types `about` are about. `circular` is called with the key of a reference that leads back to itself, and raises.
+        Restrict to `kind`. `about` has the types of statements about values of this kind. `circular` is called with the key of a reference that leads back to itself, and raises.
         """
 
     def __call__(self, formula: Formula, /) -> Formula:
-        """Return what a formula says of values of the kind."""
+        """Return the restriction of a formula to values of the kind."""
 
 class PlainStates:
     """
@@ -112,10 +112,10 @@ class PlainStates:
         """
 
     def skips(self, state: int, /) -> list[int]:
-        """Return the states whose moves may be made in a state as well."""
+        """Return the other states whose moves may be made in a state."""
 
     def is_end(self, state: int, /) -> bool:
-        """Return whether the array or object may end."""
+        """Return whether the array or object may end in a state."""
 
 def in_order(num_listed: int, num_members: int, possible: Sequence[int], required: Sequence[int]) -> PlainStates:
     """
@@ -124,17 +124,17 @@ def in_order(num_listed: int, num_members: int, possible: Sequence[int], require
 
 def items_in_order(possible: Sequence[bool], low: int, high: int | None, last: int) -> PlainStates:
     """
-    Return the states of an array, of which it is said by place whether there can be an item.
+    Return the states of an array. `possible` says for each place whether there can be an item.
     """
 
 def plain_rule(states: PlainStates, member: Callable[[int], tuple[tuple[Any, ...], list[Any], list[tuple[Any, int]]]], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
     """
-    Return the rule that reads a plain array or object: the number of states that stand for one of its own, that of all states, the arcs, the epsilon arcs, the calls and the ends.
+    Return the rule that reads a plain array or object: how many of its states stand for a state of the container, the number of all its states, the arcs, the epsilon arcs, the calls and the ends.
     """
 
 class ContainerStates:
     """
-    The states of an array or object as it is read, whose names and values are numbers.
+    The states of an array or object as it is read. Names and values are given by number.
     """
 
     def __init__(self) -> None:
@@ -148,25 +148,25 @@ class ContainerStates:
 
     def add(self, moves: Sequence[tuple[int, Sequence[tuple[int, int]]]], skips: Sequence[int], exit: int) -> None:
         """
-        Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be made as well, and the exit in which the array or object ends there, -1 if it must continue.
+        Add the next state: its moves, each with the number of a name and the outcomes; the other states whose moves may be made there; and the exit in which the array or object may end there, or -1.
         """
 
     def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]:
         """
-        Return the moves of a state, each as the number of a name and the outcomes.
+        Return the moves of a state, each with the number of a name and the outcomes.
         """
 
     def skips(self, state: int, /) -> list[int]:
-        """Return the states whose moves may be made in a state as well."""
+        """Return the other states whose moves may be made in a state."""
 
     def exit(self, state: int, /) -> int:
-        """Return the exit of a state, -1 if there is none."""
+        """Return the exit of a state, or -1 if there is none."""
 
 MOST_LISTED: int = 2048
 
 def states_in_any_order(source: Any, start: int, num_names: int, returning: int, most: int) -> tuple[ContainerStates, bool]:
     """
-    Return the states of an object with variants whose names come in any order; and whether they are all, and have no more outcomes than `most`.
+    Return the states of an object with variants whose names come in any order, and whether these are all of its states and have at most `most` outcomes.
     """
 
 def container_rule(states: ContainerStates, names: Callable[[int], tuple[Any, ...]], value: Callable[[list[int]], tuple[list[tuple[Any, int]], list[tuple[Any, int, tuple[int, ...]]]]], unreadable: Set[int], call: type, opened: Any, empty: Any, comma: Any, close: Any) -> tuple[int, list[tuple[int, Any, int]], list[tuple[int, int]], list[Any], list[tuple[int, int]]]:
@@ -181,7 +181,7 @@ def spelled(content: automata._native.ByteTables, usual: bool, budget: automata.
 
 def listed_spellings(codes: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int32], every: automata._native.ByteTables, besides: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
     """
-    Return the spellings of strings in ascending order, or of all other strings.
+    Return the spellings of the strings of an ascending list or, with `besides`, of all other strings.
     """
 
 def between_characters(language: automata._native.ByteTables, every: automata._native.ByteTables, budget: automata._native.Budget) -> NDArray[numpy.bool_]:
@@ -191,7 +191,7 @@ def between_characters(language: automata._native.ByteTables, every: automata._n
 
 class KleeneFormula:
     """
-    A formula in Kleene's logic, as steps; each method that adds one returns its number.
+    A formula in Kleene's logic, as a list of steps. Each method that adds a step returns its number.
     """
 
     def __init__(self) -> None: ...
@@ -200,27 +200,31 @@ class KleeneFormula:
         """Add a constant."""
 
     def place(self, cut: int, places: int) -> int:
-        """Add whether the place at a cut is one of some, as bits."""
+        """
+        Add the statement that the place at a cut is in a set of places, given as bits.
+        """
 
     def integer(self) -> int:
-        """Add whether the number is an integer."""
+        """Add the statement that the number is an integer."""
 
     def plain(self) -> int:
-        """Add whether it is written without fraction and exponent."""
+        """
+        Add the statement that the number is written without fraction and exponent.
+        """
 
     def multiple(self, step: int) -> int:
-        """Add whether it is a multiple of a step."""
+        """Add the statement that the number is a multiple of a step."""
 
     def negation(self, part: int) -> int:
-        """Add the negation of a step."""
+        """Add the negation of an earlier step."""
 
     def every(self, parts: Sequence[int]) -> int:
-        """Add the conjunction of some steps."""
+        """Add the conjunction of earlier steps."""
 
     def some(self, parts: Sequence[int]) -> int:
-        """Add the disjunction of some steps."""
+        """Add the disjunction of earlier steps."""
 
     def __call__(self, known: tuple[tuple[int, ...], bool | None, bool | None, tuple[bool | None, ...]]) -> bool | None:
         """
-        Return the truth of the last step, None if it is not known. `known` has the places at the cuts, whether the number is an integer and plain, and whether it is a multiple of each step.
+        Return the truth of the last step, or None if it is unknown. `known` has the possible places at each cut, as bits; whether the number is an integer; whether it is plain; and whether it is a multiple of each step.
         """

@@ -12,17 +12,21 @@ class ArenaMemory:
 
     def __init__(self, words: object, places: object, sizes: object, configurations: int, stack_size: int, begin: int, end: int) -> None:
         """
-        Keep the words of all blocks, and by slot where each lies and how large it is, 0 for none.
+        Keep the words of all blocks and, by slot, the place and the size of each block in words; size 0 if there is none.
         """
 
     def check(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Raise ValueError unless all sequences stand at valid places."""
+        """
+        Raise ValueError unless the slots, rows, counts and heights of all sequences are valid.
+        """
 
     def advance(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: numpy.typing.NDArray[numpy.int64], arg7: numpy.typing.NDArray[numpy.int64], arg8: numpy.typing.NDArray[numpy.int64], arg9: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Write where sequences stand after one more token."""
+        """
+        Write the rows, counts, heights and stacks of sequences after one more token.
+        """
 
     def write_masks(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Write packed masks, whole chunks of them."""
+        """Write the packed masks of sequences, in whole chunks."""
 
     @overload
     def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int16], /) -> None:
@@ -38,7 +42,7 @@ class ArenaMemory:
 
     @overload
     def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int16], /) -> None:
-        """Do the same within budgets of tokens."""
+        """Do the same as `mask_logits`, within budgets of tokens."""
 
     @overload
     def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int32], /) -> None: ...
@@ -48,12 +52,12 @@ class ArenaMemory:
 
 def comb(offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], first: numpy.typing.NDArray[numpy.int32], num_classes: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Return where the family of each row begins in one table, and its first row, `[E, 2]`, and the table, row and outcome, `[.., 2]`.
+    Return, for each row, where its family begins in the comb and the first row of the family, `[E, 2]`; and the entries of the comb, each a row and an outcome, `[n, 2]`.
     """
 
 def row_masks(offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], first: numpy.typing.NDArray[numpy.int32], token_class: numpy.typing.NDArray[numpy.int32], num_classes: int, begin: int, end: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.
+    Return the mask of each row, the chunks of each mask, the chunks, and the only token that each row allows (-1 if it allows several, -2 if none).
     """
 
 def pushdown_rows(tables: tokenfst._native.PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int, int]:

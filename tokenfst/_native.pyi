@@ -34,7 +34,7 @@ class VocabularyTries:
 
     @property
     def byte_tokens(self) -> NDArray[numpy.int32]:
-        """The tokens of one byte, `[n]`."""
+        """The ids of the tokens of one byte, `[n]`, ascending."""
 
 class TokenClasses:
     """The classes of a vocabulary under a byte automaton."""
@@ -63,11 +63,13 @@ def token_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary
     """Sort the tokens of a vocabulary into classes."""
 
 def relation_classes(automaton: automata._native.ByteTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenClasses:
-    """Return the same for automata like long lists, which are sparse."""
+    """
+    Sort the tokens of a vocabulary into classes, by the method for sparse automata that are like long lists.
+    """
 
 def is_list_like(automaton: automata._native.ByteTables, vocabulary: VocabularyTries) -> bool:
     """
-    Return whether few states of a sparse automaton allow nearly every token.
+    Return whether `relation_classes` is the better method: whether few states allow nearly every token.
     """
 
 @overload
@@ -75,7 +77,9 @@ def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typi
 
 @overload
 def spells_all(automaton: automata._native.CountedTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool:
-    """Whether every byte that an automaton reads is a token by itself."""
+    """
+    Return whether every byte that an automaton reads is a token by itself.
+    """
 
 class CountedClasses:
     """The classes of a vocabulary under a byte automaton with a register."""
@@ -94,7 +98,7 @@ class CountedClasses:
     @property
     def edges(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]:
         """
-        Class, source, least and greatest register value, target and action, `[E, 6]`.
+        Class, source, least and greatest register value, target and action of each edge, `[E, 6]`.
         """
 
 def counted_classes(automaton: automata._native.CountedTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> CountedClasses:
@@ -119,7 +123,7 @@ class FiniteCore(AutomatonCore):
 
     def advance(self, arg0: int, arg1: int, /) -> int | None:
         """
-        Return the state after a state and one more token, None if it is not allowed.
+        Return the state after a state and one more token, or None if the token is not allowed.
         """
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
@@ -164,7 +168,7 @@ class FiniteCore(AutomatonCore):
     @property
     def transitions(self) -> tuple[Any, ...]:
         """
-        The table; or offsets and edges, and the greatest value of the register.
+        The table; or offsets and edges, and with a register its greatest value.
         """
 
     @property
@@ -172,11 +176,13 @@ class FiniteCore(AutomatonCore):
         """The class of every token, `[V]`."""
 
     def min_tokens(self, arg: int, /) -> int:
-        """Return the least number of tokens from a state to the end of the text."""
+        """
+        Return the least number of tokens from a state to the end of the text, counting the end token.
+        """
 
     def successors(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        Return the classes that a state allows, ascending, and the states that they lead to.
+        Return the classes that a state allows, ascending, and the state that each leads to.
         """
 
     def alike(self, state: int) -> int:
@@ -188,7 +194,7 @@ class FiniteCore(AutomatonCore):
     @property
     def min_tokens_runs(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
         """
-        With a register: the same as runs of its values, each location x (R + 1) + its least value, and the distances of its states.
+        With a register: `min_tokens` as runs of register values. The key of each run, location x (R + 1) + its least value, and the number of tokens.
         """
 
 class PushdownTrees:
@@ -200,12 +206,12 @@ class PushdownTrees:
 
     def paths(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
         """
-        Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
+        Return all paths through a tree: the symbols popped, from the top of the stack down, the symbols pushed, the last one on top, and the next state.
         """
 
     def build(self, paths: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
         """
-        Add a tree for each list of paths; return all trees and the numbers of the new ones.
+        Return these trees together with one for each list of paths, and the numbers of the latter.
         """
 
 class TokenEffects:
@@ -232,7 +238,7 @@ class TokenEffects:
     @property
     def column_trees(self) -> NDArray[numpy.int32]:
         """
-        The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.
+        The tree of each state for the end of the text and for each label, `[Q, 1 + L]`.
         """
 
 def token_effects(automaton: automata._native.PushdownTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenEffects:
@@ -303,35 +309,37 @@ class PushdownTables:
     def push_symbols(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
 def context_tables(effects: TokenEffects, start: int, max_configurations: int, headroom: numpy.typing.NDArray[numpy.int32], symbol_headroom: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> PushdownTables:
-    """Return the tables of effects and of the end."""
+    """Return the tables of the effects, including that of the end tokens."""
 
 def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[str, TokenEffects | None]:
     """
-    Keep the effects after which tokens lead to an end: whether this was possible, and the effects.
+    Keep the effects after which tokens lead to an end. Return `done` and these effects; or `empty` or `depends on the stack`, and None.
     """
 
 def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> int | None:
-    """
-    Return a class that has two moves in one configuration, if there is any.
-    """
+    """Return a class that has two moves in one configuration, or None."""
 
 def pop_distances(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Return how many tokens it takes until a symbol has been popped: pop_distances, nodes, and where those of each symbol begin.
+    Return the least numbers of tokens from each node until a symbol has been popped, `[N, columns]`, the last column being for the end; the node that each column leads to; and where the columns of each symbol begin.
     """
 
 class PushdownState(StateObject):
-    """Where a text can stand in an automaton with a stack."""
+    """A position of a text in an automaton with a stack."""
 
     def __init__(self, configurations: Iterable[tuple[int, Iterable[int]]]) -> None: ...
 
     @property
     def configurations(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """States, each with the symbols of its stack, the last on top."""
+        """
+        The configurations: states, each with the symbols of its stack, the topmost one last.
+        """
 
     @property
     def tops(self) -> tuple[tuple[int, int], ...]:
-        """States, each with the symbol on top of its stack, -1 for none."""
+        """
+        The states of the configurations, each with the topmost symbol of its stack, or -1 if the stack is empty.
+        """
 
     def __len__(self) -> int: ...
 
@@ -348,13 +356,15 @@ class PushdownState(StateObject):
     def __reduce__(self) -> tuple[type, tuple[object]]: ...
 
 class StackDistance:
-    """The number of tokens to the end with a stack."""
+    """
+    The least number of tokens from a state with a stack to the end of the text.
+    """
 
     def __init__(self, tables: PushdownTables, max_bytes: int, max_context_bytes: int) -> None: ...
 
     def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
         """
-        Return the distances by all contexts that occur with any stack; None if there are more than this.
+        Return the distances for all contexts that occur with any stack, or None if there are more than `max_contexts`.
         """
 
 class PushdownCore(AutomatonCore):
@@ -370,7 +380,7 @@ class PushdownCore(AutomatonCore):
 
     def within(self, max_depth: int) -> PushdownCore:
         """
-        Return the same with a stack of at most `max_depth` symbols, -1 for any number.
+        Return the same automaton with a stack of at most `max_depth` symbols; -1 for no limit.
         """
 
     @property
@@ -397,7 +407,7 @@ class PushdownCore(AutomatonCore):
 
     def advance(self, arg0: PushdownState, arg1: int, /) -> PushdownState | None:
         """
-        Return the state after a state and one more token, None if it is not allowed.
+        Return the state after a state and one more token, or None if the token is not allowed.
         """
 
     def fill_bitmask(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
@@ -407,18 +417,22 @@ class PushdownCore(AutomatonCore):
         """Write the mask of a state within a budget of tokens."""
 
     def min_tokens(self, arg: PushdownState, /) -> int:
-        """Return the least number of tokens from a state to the end of the text."""
+        """
+        Return the least number of tokens from a state to the end of the text, without a limit on the stack.
+        """
 
     def allows_any(self, state: PushdownState) -> bool:
         """Return whether a state allows a token or the end."""
 
 class TextLibrary:
-    """What many constraints over one vocabulary share."""
+    """The parts of a vocabulary that are prepared once for many constraints."""
 
     def __init__(self, vocabulary: VocabularyTries) -> None: ...
 
 class LazyCore(AutomatonCore):
-    """An automaton whose masks are made when first asked for."""
+    """
+    An automaton over tokens that computes each mask when it is first needed.
+    """
 
     @staticmethod
     def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_masks: int, budget: automata._native.Budget) -> LazyCore: ...
@@ -429,18 +443,18 @@ class LazyCore(AutomatonCore):
     @staticmethod
     def from_visibly_pushdown(texts: TextLibrary, layout: automata._native.VisiblyPushdownLayout, max_masks: int, budget: automata._native.Budget) -> LazyCore | None:
         """
-        The automaton of a visibly pushdown grammar; None if sets of states would not be exact.
+        Return the automaton of a visibly pushdown grammar, or None if sets of states would not be exact.
         """
 
     def set_beginnings(self, beginnings: Sequence[tuple[int, bytes, int]]) -> None:
         """
-        Set what tokens write at the start of a text if it is not their bytes, and which state reads it.
+        Set the tokens that do not write their own bytes at the start of a text: the token, what it writes there, and the state that reads it.
         """
 
     @property
     def bytes_read(self) -> NDArray[numpy.bool_]:
         """
-        Whether a state may read each byte, `[256]`: all of them until all states are known.
+        Whether some state may read each byte, `[256]`; true while the transitions of some state are unknown.
         """
 
     @property
@@ -454,45 +468,49 @@ class LazyCore(AutomatonCore):
 
     @property
     def num_masks(self) -> int:
-        """How many states have a kept mask."""
+        """The number of states of the current generation whose masks are kept."""
 
     @property
     def num_contexts(self) -> int:
         """
-        How many states, together with the tops of their stacks, are distinguished.
+        The number of contexts of the current generation: states, each with a top part of the stack.
         """
 
     @property
     def mask_counts(self) -> dict[str, int]:
-        """How many masks were found in each way."""
+        """The number of masks found in each way."""
 
     @property
     def num_bytes(self) -> int: ...
 
     def is_final(self, arg: int, /) -> bool:
-        """Whether the text may end in a state."""
+        """Return whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int | None:
-        """The state after a state and one more token, None if it is not allowed."""
+        """
+        Return the state after a state and one more token, or None if the token is not allowed.
+        """
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
 
     def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> bool:
         """
-        Write the mask of a state within a budget of tokens; return whether that is known to exclude no token.
+        Write the mask of a state within a budget of tokens. Return whether the budget is known to exclude no token.
         """
 
     def predecessor(self, state: int) -> tuple[int, int] | None:
         """
-        The state and the token from which a state was first reached; None for the start and for other states.
+        Return the state and the token from which a state was first reached, or None for the start and where this is unknown.
         """
 
     def min_tokens(self, arg: int, /) -> int:
-        """A number of tokens that suffices from a state to the end of the text."""
+        """
+        Return a number of tokens that suffices from a state to the end of the text.
+        """
 
 class Derivations:
-    """How merges make each token, `[V]` each."""
+    """How merges make each token, as arrays `[V]`."""
 
     @property
     def left(self) -> NDArray[numpy.int32]: ...
@@ -510,7 +528,7 @@ class Derivations:
     def made(self) -> NDArray[numpy.bool_]: ...
 
 class Pairs:
-    """Which tokens may stand next to each other inside a piece."""
+    """Which tokens may be adjacent inside a piece."""
 
     def may_follow(self, left: int, right: int) -> bool: ...
 
@@ -527,12 +545,12 @@ class Pairs:
     def intervals(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
 class PieceAutomaton:
-    """Where pieces of a text may end, over bytes."""
+    """An automaton over bytes that tells where the pieces of a text may end."""
 
     def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], split: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_]) -> None: ...
 
 class WholePieces:
-    """The tokens that only occur as whole pieces."""
+    """The tokens that occur only as whole pieces."""
 
     def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], spells: numpy.typing.NDArray[numpy.bool_], tokens: numpy.typing.NDArray[numpy.int32]) -> None: ...
 
@@ -541,18 +559,18 @@ class WholePieces:
 
 def first_wrong_merge(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32]) -> int:
     """
-    Return the index of the first merge that does not make its token of two others, or the number of merges.
+    Return the index of the first merge whose result is not the concatenation of its two non-empty parts, or the number of merges.
     """
 
 def derivations(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
     """
-    Run an encoder's merges over every token; without a list, any two tokens that spell one merge.
+    Run an encoder's merges over every token. Without a list, any two tokens that spell a token merge, the token with the least id first.
     """
 
 def pairs(derivations: Derivations, budget: automata._native.Budget) -> Pairs: ...
 
 class CanonicalProduct:
-    """The bytes of a constraint together with the pieces of a pre-tokenizer."""
+    """The product of a constraint and the pieces of a pre-tokenizer."""
 
     @property
     def num_states(self) -> int: ...
@@ -573,20 +591,22 @@ def canonical_product(constraint: automata._native.ByteTables, pieces: PieceAuto
 
 def canonical_edges(product: CanonicalProduct, vocabulary: VocabularyTries, pairs: Pairs, words: WholePieces, never: numpy.typing.NDArray[numpy.int32], labelled: Sequence[tuple[object, object]], budget: automata._native.Budget) -> CanonicalEdges:
     """
-    Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
+    Return the edges of all tokens. `labelled` has groups of tokens that write nothing, each with the labels that stand for them.
     """
 
 def live_edges(edges: CanonicalEdges, product: CanonicalProduct, pairs: Pairs, closing: int, budget: automata._native.Budget) -> LiveEdges: ...
 
 class CanonicalCore(AutomatonCore):
-    """An automaton over the tokens of an encoder."""
+    """
+    An automaton that accepts, of each text, only the tokenization that an encoder produces.
+    """
 
     def is_final(self, arg: int, /) -> bool:
         """Return whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int | None:
         """
-        Return the state after a state and one more token, None if it is not allowed.
+        Return the state after a state and one more token, or None if the token is not allowed.
         """
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
@@ -632,7 +652,9 @@ class CanonicalCore(AutomatonCore):
     def class_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     def min_tokens(self, arg: int, /) -> int:
-        """Return the least number of tokens from a state to the end of the text."""
+        """
+        Return the least number of tokens from a state to the end of the text, counting the end token.
+        """
 
 class TokenCosts:
     """What each token costs in a state of a weighted automaton over bytes."""
@@ -641,7 +663,7 @@ class TokenCosts:
 
     def of_states(self, states: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        Return the tokens that do not cost 0 in some states: the place of the state, the token and its cost in units, `[n]` each.
+        Return the tokens that do not cost 0 in some of the states: the index of the state in `states`, the token and its cost in units, `[n]` each.
         """
 
 class ItemValue:
@@ -653,27 +675,29 @@ class ItemValue:
 
     @property
     def text(self) -> bytes:
-        """The characters of a string; a word; the digits of a number."""
+        """
+        The characters of a string in UTF-8, a word, or the digits of a number without zeros at either end.
+        """
 
 class ItemScalar:
-    """A string, number or word of a JSON text under way."""
+    """A string, number or word of a JSON text, as far as it has been read."""
 
     @staticmethod
     def string() -> ItemScalar:
-        """The string that a quotation mark begins."""
+        """Return the string that a quotation mark begins."""
 
     @staticmethod
     def plain(text: bytes) -> ItemScalar:
-        """The number or word that a text begins."""
+        """Return the number or word that a text begins."""
 
     def read(self, text: bytes) -> ItemScalar:
-        """The scalar after more bytes, which do not end it."""
+        """Return the scalar after more bytes, which do not end it."""
 
     def may_be(self, value: ItemValue) -> bool:
-        """Whether it may become a value."""
+        """Return whether it may still become a value."""
 
     def value(self) -> ItemValue:
-        """The value that ends here."""
+        """Return the value of the scalar if it ends here."""
 
     @property
     def escapes(self) -> bool:
@@ -683,7 +707,9 @@ class ItemScalar:
 
     @property
     def done(self) -> bytes:
-        """What is read, without an escape that is not complete."""
+        """
+        The text read so far, without an incomplete escape or the first half of a surrogate pair.
+        """
 
 class SeparatingTokens:
     """The tokens of a vocabulary in which another item may begin."""
@@ -692,20 +718,20 @@ class SeparatingTokens:
 
     @property
     def opening(self) -> NDArray[numpy.int32]:
-        """The tokens that open an array and continue to a second item in it."""
+        """The tokens that may open an array and continue to a second item in it."""
 
 class ItemPosition:
     """
-    Where a text stands: a state of the marked automaton, and the memory of items.
+    A position of a text: a state of the marked automaton, and the memory of items.
     """
 
     @property
     def has_rivals(self) -> bool:
-        """Whether something under way may still become what was there."""
+        """Whether the item or name under way may still repeat an earlier one."""
 
     @property
     def num_repeats(self) -> int:
-        """How many items have ended that were there."""
+        """The number of items that have repeated an earlier one."""
 
     def __hash__(self) -> int: ...
 
@@ -727,26 +753,28 @@ class ItemTokenReader:
 
     def after(self, arg0: ItemPosition, arg1: bytes, /) -> ItemPosition | None:
         """
-        The position after more bytes; None if they are not allowed, or write an item twice.
+        Return the position after more bytes, or None if they are not allowed or wrongly repeat an item.
         """
 
     def repeats(self, arg0: ItemPosition, arg1: bytes, /) -> list[int]:
-        """The places in a text that is allowed where items end that were there."""
+        """
+        Return the places in an allowed text at which items that repeat an earlier one end.
+        """
 
     def goes_on(self, arg: ItemPosition, /) -> bool:
-        """Whether what is under way can end as something that was not there."""
+        """
+        Return whether the item or name under way can still differ from all earlier ones.
+        """
 
     def clear(self, arg0: ItemPosition, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """
-        Take out of a mask of the rules the tokens that the memory does not allow.
-        """
+        """Remove from a mask of the rules the tokens that the memory forbids."""
 
     def doubtful(self, position: ItemPosition, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, ItemPosition | None]]:
         """
-        The tokens of a mask after which something has rivals, or in which an item ends that was there, and where they lead; None where they are not allowed.
+        Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, each with the position that it leads to, or None if it is not allowed.
         """
 
     def way_out(self, position: ItemPosition) -> bytes | None:
         """
-        The first of the shortest texts that lead to where nothing has rivals; None if none does.
+        Return the first of the shortest texts that lead from a position with rivals to one without, or None if there is none.
         """

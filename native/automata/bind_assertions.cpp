@@ -54,7 +54,6 @@ void require_skeleton(const Skeleton& skeleton) {
   throw nb::python_error();
 }
 
-// The offsets, arcs and final states.
 auto subsets_of(Values<int32_t> owner, Records<Arc> arcs, Records<GuardedJump> jumps, Records<Assertion> assertions,
                 int32_t start, int32_t end, int64_t max_states, Budget& budget) {
   require_countable(owner.size(), "states");
@@ -74,7 +73,7 @@ void bind_assertions(nb::module_& m) {
   m.def(
       "subsets", &subsets_of, "owner"_a, "arcs"_a, "jumps"_a, "assertions"_a, "start"_a, "end"_a, "max_states"_a,
       "budget"_a,
-      "Return the offsets `[Q + 1]`, arcs `[A, 2]` and final states `[Q]` of the automaton of a text with assertions.");
+      "Return the offsets `[Q + 1]`, arcs `[A, 2]` and final flags `[Q]` of the automaton of a text with assertions.");
 }
 
 }  // namespace automata

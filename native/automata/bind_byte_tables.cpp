@@ -1,4 +1,4 @@
-// Bindings of automata over bytes: the tables, and their constructions.
+// Bindings of automata over bytes: their tables and their construction.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -25,7 +25,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// Minimal automata.
+// Construction.
 
 ByteTables minimal_of(int32_t num_states, Records<Range> ranges, Records<Edge> epsilon, int32_t num_labels,
                       int64_t max_states, int64_t dense_bytes, Budget& budget) {
@@ -85,7 +85,6 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
 }
 
-// Return rows of what `texts` may belong to, `[N, K]`.
 auto combinations_of(const ByteTables& texts, const nb::typed<nb::sequence, ByteTables>& languages, int64_t max_states,
                      Budget& budget) {
   std::vector<nb::object> kept;  // keeps the languages alive while Python's lock is released
@@ -164,7 +163,6 @@ ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Records<ByteArc
   return tables;
 }
 
-// Return the arcs `[A, 4]` over runs of bytes.
 auto range_arcs(const ByteTables& tables, Budget& budget) {
   const ArcsByState arcs(tables, budget);
   std::vector<Range> found;
@@ -180,7 +178,6 @@ int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
   return tables.walk(state, bytes_of(text));
 }
 
-// Return the tables without labels that no state takes, and the numbers of the others.
 std::pair<ByteTables, std::vector<int32_t>> without_unused_labels(const ByteTables& tables) {
   std::vector<int32_t> kept;
   for (int32_t label = 0; label < tables.num_labels; ++label) {
@@ -231,7 +228,8 @@ void bind_byte_tables(nb::module_& m) {
       .def(
           "accepts", [](const ByteTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a)
-      .def("range_arcs", &range_arcs, "budget"_a, "Return the arcs over runs of bytes, `[A, 4]`.")
+      .def("range_arcs", &range_arcs, "budget"_a,
+           "Return the arcs over runs of bytes, `[A, 4]`: source, low, high and target.")
       .def(
           "densified",
           [](const ByteTables& tables, Budget& budget) {
@@ -240,21 +238,24 @@ void bind_byte_tables(nb::module_& m) {
           },
           "budget"_a)
       .def("without_unused_labels", &without_unused_labels,
-           "Return the tables without labels that no state takes, and the numbers of the others.");
+           "Return the tables without the labels that no state reads, and the numbers of the labels that are kept.");
   m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a,
         "dense_bytes"_a, "budget"_a, "Return the minimal automaton of a fragment from state 0 to state 1.");
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
-        "dense_bytes"_a, "budget"_a, "Return the minimal automaton of an intersection or a difference.");
-  m.def("combinations", &combinations_of, "texts"_a, "languages"_a, "max_states"_a, "budget"_a,
-        "Return which combinations of languages have any of the texts, `[N, K]` of 0 and 1, the greatest row first.");
+        "dense_bytes"_a, "budget"_a,
+        "Return the minimal automaton of the intersection or the difference of two languages.");
+  m.def(
+      "combinations", &combinations_of, "texts"_a, "languages"_a, "max_states"_a, "budget"_a,
+      "Return the combinations of languages to which some text belongs: rows `[N, K]` of 0 and 1, the greatest first.");
   m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
-        "Return the minimal automaton of strings in ascending order.");
+        "Return the minimal automaton of a list of strings, which are in ascending order.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,
-        "Return the tables of arcs that are already minimal.");
+        "Return the tables of an automaton that is already minimal, given its arcs.");
   m.def("from_state", &from_state_of, "tables"_a, "state"_a, "dense_bytes"_a, "budget"_a,
         "Return the automaton started from another state, without unreachable states.");
   m.def("substrings", &substrings_of, "text"_a, "chunks"_a, "numbers"_a, "budget"_a,
-        "Return the states, ranges and epsilon arcs of all substrings of a text.");
+        "Return the number of states, the ranges and the epsilon arcs of an NFA of all substrings of a sequence of "
+        "chunks.");
 }
 
 }  // namespace automata

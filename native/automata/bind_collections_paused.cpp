@@ -1,19 +1,20 @@
-// CollectionsPaused: keeps Python's cyclic garbage collector from running while many objects are made that all stay.
+// CollectionsPaused: pauses Python's cyclic garbage collector while many objects are created, all of which stay alive.
 //
-// A schema or a grammar becomes tens of thousands of small objects, of which none is garbage before it has been read.
-// Each time enough of them have been made, the collector looks at all of them; for large schemas that took as long as
-// everything else. Mercurial does the same where it builds large tables (its `util.nogc`).
+// Reading a schema or a grammar creates tens of thousands of small objects, none of which becomes garbage meanwhile.
+// Whenever enough objects had been allocated, the collector traversed all of them; for large schemas that took as long
+// as everything else. Mercurial pauses it as well where it builds large tables (its `util.nogc`).
 //
-// The collector is the process's, so the pauses of all threads are counted together: the first one switches it off, and
-// the last one on again, if it was on before. Ctrl-C may come between any two instructions of Python, so a pause ends
-// at the latest with its object. It is not written in Python, where Ctrl-C during `__del__` would be lost.
+// The collector belongs to the process, so the pauses of all threads are counted together: the first pause disables it,
+// and the end of the last one enables it again if it was enabled before. Ctrl-C may arrive between any two bytecode
+// instructions, so a pause also ends when its object is destroyed. The class is not written in Python, because Python
+// ignores exceptions in `__del__`, and Ctrl-C there would be lost.
 #include "automata/bindings.h"
 
 namespace automata {
 
 namespace {
 
-// Pauses begin and end with the interpreter's lock held.
+// Both are guarded by Python's lock, which is held whenever a pause begins or ends.
 int64_t num_pauses = 0;
 bool was_enabled = false;
 
@@ -45,7 +46,7 @@ class CollectionsPaused {
 void bind_collections_paused(nb::module_& m) {
   nb::class_<CollectionsPaused>(
       m, "CollectionsPaused",
-      "A context in which Python's garbage collector does not run. Where it was off before, it stays off.")
+      "A context in which Python's garbage collector does not run. If it was disabled before, it stays disabled.")
       .def(nb::init<>())
       .def("__enter__", &CollectionsPaused::begin)
       .def(

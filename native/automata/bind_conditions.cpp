@@ -1,4 +1,4 @@
-// Bindings of the conditions of guarded arcs. Sets of flags are numbers of Python's, with a bit for each flag.
+// Bindings of the conditions of guarded arcs. A set of flags is a Python int with a bit for each flag.
 #include <nanobind/stl/tuple.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// The bytes of a number, the lowest first.
+// Return the bytes of a set of flags, the least significant first. Throw ValueError if it is negative.
 std::vector<uint8_t> bytes_of_number(const nb::int_& number) {
   require(!(nb::object(number) < nb::object(nb::int_(0))), "a set of flags is negative");
   const uint64_t low = PyLong_AsUnsignedLongLong(number.ptr());
@@ -122,27 +122,30 @@ void bind_conditions(nb::module_& m) {
       .def("__getstate__", [](const FlagConditions& conditions) { return records(conditions.decisions()); })
       .def("__setstate__",
            [](FlagConditions& self, Records<Decision> decisions) { new (&self) FlagConditions(decisions); })
-      .def("__len__", &FlagConditions::num_conditions, "The number of conditions, with those that are always or never.")
-      .def("holds", &holds, "condition"_a, "flags"_a, "Return whether a condition holds where some flags are set.")
-      .def("all_of", &all_of, "flags"_a, "Return the condition that all of some flags are set.")
-      .def("not_all_of", &not_all_of, "flags"_a, "Return the condition that some flag of some is not set.")
+      .def("__len__", &FlagConditions::num_conditions, "Return the number of conditions, including the two constants.")
+      .def("holds", &holds, "condition"_a, "flags"_a,
+           "Return whether a condition holds if these flags, and no others, are set.")
+      .def("all_of", &all_of, "flags"_a, "Return the condition that all given flags are set.")
+      .def("not_all_of", &not_all_of, "flags"_a,
+           "Return the condition that at least one of the given flags is not set.")
       .def(
           "negation",
           [](FlagConditions& conditions, int32_t condition) { return choice(conditions, condition, kFalse, kTrue); },
-          "condition"_a, "Return the opposite of a condition.")
+          "condition"_a, "Return the negation of a condition.")
       .def(
           "both",
           [](FlagConditions& conditions, int32_t one, int32_t other) { return choice(conditions, one, other, kFalse); },
-          "one"_a, "other"_a, "Return the condition that holds where two do.")
-      .def("any_of", &any_of, "conditions"_a, "Return the condition that holds where any of some does.")
+          "one"_a, "other"_a, "Return the conjunction of two conditions.")
+      .def("any_of", &any_of, "conditions"_a, "Return the disjunction of some conditions.")
       .def("choice", &choice, "condition"_a, "then"_a, "otherwise"_a,
-           "Return the condition that is `then` where a condition holds, and `otherwise` where it does not.")
+           "Return the condition that equals `then` if a condition holds, and `otherwise` if it does not.")
       .def("known", &known, "condition"_a, "flag"_a, "is_set"_a,
-           "Return what a condition says of the other flags where it is known of one whether it is set.")
+           "Return what remains of a condition once one flag is known to be set or not.")
       .def("fewest", &fewest, "condition"_a,
-           "Return the fewest flags with which a condition holds, as bits; -1 if it never does.")
+           "Return a smallest set of flags with which a condition holds, or -1 if it never holds.")
       .def("decision", &decision_of, "condition"_a,
-           "Return the flag that a condition asks for, and what it leads to where that is not set, and where it is.");
+           "Return the flag that a condition tests, and the conditions it leads to if the flag is not set and if it "
+           "is.");
 }
 
 }  // namespace automata

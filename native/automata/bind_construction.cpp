@@ -124,10 +124,11 @@ void bind_construction(nb::module_& m) {
   m.def("construct", &construct_of, "byte_class"_a, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a,
         "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "in_words"_a, "num_lazy"_a,
         "side_by_side"_a, "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
-        "Return the subset construction over configurations of a network of rules.");
+        "Run the subset construction over the configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,
-        "Sorted steps including those that states share with others, `[E, 5]`.");
-  m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a, "Sorted steps without their columns, `[n, 4]`.");
+        "Return the sorted steps, including those that states share with others, `[E, 5]`.");
+  m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a,
+        "Return the sorted moves of sorted steps: the steps without their columns, `[n, 4]`.");
 }
 
 }  // namespace automata

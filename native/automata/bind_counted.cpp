@@ -1,4 +1,4 @@
-// Bindings of automata with a register: their tables, and their construction.
+// Bindings of automata with a register: their tables and their construction.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -129,7 +129,7 @@ auto paired_of(Records<Range> ranges, Records<MarkedEdge> epsilon, int32_t num_s
                Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(static_cast<size_t>(num_states) * automaton.num_states(), "pairs of states");
-  // Arcs over labels belong to no language of bytes.
+  // Labels need no limit: the automaton reads only bytes, so the product drops arcs over labels.
   require_ranges(ranges, num_states, INT32_MAX - kFirstLabel);
   for (const MarkedEdge& edge : epsilon) {
     require_within(edge.source, 0, num_states, "state");
@@ -154,15 +154,17 @@ void bind_counted(nb::module_& m) {
       .def_prop_ro("offsets", &shown<&CountedTables::offsets>)
       .def_prop_ro("final_from", &shown<&CountedTables::final_from>)
       .def_prop_ro("arcs", &shown<&CountedTables::guarded_arcs>)
-      .def("step", &step, "state"_a, "value"_a, "byte"_a, "Return the state and the register after a byte, or None.")
+      .def("step", &step, "state"_a, "value"_a, "byte"_a,
+           "Return the state and the register value after a byte, or None if there is no arc.")
       .def(
           "accepts", [](const CountedTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a);
   m.def("compile_counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a,
         "is_product"_a, "max_states"_a, "max_bytes"_a, "budget"_a,
-        "Return the minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
+        "Return the minimal automaton of a layout with loops; or two loops that clash; or None if it would take too "
+        "many states, bytes or separate counts.");
   m.def("counted_product", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
-        "Return the arcs and epsilon arcs of a layout run in parallel with an automaton.");
+        "Return the arcs and the epsilon arcs of a layout that runs in parallel with an automaton.");
 }
 
 }  // namespace automata

@@ -1,4 +1,4 @@
-// Bindings of algorithms on plain transitions: distances, orders, minimization, OpenFst's binary form.
+// Bindings of algorithms on plain transitions: distances, orders, minimization, and OpenFst's binary form.
 #include <nanobind/stl/tuple.h>
 
 #include "automata/bindings.h"
@@ -50,7 +50,6 @@ auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> ta
   return array_of(found);
 }
 
-// Return the start state and the arrays of minimal transitions.
 auto minimized(Values<bool> final, Records<Arc> arcs, Budget& budget) {
   const auto num_states = static_cast<int64_t>(final.size());
   require(num_states > 0, "there is no state 0");
@@ -69,7 +68,6 @@ auto minimized(Values<bool> final, Records<Arc> arcs, Budget& budget) {
   return std::make_tuple(found.start, flags(found.automaton.final), records(found.automaton.arcs));
 }
 
-// Return the start state, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
 auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Records<Arc> arcs, Records<Edge> epsilon,
                           int64_t max_states, Budget& budget) {
   require(num_states >= 2 && num_symbols >= 0, "an automaton has a start and an end");
@@ -96,17 +94,18 @@ auto fst_words(Values<bool> final, Records<FstArc> arcs) {
 
 void bind_graphs(nb::module_& m) {
   m.def("distances", &distances_of, "source"_a, "target"_a, "goal"_a, "budget"_a,
-        "Return the least number of edges from each state to a goal, `[Q]`, or -1.");
+        "Return the least number of edges from each state to a goal, `[Q]`; -1 if none can be reached.");
   m.def("bottom_up", &bottom_up_of, "num_states"_a, "source"_a, "target"_a, "budget"_a,
         "Return the states from which no cycle can be reached, each after all states that it has edges to.");
   m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
-        "Return the start, -1 for none, the final states and the arcs of the minimal automaton of transitions from "
-        "state 0.");
+        "Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of "
+        "transitions from state 0.");
   m.def("minimal_over_symbols", &minimal_over_symbols, "num_states"_a, "num_symbols"_a, "arcs"_a, "epsilon"_a,
         "max_states"_a, "budget"_a,
-        "Return the start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.");
+        "Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of an NFA "
+        "from state 0 to state 1.");
   m.def("vector_fst_words", &fst_words, "final"_a, "arcs"_a,
-        "Return the body of OpenFst's binary form of a `vector` automaton.");
+        "Return the body of OpenFst's binary form of a `vector` automaton, as 4-byte words.");
 }
 
 }  // namespace automata

@@ -183,19 +183,19 @@ void bind_pushdown(nb::module_& m) {
       .def_ro("num_symbols", &PushdownTables::num_symbols)
       .def_ro("max_configurations", &PushdownTables::max_configurations)
       .def("read", &read, "text"_a, "budget"_a,
-           "Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or "
-           "-1.");
+           "Return whether a text is accepted, and after how many bytes there are more configurations than may be "
+           "carried, or -1.");
   m.def("is_deterministic", &is_deterministic_of, "step_offsets"_a, "pops"_a, "parent"_a, "budget"_a,
-        "Return whether at most one step applies in any configuration to any column.");
+        "Return whether, in any configuration, at most one step applies to each column.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
-        "ends"_a, "budget"_a, "Return whether each exit of a rule is productive, `[X]`.");
+        "ends"_a, "budget"_a, "Return whether each exit is productive, `[X]`.");
   m.def("possibly_dead_states", &possibly_dead_states_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,
         "symbol_kind"_a, "below_offsets"_a, "below"_a, "budget"_a,
-        "Return which states are not proved coaccessible whatever lies under them, `[Q]`.");
+        "Return whether each state is possibly dead, `[Q]`: not proved to be coaccessible whatever lies under it.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
-        "Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other "
-        "arcs.");
+        "Return the byte classes, the table, the rule of each state, the start of each rule and the other arcs of the "
+        "minimal automata of rules.");
 }
 
 }  // namespace automata

@@ -68,7 +68,8 @@ void bind_transduce(nb::module_& m) {
   m.def("image", &image_of, "nfa_states"_a, "nfa_arcs"_a, "nfa_epsilon"_a, "nfa_arc_costs"_a, "nfa_epsilon_costs"_a,
         "num_states"_a, "arcs"_a, "epsilon"_a, "arc_costs"_a, "epsilon_costs"_a, "num_labels"_a, "weighted"_a,
         "each_path_once"_a, "max_states"_a, "budget"_a,
-        "Return what a transducer writes where it reads a text of an NFA, as states, arcs, epsilon arcs and costs.");
+        "Return the NFA of the texts that a transducer can write when it reads a text of another NFA: the number of "
+        "states, the arcs, the epsilon arcs, and the costs of both.");
 }
 
 }  // namespace automata

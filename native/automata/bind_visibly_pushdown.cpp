@@ -1,4 +1,4 @@
-// Bindings of visibly pushdown grammars: their layout and how it is made, the automata made from it, and counted paths.
+// Bindings of visibly pushdown grammars: their layouts, the automata compiled from them, and counted paths.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -25,7 +25,7 @@ using namespace nanobind::literals;
 
 // Layouts.
 
-// Requires pairs of states to lie within one rule each; rules are runs of states.
+// Maps states to rules, and requires that arcs stay within one rule. The states of a rule are consecutive.
 class RulesOfStates {
  public:
   explicit RulesOfStates(const VisiblyPushdownLayout& layout) : num_states_(layout.num_states) {
@@ -111,7 +111,7 @@ void require_numbers(std::span<const CountedState> numbers) {
   }
 }
 
-// The most flags of a rule.
+// The greatest number of flags of a rule.
 constexpr int32_t kMostFlags = 1 << 16;
 
 void require_guarded(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
@@ -188,7 +188,7 @@ VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<i
   return layout;
 }
 
-// Return an element of a list as a T, or TypeError.
+// Convert an element of a list to a T. Throw TypeError if it is of another type.
 template <class T>
 T as(nb::handle value) {
   T found;
@@ -196,7 +196,7 @@ T as(nb::handle value) {
   return found;
 }
 
-// Makes a layout from the lists of rules. The readings of arcs are known by the identity of the languages.
+// Makes a layout from the lists of rules. A language, identified by its address, is converted to a reading once.
 class LayoutWriter {
  public:
   using Arcs = nb::typed<nb::sequence, std::tuple<int, nb::object, int>>;
@@ -214,7 +214,8 @@ class LayoutWriter {
     require(count >= 0, "a rule has states");
     return made_.states(count);
   }
-  // Lay arcs between states that are counted from `first` up. `pieces` lists those of a language that is not known yet.
+  // Lay arcs between states, which are numbered from `first`. `pieces` lists the pieces of a language that is met for
+  // the first time.
   void arcs(const Arcs& arcs, int32_t first, const Pieces& pieces, Budget& budget) {
     for (nb::handle arc : arcs) {
       const auto [source, language, target] = as<std::tuple<int32_t, nb::handle, int32_t>>(arc);
@@ -232,7 +233,7 @@ class LayoutWriter {
       budget.spend(4);
     }
   }
-  // Lay calls; `place` has the place of each rule in the layout. Targets of -1 stay what they are.
+  // Lay calls. `place` gives the place of each rule in the layout. Negative targets stand for none.
   void calls(const Calls& calls, int32_t first, Values<int32_t> place, Budget& budget) {
     std::vector<int32_t> targets;
     for (nb::handle call : calls) {
@@ -247,7 +248,7 @@ class LayoutWriter {
       budget.spend(8);
     }
   }
-  // Lay guarded arcs, each with the flag that is set, or -1, and a condition.
+  // Lay guarded arcs, each with the flag that it sets, or -1, and its condition.
   void guarded(const Guarded& arcs, int32_t first, const FlagConditions& conditions, Budget& budget) {
     const auto before = static_cast<int32_t>(made_.layout().decisions.size());
     const auto moved = [&](int32_t condition) { return condition > kTrue ? condition + before : condition; };
@@ -295,8 +296,8 @@ class LayoutWriter {
     require(0 <= first && 0 <= state && state < num_states() - first, "a state is out of range");
     return first + state;
   }
-  // Keep the reading of a language, and return its number: a bytes object is a text, a number a fragment, a tuple a
-  // counter.
+  // Keep the reading of a language, and return its number. A piece is a text if it is a bytes object, a copy of a
+  // fragment if it is an int, and otherwise a counter, given as a tuple.
   int32_t described(nb::handle language, nb::handle pieces) {
     std::vector<LayoutBuilder::Piece> found;
     for (nb::handle piece : pieces) {
@@ -317,7 +318,7 @@ class LayoutWriter {
 
   LayoutBuilder made_;
   std::unordered_map<PyObject*, int32_t> known_;
-  std::vector<nb::object> kept_;  // so that no other object takes the place of a language
+  std::vector<nb::object> kept_;  // keeps languages alive, so that addresses stay unique
 };
 
 // Automata.
@@ -328,7 +329,6 @@ ByteTables regular_of(const VisiblyPushdownLayout& layout, int64_t max_states, i
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
-// Return the fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
 auto compile_of(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty() && layout.guarded.empty(), "something is counted or guarded");
   VisiblyPushdownAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
@@ -398,36 +398,41 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def_prop_ro("prepared", &shown<&VisiblyPushdownLayout::prepared>)
       .def_prop_ro("counters", &shown<&VisiblyPushdownLayout::counters>)
       .def_prop_ro("numbers", &shown<&VisiblyPushdownLayout::numbers>);
-  nb::class_<LayoutWriter>(m, "LayoutWriter", "A layout as it is being made from the lists of rules.")
+  nb::class_<LayoutWriter>(m, "LayoutWriter", "Makes a layout from the lists of rules.")
       .def(nb::init<>())
       .def_prop_ro("num_states", &LayoutWriter::num_states, "The number of states so far.")
-      .def("rule", &LayoutWriter::rule, "num_exits"_a, "Begin a rule, whose states come next.")
-      .def("states", &LayoutWriter::states, "count"_a, "Add states; return the first one.")
+      .def("rule", &LayoutWriter::rule, "num_exits"_a, "Begin a rule, to which the states that are added next belong.")
+      .def("states", &LayoutWriter::states, "count"_a, "Add states, and return the number of the first one.")
       .def("arcs", &LayoutWriter::arcs, "arcs"_a, "first"_a, "pieces"_a, "budget"_a,
-           "Lay arcs between states from `first` on; `pieces` lists the texts, fragments and counters of a language.")
-      .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a, "Lay epsilon arcs.")
+           "Lay arcs between states, numbered from `first`. `pieces` lists the texts, fragments and counters of a "
+           "language.")
+      .def("epsilon", &LayoutWriter::epsilon, "arcs"_a, "first"_a, "budget"_a,
+           "Lay epsilon arcs between states, numbered from `first`.")
       .def("calls", &LayoutWriter::calls, "calls"_a, "first"_a, "place"_a, "budget"_a,
-           "Lay calls of rules, whose places in the layout are given by number.")
+           "Lay calls of rules. `place` gives the place of each rule in the layout.")
       .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "conditions"_a, "budget"_a,
-           "Lay guarded arcs, and the decisions that their conditions are made of.")
+           "Lay guarded arcs, and add all decisions of `conditions` to the layout.")
       .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
-      .def("prepared", &LayoutWriter::prepared, "fragment"_a, "Say that the rule is one fragment.")
+      .def("prepared", &LayoutWriter::prepared, "fragment"_a,
+           "Declare that the rule that was begun last is one fragment.")
       .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")
-      .def("numbers", &LayoutWriter::numbers, "numbers"_a, "Add the numbers of a counted fragment.")
+      .def("numbers", &LayoutWriter::numbers, "numbers"_a, "Add the numbers of the states of a counted fragment.")
       .def("layout", &LayoutWriter::layout, "num_labels"_a, "budget"_a,
-           "Return the layout; nothing is left to add to.");
+           "Return the layout, and begin a new, empty one.");
   m.def("compile_regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
-        "Return the minimal automaton of a layout of one rule.");
+        "Return the minimal automaton of a layout with one rule.");
   m.def("compile_visibly_pushdown", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
-        "Return the fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
-        "pushdown automaton of a layout.");
+        "Return the fault (its kind, 0 for none, and the two rules concerned), whether there is a text, and the byte "
+        "classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.");
   m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
-        "Return whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
+        "Return whether the numbers of counted states have no gaps, and the least and the greatest number from each "
+        "state to an end, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
-        "budget"_a, "Return the minimal automaton of the texts with a number of counted states in a range.");
+        "budget"_a,
+        "Return the minimal automaton of the texts from `start` that enter between `low` and `high` counted states.");
   m.def("nfa_fragment", &fragment_of_automaton, "automaton"_a, "start"_a, "budget"_a,
-        "Return the number of states, the arcs and the epsilon arcs of a fragment, and its state for each of the "
-        "automaton's.");
+        "Return the number of states, the arcs and the epsilon arcs of the fragment of an automaton, and the "
+        "fragment's state for each state of the automaton.");
 }
 
 }  // namespace automata

@@ -60,7 +60,7 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   require(arcs.size() == cost.size(), "every arc has a cost");
   const auto num_states = static_cast<int32_t>(final.size());
   require_num_labels(num_labels);
-  // Pushed costs are sums.
+  // Pushing adds up costs, so they may exceed `kMostCost`.
   constexpr Cost kMostSum = kMostCost << 8;
   require_within(initial, -kMostSum, kMostSum, "cost");
   require_within(cost, -kMostSum, kMostSum, "cost");
@@ -86,7 +86,6 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   return tables;
 }
 
-// Return the state after a text and what it costs to get there, -1 if there is none.
 auto walk(const WeightedTables& tables, int32_t state, const nb::bytes& text) {
   require_within(state, 0, tables.num_states(), "state");
   Cost total = 0;
@@ -114,20 +113,22 @@ void bind_weighted(nb::module_& m) {
       .def_prop_ro("final", &shown<&WeightedTables::final>)
       .def(
           "weight", [](const WeightedTables& tables, const nb::bytes& text) { return tables.weight(bytes_of(text)); },
-          "text"_a, "Return the cost of a whole text in units, the greatest int64 if it is not accepted.")
-      .def("walk", &walk, "state"_a, "text"_a, "Return the state after a text, or -1, and what the text costs.")
+          "text"_a, "Return the cost of a whole text in units, or the greatest int64 if it is not accepted.")
+      .def("walk", &walk, "state"_a, "text"_a,
+           "Return the state after a text, or -1, and the cost of the arcs that lead to it.")
       .def(
           "find",
           [](const WeightedTables& tables, int32_t state, int32_t symbol) {
             require_within(state, 0, tables.num_states(), "state");
             return tables.find(state, symbol);
           },
-          "state"_a, "symbol"_a, "Return the arc of a state over a symbol, or -1.");
+          "state"_a, "symbol"_a, "Return the index of the arc of a state over a symbol, or -1.");
   m.def("weighted", &weighted_of, "num_states"_a, "arcs"_a, "arc_cost"_a, "epsilon"_a, "epsilon_cost"_a, "num_labels"_a,
         "is_log"_a, "max_states"_a, "budget"_a,
         "Return the minimal weighted automaton of an NFA from state 0 to state 1.");
   m.def("weighted_product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a,
-        "is_log"_a, "max_states"_a, "budget"_a, "Return the minimal intersection or difference.");
+        "is_log"_a, "max_states"_a, "budget"_a,
+        "Return the minimal intersection or difference of two weighted automata.");
 }
 
 }  // namespace automata

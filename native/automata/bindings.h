@@ -12,7 +12,7 @@ namespace automata {
 
 namespace nb = nanobind;
 
-// Require arcs between existing states, each over bytes or over one label.
+// Require that arcs lead between existing states, each over a range of bytes or over one label.
 inline void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t num_labels) {
   bindings::require_countable(ranges.size(), "ranges");
   for (const Range& range : ranges) {

@@ -64,21 +64,24 @@ std::optional<bool> value_of(const KleeneFormula& formula, const KnownTuple& kno
 }  // namespace
 
 void bind_numbers(nb::module_& m) {
-  nb::class_<KleeneFormula>(m, "KleeneFormula",
-                            "A formula in Kleene's logic, as steps; each method that adds one returns its number.")
+  nb::class_<KleeneFormula>(
+      m, "KleeneFormula",
+      "A formula in Kleene's logic, as a list of steps. Each method that adds a step returns its number.")
       .def(nb::init<>())
       .def("constant", &KleeneFormula::constant, "value"_a, "Add a constant.")
-      .def("place", &place_of, "cut"_a, "places"_a, "Add whether the place at a cut is one of some, as bits.")
-      .def("integer", &KleeneFormula::integer, "Add whether the number is an integer.")
-      .def("plain", &KleeneFormula::plain, "Add whether it is written without fraction and exponent.")
-      .def("multiple", &multiple_of, "step"_a, "Add whether it is a multiple of a step.")
-      .def("negation", &negation_of, "part"_a, "Add the negation of a step.")
-      .def("every", &joined<&KleeneFormula::every>, "parts"_a, "Add the conjunction of some steps.")
-      .def("some", &joined<&KleeneFormula::some>, "parts"_a, "Add the disjunction of some steps.")
+      .def("place", &place_of, "cut"_a, "places"_a,
+           "Add the statement that the place at a cut is in a set of places, given as bits.")
+      .def("integer", &KleeneFormula::integer, "Add the statement that the number is an integer.")
+      .def("plain", &KleeneFormula::plain,
+           "Add the statement that the number is written without fraction and exponent.")
+      .def("multiple", &multiple_of, "step"_a, "Add the statement that the number is a multiple of a step.")
+      .def("negation", &negation_of, "part"_a, "Add the negation of an earlier step.")
+      .def("every", &joined<&KleeneFormula::every>, "parts"_a, "Add the conjunction of earlier steps.")
+      .def("some", &joined<&KleeneFormula::some>, "parts"_a, "Add the disjunction of earlier steps.")
       .def(
           "__call__", &value_of, "known"_a,
-          "Return the truth of the last step, None if it is not known. `known` has the places at the cuts, whether the "
-          "number is an integer and plain, and whether it is a multiple of each step.");
+          "Return the truth of the last step, or None if it is unknown. `known` has the possible places at each cut, "
+          "as bits; whether the number is an integer; whether it is plain; and whether it is a multiple of each step.");
 }
 
 }  // namespace constraints

@@ -57,7 +57,7 @@ void bind_strings(nb::module_& m) {
   m.def("spelled", &spelled_of, "content"_a, "usual"_a, "budget"_a,
         "Return the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.");
   m.def("listed_spellings", &list_of, "codes"_a, "offsets"_a, "every"_a, "besides"_a, "budget"_a,
-        "Return the spellings of strings in ascending order, or of all other strings.");
+        "Return the spellings of the strings of an ascending list or, with `besides`, of all other strings.");
   m.def("between_characters", &between_of, "language"_a, "every"_a, "budget"_a,
         "Return whether each state of an automaton over spellings is between two characters.");
 }

@@ -1,4 +1,4 @@
-// Bindings of the steps on the CPU.
+// Bindings of the steps of an arena on the CPU.
 #include <algorithm>
 #include <limits>
 
@@ -21,7 +21,7 @@ struct Shape {
   int64_t begin, end;
 };
 
-// The arena's memory, which the arena keeps and continues to write to.
+// The memory of an arena. The arena keeps it too, and continues to write to it.
 struct ArenaMemory {
   Memory view() const { return {words.values(), places.values(), sizes.values()}; }
   size_t width() const { return static_cast<size_t>(shape.end - shape.begin); }
@@ -48,7 +48,7 @@ void require_shape(const char* what, const std::array<size_t, N>& shape, const s
           [&] { return std::string(what) + " has the shape " + shape_of(shape) + ", not " + shape_of(wanted); });
 }
 
-// Return checked sequences, with the fields that masks without a budget use.
+// Return sequences with checked slots and rows, which are all that masks without a budget use.
 SequenceBatch rows_of(const ArenaMemory& held, const Slots& slots, const StateRows& rows) {
   const auto [size, configurations, parts] = rows.shape;
   require_shape("`row`", rows.shape, {slots.size(), held.shape.configurations, std::max<size_t>(parts, 1)});
@@ -57,7 +57,7 @@ SequenceBatch rows_of(const ArenaMemory& held, const Slots& slots, const StateRo
   return found;
 }
 
-// Checked sequences.
+// Return checked sequences, with all fields.
 SequenceBatch sequences_of(const ArenaMemory& held, const Slots& slots, const StateRows& rows, const CountGrid& counts,
                            const CountGrid& heights, const Stacks& stacks) {
   SequenceBatch found = rows_of(held, slots, rows);
@@ -141,16 +141,18 @@ void mask_all_within(const ArenaMemory& held, const Slots& slots, const StateRow
 void bind_memory(nb::module_& m) {
   nb::class_<ArenaMemory>(m, "ArenaMemory", "The memory of an arena on the CPU, as its steps read it.")
       .def("__init__", &hold, "words"_a, "places"_a, "sizes"_a, "configurations"_a, "stack_size"_a, "begin"_a, "end"_a,
-           "Keep the words of all blocks, and by slot where each lies and how large it is, 0 for none.")
-      // Called at every step: positional, since names take nanobind longer.
-      .def("check", &check_sequences, "Raise ValueError unless all sequences stand at valid places.")
-      .def("advance", &advance_all, "Write where sequences stand after one more token.")
-      .def("write_masks", &write_all_masks, "Write packed masks, whole chunks of them.")
+           "Keep the words of all blocks and, by slot, the place and the size of each block in words; size 0 if there "
+           "is none.")
+      // Called at every step, so arguments have no names: nanobind would need extra time to match them.
+      .def("check", &check_sequences,
+           "Raise ValueError unless the slots, rows, counts and heights of all sequences are valid.")
+      .def("advance", &advance_all, "Write the rows, counts, heights and stacks of sequences after one more token.")
+      .def("write_masks", &write_all_masks, "Write the packed masks of sequences, in whole chunks.")
       .def("mask_logits", &mask_all<int16_t>,
            "Write minus infinity over the logits of forbidden tokens, and subtract the costs of the others.")
       .def("mask_logits", &mask_all<int32_t>)
       .def("mask_logits", &mask_all<int64_t>)
-      .def("mask_logits_within", &mask_all_within<int16_t>, "Do the same within budgets of tokens.")
+      .def("mask_logits_within", &mask_all_within<int16_t>, "Do the same as `mask_logits`, within budgets of tokens.")
       .def("mask_logits_within", &mask_all_within<int32_t>)
       .def("mask_logits_within", &mask_all_within<int64_t>);
 }

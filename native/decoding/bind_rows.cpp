@@ -64,7 +64,6 @@ auto row_masks_of(Values<int32_t> offsets, Records<RowEdge> edges, Values<int32_
                          bindings::records(found.chunks), array(std::move(found.forced)));
 }
 
-// The arrays of nodes, of rows and of outcomes, and the numbers.
 auto pushdown_rows_of(const tokenfst::PushdownTables& tables, Budget& budget) {
   PushdownRows found = unlocked([&] { return pushdown_rows(tables, budget); });
   const auto times = static_cast<size_t>(found.times);
@@ -80,11 +79,12 @@ auto pushdown_rows_of(const tokenfst::PushdownTables& tables, Budget& budget) {
 
 void bind_rows(nb::module_& m) {
   m.def("comb", &comb_of, "offsets"_a, "edges"_a, "first"_a, "num_classes"_a, "budget"_a,
-        "Return where the family of each row begins in one table, and its first row, `[E, 2]`, and the table, row and "
-        "outcome, `[.., 2]`.");
+        "Return, for each row, where its family begins in the comb and the first row of the family, `[E, 2]`; and the "
+        "entries of the comb, each a row and an outcome, `[n, 2]`.");
   m.def("row_masks", &row_masks_of, "offsets"_a, "edges"_a, "first"_a, "token_class"_a, "num_classes"_a, "begin"_a,
         "end"_a, "budget"_a,
-        "Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.");
+        "Return the mask of each row, the chunks of each mask, the chunks, and the only token that each row allows (-1 "
+        "if it allows several, -2 if none).");
   m.def("pushdown_rows", &pushdown_rows_of, "tables"_a, "budget"_a,
         "Return the rows of an automaton with a stack: rows_at, cuts_at, num_cuts, node_rows, cuts, offsets, edges, "
         "first, outcomes, parts, at_once.");

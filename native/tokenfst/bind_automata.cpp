@@ -158,7 +158,7 @@ auto min_tokens_runs(FiniteAutomaton& automaton) {
   return std::make_tuple(array_of(runs->key), array_of(runs->value));
 }
 
-// Return the transitions as arrays: a table, or offsets and edges.
+// Return the transitions as arrays: a table, or offsets and edges, with a register followed by its greatest value.
 nb::typed<nb::tuple, nb::any, nb::ellipsis> transitions(nb::handle_t<FiniteAutomaton> self) {
   const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
   if (const auto* table = std::get_if<DenseTransitions>(&form)) {
@@ -191,7 +191,7 @@ State state_of(nb::handle state) {
   return taken<std::shared_ptr<const StateObject>>(state, "an object is not a state");
 }
 
-// A batch of masks: one row of `out` for each pair of an automaton and a state.
+// Fill a batch of masks: one row of `out` for each pair of an automaton and a state.
 void fill_bitmasks(const nb::typed<nb::sequence, Automaton>& automata,
                    const nb::typed<nb::sequence, nb::object>& states, OutputGrid<int32_t> out,
                    std::optional<Values<int64_t>> remaining, int num_threads) {
@@ -249,11 +249,12 @@ void bind_automata(nb::module_& m) {
                      return view_of(nb::cast<const FiniteAutomaton&>(self).tables().runs, self);
                    })
       .def_prop_ro("transitions", &transitions,
-                   "The table; or offsets and edges, and the greatest value of the register.")
+                   "The table; or offsets and edges, and with a register its greatest value.")
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
-      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
+      .def("min_tokens", &min_tokens,
+           "Return the least number of tokens from a state to the end of the text, counting the end token.")
       .def("successors", &successors, "state"_a,
-           "Return the classes that a state allows, ascending, and the states that they lead to.")
+           "Return the classes that a state allows, ascending, and the state that each leads to.")
       .def(
           "alike",
           [](const FiniteAutomaton& a, int64_t state) {
@@ -265,10 +266,9 @@ void bind_automata(nb::module_& m) {
           "min_tokens_by_state",
           [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },
           nb::rv_policy::move)
-      .def_prop_ro(
-          "min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
-          "With a register: the same as runs of its values, each location x (R + 1) + its least value, and the "
-          "distances of its states.");
+      .def_prop_ro("min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
+                   "With a register: `min_tokens` as runs of register values. The key of each run, location x (R + 1) "
+                   "+ its least value, and the number of tokens.");
 }
 
 }  // namespace tokenfst

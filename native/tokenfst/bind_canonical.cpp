@@ -23,7 +23,7 @@ using SharedVocabulary = std::shared_ptr<const Vocabulary>;
 using SharedPairs = std::shared_ptr<const Pairs>;
 using SharedAutomaton = std::shared_ptr<CanonicalAutomaton>;
 
-// Encoders
+// Encoders.
 
 struct Derivations {
   std::vector<Derivation> tokens;
@@ -103,7 +103,7 @@ WholePieces make_words(Values<uint8_t> byte_class, Grid<int32_t> next, Values<bo
           {tokens.begin(), tokens.end()}};
 }
 
-// Steps of a compilation
+// Steps of a compilation.
 
 CanonicalProduct product_of(const ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words,
                             int64_t max_states, Budget& budget) {
@@ -154,7 +154,7 @@ LiveEdges live_edges_of(const CanonicalEdges& edges, const CanonicalProduct& pro
   return unlocked([&] { return live_edges(edges, product, pairs, closing, budget); });
 }
 
-// Automata
+// Automata.
 
 SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, const CanonicalProduct& product,
                           SharedPairs pairs, int64_t max_states, int64_t max_masks, Budget& budget) {
@@ -165,7 +165,7 @@ SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, co
   require(max_masks > 0, "some masks are kept");
   return unlocked([&] {
     CanonicalAutomaton::Tables tables{canonical::subsets(live, product, max_states, budget), live.class_of, pairs};
-    // Return the state after the end.
+    // Add the subset after the end.
     tables.subsets.final.push_back(true);
     tables.subsets.offsets.push_back(tables.subsets.offsets.back());
     budget.charge(8 * live.class_of.size());
@@ -196,7 +196,7 @@ SharedAutomaton from_subsets(SharedVocabulary vocabulary, Values<int32_t> offset
   require_countable(final.size(), "`final`");
   require_countable(edges.size(), "`edges`");
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  // There is no class without a token, so there are at most as many classes as tokens.
+  // Every class contains a token, so there are at most as many classes as tokens.
   require_within(class_of, -1, vocabulary->size(), "class");
   canonical::Subsets subsets{
       {offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}, {final.begin(), final.end()}};
@@ -211,7 +211,7 @@ int32_t min_tokens(const CanonicalAutomaton& automaton, int64_t state) {
 }
 
 void bind_encoders(nb::module_& m) {
-  nb::class_<Derivations>(m, "Derivations", "How merges make each token, `[V]` each.")
+  nb::class_<Derivations>(m, "Derivations", "How merges make each token, as arrays `[V]`.")
       .def_prop_ro("left", &column<&Derivation::left>, nb::rv_policy::move)
       .def_prop_ro("right", &column<&Derivation::right>, nb::rv_policy::move)
       .def_prop_ro("rank", &column<&Derivation::rank>, nb::rv_policy::move)
@@ -224,27 +224,29 @@ void bind_encoders(nb::module_& m) {
             return flags(found);
           },
           nb::rv_policy::move);
-  nb::class_<Pairs>(m, "Pairs", "Which tokens may stand next to each other inside a piece.")
+  nb::class_<Pairs>(m, "Pairs", "Which tokens may be adjacent inside a piece.")
       .def("may_follow", &may_follow, "left"_a, "right"_a)
       .def_prop_ro("position", &shown<&Pairs::position>)
       .def_prop_ro("token_at", &shown<&Pairs::token_at>)
       .def_prop_ro("offsets", &shown<&Pairs::offsets>)
       .def_prop_ro("intervals", &shown<&Pairs::intervals>);
-  nb::class_<PieceAutomaton>(m, "PieceAutomaton", "Where pieces of a text may end, over bytes.")
+  nb::class_<PieceAutomaton>(m, "PieceAutomaton",
+                             "An automaton over bytes that tells where the pieces of a text may end.")
       .def(nb::new_(&make_pieces), "byte_class"_a, "next"_a, "split"_a, "final"_a);
-  nb::class_<WholePieces>(m, "WholePieces", "The tokens that only occur as whole pieces.")
+  nb::class_<WholePieces>(m, "WholePieces", "The tokens that occur only as whole pieces.")
       .def(nb::new_(&make_words), "byte_class"_a, "next"_a, "spells"_a, "tokens"_a)
       .def_prop_ro("tokens", &shown<&WholePieces::tokens>);
   m.def("first_wrong_merge", &first_wrong_of, "vocabulary"_a, "merges"_a,
-        "Return the index of the first merge that does not make its token of two others, or the number of merges.");
+        "Return the index of the first merge whose result is not the concatenation of its two non-empty parts, or the "
+        "number of merges.");
   m.def("derivations", &derivations_of, "vocabulary"_a, "merges"_a, "budget"_a,
-        "Run an encoder's merges over every token; without a list, any two tokens that spell one merge.");
+        "Run an encoder's merges over every token. Without a list, any two tokens that spell a token merge, the token "
+        "with the least id first.");
   m.def("pairs", &pairs_of, "derivations"_a, "budget"_a);
 }
 
 void bind_steps(nb::module_& m) {
-  nb::class_<CanonicalProduct>(m, "CanonicalProduct",
-                               "The bytes of a constraint together with the pieces of a pre-tokenizer.")
+  nb::class_<CanonicalProduct>(m, "CanonicalProduct", "The product of a constraint and the pieces of a pre-tokenizer.")
       .def_prop_ro("num_states", &CanonicalProduct::num_states)
       .def_prop_ro("is_empty", &CanonicalProduct::is_empty);
   nb::class_<CanonicalEdges>(m, "CanonicalEdges", "The edges of every token in a product.");
@@ -253,7 +255,8 @@ void bind_steps(nb::module_& m) {
   m.def("canonical_product", &product_of, "constraint"_a, "pieces"_a, "words"_a, "max_states"_a, "budget"_a);
   m.def("canonical_edges", &edges_of, "product"_a, "vocabulary"_a, "pairs"_a, "words"_a, "never"_a, "labelled"_a,
         "budget"_a,
-        "Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
+        "Return the edges of all tokens. `labelled` has groups of tokens that write nothing, each with the labels that "
+        "stand for them.");
   m.def("live_edges", &live_edges_of, "edges"_a, "product"_a, "pairs"_a, "closing"_a, "budget"_a);
 }
 
@@ -262,8 +265,8 @@ void bind_steps(nb::module_& m) {
 void bind_canonical(nb::module_& m) {
   bind_encoders(m);
   bind_steps(m);
-  nb::class_<CanonicalAutomaton, Automaton> canonical(m, "CanonicalCore",
-                                                      "An automaton over the tokens of an encoder.");
+  nb::class_<CanonicalAutomaton, Automaton> canonical(
+      m, "CanonicalCore", "An automaton that accepts, of each text, only the tokenization that an encoder produces.");
   def_numbered_steps(canonical)
       .def_static("from_live", &from_live, "vocabulary"_a, "live"_a, "product"_a, "pairs"_a, "max_states"_a,
                   "max_masks"_a, "budget"_a)
@@ -294,7 +297,8 @@ void bind_canonical(nb::module_& m) {
                    [](nb::handle_t<CanonicalAutomaton> self) {
                      return view_of(nb::cast<const CanonicalAutomaton&>(self).tables().class_of, self);
                    })
-      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.");
+      .def("min_tokens", &min_tokens,
+           "Return the least number of tokens from a state to the end of the text, counting the end token.");
 }
 
 }  // namespace tokenfst

@@ -17,17 +17,17 @@ namespace tokenfst {
 
 namespace nb = nanobind;
 
-// Require a state to be one of an automaton whose states are numbers.
+// Require that a state is one of an automaton whose states are numbers.
 template <class Numbered>
 void require_state(const Numbered& automaton, int64_t state) {
   bindings::require(automaton.has_state(state),
                     [&] { return "state " + std::to_string(state) + " is not one of the automaton's"; });
 }
 
-// Return the state that an automaton gave, or none for -1, which means that the token is not allowed.
+// Return a state, or nothing for -1, which means that the token is not allowed.
 inline std::optional<int64_t> if_allowed(int64_t state) { return state == -1 ? std::nullopt : std::optional(state); }
 
-// Return the state after a state and one more token, or none if the token is not allowed.
+// Return the state after a state and one more token, or nothing if the token is not allowed.
 template <class Numbered>
 std::optional<int64_t> advance_numbered(const Numbered& automaton, int64_t state, int64_t token) {
   require_state(automaton, state);
@@ -42,13 +42,13 @@ inline void require_words(const Automaton& automaton, size_t width) {
   });
 }
 
-// Return a row as the words of a mask; requires that it is wide enough.
+// Return a row as the words of a mask. Throw ValueError if it is too short.
 inline std::span<uint32_t> words_of(const Automaton& automaton, const bindings::Output<int32_t>& row) {
   require_words(automaton, row.size());
   return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
 }
 
-// Write the mask of a state, with Python's lock if the mask is known and without it otherwise.
+// Write the mask of a state, holding Python's lock if the mask is cached, and releasing it otherwise.
 template <class Numbered>
 void fill_numbered(Numbered& automaton, int64_t state, bindings::Output<int32_t> row, int64_t remaining) {
   require_state(automaton, state);
@@ -73,7 +73,7 @@ inline void require_runs(std::span<const ClassRun> runs, int32_t num_classes, co
   require_covered(runs, vocabulary);
 }
 
-// Return runs from their columns; require that they ascend.
+// Return runs of classes from their columns. Require that they ascend.
 inline std::vector<ClassRun> runs_of(std::span<const int32_t> run_end, std::span<const int32_t> run_class,
                                      int32_t num_classes) {
   bindings::require(run_end.size() == run_class.size(), "a run has an end and a class");
@@ -87,7 +87,7 @@ inline std::vector<ClassRun> runs_of(std::span<const int32_t> run_end, std::span
   return runs;
 }
 
-// Return an object as a T, or TypeError.
+// Convert an object to a T. Throw TypeError if it is of another type.
 template <class T>
 T taken(nb::handle object, const char* otherwise) {
   T value{};
@@ -95,7 +95,7 @@ T taken(nb::handle object, const char* otherwise) {
   return value;
 }
 
-// Return one member of records.
+// Return one member of each record.
 template <class Record>
 std::vector<int32_t> column(const std::vector<Record>& records, int32_t Record::* member) {
   std::vector<int32_t> found;
@@ -118,8 +118,8 @@ nb::class_<Class, Extra...>& def_runs(nb::class_<Class, Extra...>& type, GetRuns
           nb::rv_policy::move);
 }
 
-// Define the steps of an automaton whose states are numbers. They are called at every step: positional, since names
-// take nanobind longer than the step.
+// Define the steps of an automaton whose states are numbers. Their arguments have no names: matching them takes
+// nanobind longer than the step itself.
 template <class Class, class... Extra>
 nb::class_<Class, Extra...>& def_numbered_steps(nb::class_<Class, Extra...>& type) {
   return type
@@ -131,7 +131,7 @@ nb::class_<Class, Extra...>& def_numbered_steps(nb::class_<Class, Extra...>& typ
           },
           "Return whether the text may end in a state.")
       .def("advance", &advance_numbered<Class>,
-           "Return the state after a state and one more token, None if it is not allowed.")
+           "Return the state after a state and one more token, or None if the token is not allowed.")
       .def(
           "fill_bitmask",
           [](Class& automaton, int64_t state, bindings::Output<int32_t> out) {

@@ -64,15 +64,17 @@ void bind_classes(nb::module_& m) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return unlocked([&] { return relation_classes(automaton, vocabulary, budget); });
       },
-      "automaton"_a, "vocabulary"_a, "budget"_a, "Return the same for automata like long lists, which are sparse.");
+      "automaton"_a, "vocabulary"_a, "budget"_a,
+      "Sort the tokens of a vocabulary into classes, by the method for sparse automata that are like long lists.");
   m.def(
       "is_list_like",
       [](const automata::ByteTables& automaton, const Vocabulary& vocabulary) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return is_list_like(automaton, vocabulary);
       },
-      "automaton"_a, "vocabulary"_a, "Return whether few states of a sparse automaton allow nearly every token.");
-  const char* const doc = "Whether every byte that an automaton reads is a token by itself.";
+      "automaton"_a, "vocabulary"_a,
+      "Return whether `relation_classes` is the better method: whether few states allow nearly every token.");
+  const char* const doc = "Return whether every byte that an automaton reads is a token by itself.";
   m.def("spells_all", &spells_all_of<automata::ByteTables>, "automaton"_a, "is_token_byte"_a, doc);
   m.def("spells_all", &spells_all_of<automata::CountedTables>, "automaton"_a, "is_token_byte"_a, doc);
 }

@@ -43,8 +43,8 @@ void bind_costs(nb::module_& m) {
       .def(nb::init<std::shared_ptr<const Vocabulary>, const automata::WeightedTables&>(), "vocabulary"_a, "tables"_a,
            nb::keep_alive<1, 3>())
       .def("of_states", &costs_of, "states"_a, "budget"_a,
-           "Return the tokens that do not cost 0 in some states: the place of the state, the token and its cost in "
-           "units, `[n]` each.");
+           "Return the tokens that do not cost 0 in some of the states: the index of the state in `states`, the token "
+           "and its cost in units, `[n]` each.");
 }
 
 }  // namespace tokenfst

@@ -49,7 +49,7 @@ void bind_counted(nb::module_& m) {
       .def(nb::new_(&make_classes), "run_end"_a, "run_class"_a, "num_classes"_a, "edges"_a)
       .def_ro("num_classes", &CountedClasses::num_classes)
       .def_prop_ro("edges", &shown<&CountedClasses::edges>,
-                   "Class, source, least and greatest register value, target and action, `[E, 6]`.");
+                   "Class, source, least and greatest register value, target and action of each edge, `[E, 6]`.");
   m.def("counted_classes", &classes_of, "automaton"_a, "vocabulary"_a, "budget"_a,
         "Sort the tokens of a vocabulary into classes.");
 }

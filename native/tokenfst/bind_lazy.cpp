@@ -56,7 +56,7 @@ Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::Pushdown
   return made(std::move(texts), parts, max_masks, work);
 }
 
-// None if sets of states would not be exact.
+// Return nothing if sets of states would not be exact.
 std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::VisiblyPushdownLayout& layout,
                                             int64_t max_masks, Budget& work) {
   require(layout.num_labels == 0, "the rules have labels");
@@ -75,7 +75,8 @@ std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::V
   return is_exact ? std::optional(automaton) : std::nullopt;
 }
 
-// Tokens that write something else at the start of a text: what they write, and the state that reads it.
+// Set the tokens that do not write their own bytes at the start of a text, with what they write there and the state
+// that reads it.
 void set_beginnings(LazyAutomaton& automaton, const std::vector<std::tuple<int32_t, nb::bytes, int64_t>>& beginnings) {
   std::vector<Beginning> all;
   for (const auto& [token, text, state] : beginnings) {
@@ -143,47 +144,52 @@ void translate_nondeterministic(const std::exception_ptr& thrown, void*) {
 void bind_lazy(nb::module_& m) {
   nb::register_exception_translator(translate_nondeterministic);
   nb::register_exception_translator(translate_forgotten);
-  nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
+  nb::class_<TextLibrary>(m, "TextLibrary", "The parts of a vocabulary that are prepared once for many constraints.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
-  nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")
+  nb::class_<LazyAutomaton, Automaton>(m, "LazyCore",
+                                       "An automaton over tokens that computes each mask when it is first needed.")
       .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_masks"_a, "budget"_a)
       .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_masks"_a, "budget"_a)
       .def_static("from_visibly_pushdown", &from_visibly_pushdown, "texts"_a, "layout"_a, "max_masks"_a, "budget"_a,
-                  "The automaton of a visibly pushdown grammar; None if sets of states would not be exact.")
+                  "Return the automaton of a visibly pushdown grammar, or None if sets of states would not be exact.")
       .def("set_beginnings", &set_beginnings, "beginnings"_a,
-           "Set what tokens write at the start of a text if it is not their bytes, and which state reads it.")
-      .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move,
-                   "Whether a state may read each byte, `[256]`: all of them until all states are known.")
+           "Set the tokens that do not write their own bytes at the start of a text: the token, what it writes there, "
+           "and the state that reads it.")
+      .def_prop_ro(
+          "bytes_read", &bytes_read, nb::rv_policy::move,
+          "Whether some state may read each byte, `[256]`; true while the transitions of some state are unknown.")
       .def_prop_ro("is_empty", &LazyAutomaton::is_empty)
       .def_prop_ro("start", &LazyAutomaton::start)
       .def_prop_ro_static("end_state", [](nb::handle) { return LazyAutomaton::kEndState; })
       .def_prop_ro(
           "num_masks", [](LazyAutomaton& a) { return held(a, [&] { return a.masks().num_states(); }); },
-          "How many states have a kept mask.")
+          "The number of states of the current generation whose masks are kept.")
       .def_prop_ro(
           "num_contexts", [](LazyAutomaton& a) { return held(a, [&] { return a.masks().num_contexts(); }); },
-          "How many states, together with the tops of their stacks, are distinguished.")
-      .def_prop_ro("mask_counts", &mask_counts, "How many masks were found in each way.")
+          "The number of contexts of the current generation: states, each with a top part of the stack.")
+      .def_prop_ro("mask_counts", &mask_counts, "The number of masks found in each way.")
       .def_prop_ro("num_bytes", [](LazyAutomaton& a) { return held(a, [&] { return a.num_bytes(); }); })
-      // Called at every step: positional, since names take nanobind longer than the step.
+      // Called at every step, so arguments have no names: matching them takes nanobind longer than the step itself.
       .def(
           "is_final", [](LazyAutomaton& a, int64_t state) { return held(a, [&] { return a.is_final(state); }); },
-          "Whether the text may end in a state.")
+          "Return whether the text may end in a state.")
       .def(
           "advance",
           [](LazyAutomaton& a, int64_t state, int64_t token) {
             return if_allowed(held(a, [&] { return a.advance(state, token); }));
           },
-          "The state after a state and one more token, None if it is not allowed.")
+          "Return the state after a state and one more token, or None if the token is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within,
-           "Write the mask of a state within a budget of tokens; return whether that is known to exclude no token.")
+           "Write the mask of a state within a budget of tokens. Return whether the budget is known to exclude no "
+           "token.")
       .def("predecessor", &predecessor, "state"_a,
-           "The state and the token from which a state was first reached; None for the start and for other states.")
+           "Return the state and the token from which a state was first reached, or None for the start and where this "
+           "is unknown.")
       .def(
           "min_tokens",
           [](LazyAutomaton& a, int64_t state) { return held_unlocked(a, [&] { return a.min_tokens(state); }); },
-          "A number of tokens that suffices from a state to the end of the text.");
+          "Return a number of tokens that suffices from a state to the end of the text.");
 }
 
 }  // namespace tokenfst

@@ -15,7 +15,8 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// Return a vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
+// Return a vocabulary. `tokens` are given by id; `eos_ids` are the ids, ascending, of the tokens that end a sequence,
+// all of which are empty.
 std::shared_ptr<const Vocabulary> make_vocabulary(const nb::typed<nb::sequence, nb::bytes>& tokens,
                                                   Values<int32_t> eos_ids) {
   std::vector<uint8_t> data;
@@ -68,7 +69,8 @@ void bind_vocabulary(nb::module_& m) {
       .def_prop_ro("rank_of_token", shown<int32_t>([](const Vocabulary& v) { return v.rank_of_token(); }))
       .def_prop_ro("all_words", shown<uint32_t>([](const Vocabulary& v) { return v.all_words(); }))
       .def_prop_ro("eos_words", shown<uint32_t>([](const Vocabulary& v) { return v.eos_words(); }))
-      .def_prop_ro("byte_tokens", &byte_tokens, nb::rv_policy::move, "The tokens of one byte, `[n]`.");
+      .def_prop_ro("byte_tokens", &byte_tokens, nb::rv_policy::move,
+                   "The ids of the tokens of one byte, `[n]`, ascending.");
 }
 
 }  // namespace tokenfst

@@ -1,4 +1,4 @@
-// Bindings of the states of arrays and objects, of objects in any order, and of the rules that read them.
+// Bindings of the states of arrays and objects, of objects whose names come in any order, and of rules that read them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
@@ -24,7 +24,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// Sets of names are integers in Python.
+// A set of names is an int in Python, with a bit for each name.
 NameSet names_of(nb::handle number) {
   NameSet names;
   const nb::bytes written = nb::cast<nb::bytes>(number.attr("to_bytes")(sizeof(names.words), "little"));
@@ -53,7 +53,7 @@ std::vector<Way> ways_of(nb::handle pairs) {
   return found;
 }
 
-// Derivatives that an object of Python gives; see `constraints.json_schema.containers.in_any_order`.
+// Derivatives computed by a Python object; see `constraints.json_schema.containers.in_any_order`.
 class GivenDerivatives : public Derivatives {
  public:
   explicit GivenDerivatives(nb::handle source) : source_(source) {}
@@ -115,8 +115,8 @@ nb::list moves_of(const ContainerStates& states, int32_t state) {
   return found;
 }
 
-// `names` gives the parts of a name, none for an item; `value` gives how some values are read, each of which leads to a
-// state of its own.
+// `names` returns the parts of a name, none for an item. `value` returns how the values with some numbers are read;
+// each of these values is a way, with a target of its own.
 class ContainerWriter : public RuleWriter<ContainerStates> {
  public:
   ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, std::set<int32_t> unreadable,
@@ -148,7 +148,7 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
     return known_names_.emplace(number, nb::cast<nb::tuple>(names_(number))).first->second;
   }
 
-  // How the values in `values_here_` are read.
+  // Return how the values in `values_here_` are read.
   const ReadValue& value() {
     const auto found = known_values_.find(values_here_);
     if (found != known_values_.end()) return found->second;
@@ -196,16 +196,15 @@ nb::tuple container_rule(const ContainerStates& states, nb::callable names, nb::
 
 void bind_states(nb::module_& m) {
   nb::class_<ContainerStates>(m, "ContainerStates",
-                              "The states of an array or object as it is read, whose names and values are numbers.")
+                              "The states of an array or object as it is read. Names and values are given by number.")
       .def(nb::init<>(), nb::sig("def __init__(self) -> None"), "Make an empty table.")
       .def_prop_ro("num_states", &ContainerStates::num_states)
       .def_prop_ro("num_outcomes", &ContainerStates::num_outcomes)
-      .def(
-          "add", &add_state, "moves"_a, "skips"_a, "exit"_a,
-          "Add the next state: its moves, each as the number of a name and the outcomes, the states whose moves may be "
-          "made as well, and the exit in which the array or object ends there, -1 if it must continue.")
+      .def("add", &add_state, "moves"_a, "skips"_a, "exit"_a,
+           "Add the next state: its moves, each with the number of a name and the outcomes; the other states whose "
+           "moves may be made there; and the exit in which the array or object may end there, or -1.")
       .def("moves", &moves_of, nb::sig("def moves(self, state: int, /) -> list[tuple[int, list[tuple[int, int]]]]"),
-           "Return the moves of a state, each as the number of a name and the outcomes.")
+           "Return the moves of a state, each with the number of a name and the outcomes.")
       .def(
           "skips",
           [](const ContainerStates& states, int32_t state) {
@@ -213,10 +212,10 @@ void bind_states(nb::module_& m) {
             return std::vector<int32_t>(found.begin(), found.end());
           },
           nb::sig("def skips(self, state: int, /) -> list[int]"),
-          "Return the states whose moves may be made in a state as well.")
+          "Return the other states whose moves may be made in a state.")
       .def(
           "exit", [](const ContainerStates& states, int32_t state) { return states.exit(checked(states, state)); },
-          nb::sig("def exit(self, state: int, /) -> int"), "Return the exit of a state, -1 if there is none.");
+          nb::sig("def exit(self, state: int, /) -> int"), "Return the exit of a state, or -1 if there is none.");
 }
 
 }  // namespace
@@ -227,8 +226,8 @@ void bind_containers(nb::module_& m) {
   m.def("states_in_any_order", &any_order_of, "source"_a, "start"_a, "num_names"_a, "returning"_a, "most"_a,
         nb::sig("def states_in_any_order(source: typing.Any, start: int, num_names: int, returning: int, most: int) -> "
                 "tuple[ContainerStates, bool]"),
-        "Return the states of an object with variants whose names come in any order; and whether they are all, and "
-        "have no more outcomes than `most`.");
+        "Return the states of an object with variants whose names come in any order, and whether these are all of its "
+        "states and have at most `most` outcomes.");
   m.def(
       "container_rule", &container_rule, "states"_a, "names"_a, "value"_a, "unreadable"_a, "call"_a, "opened"_a.none(),
       "empty"_a, "comma"_a, "close"_a,

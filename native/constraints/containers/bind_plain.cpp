@@ -1,4 +1,4 @@
-// Bindings of plain arrays and objects, and the rules that read them.
+// Bindings of plain arrays and objects, and of the rules that read them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -62,8 +62,8 @@ Numbers skips(const PlainStates& states, int32_t state) {
   return {found.begin(), found.end()};
 }
 
-// `member` gives what each item or member consists of: the parts of its name, the languages of its value, and pairs of
-// an opening bracket and the rule that is called.
+// `member` returns what an item or member consists of: the parts of its name, the languages of its value, and pairs of
+// an opening bracket and the rule that is called after it.
 class PlainWriter : public RuleWriter<PlainStates> {
  public:
   PlainWriter(const PlainStates& states, nb::callable member, nb::handle call, Marks marks)
@@ -94,7 +94,7 @@ class PlainWriter : public RuleWriter<PlainStates> {
     return *members_[number];
   }
 
-  // The value that two lists describe. Values that are read alike are given by the same list objects.
+  // Return the value that two lists describe. `member` returns the same list objects for values that are read alike.
   const ReadValue& value(const nb::list& languages, const nb::list& calls) {
     const auto [found, is_new] = values_.try_emplace({languages.ptr(), calls.ptr()});
     if (is_new) {
@@ -110,7 +110,7 @@ class PlainWriter : public RuleWriter<PlainStates> {
   const nb::callable member_;
   std::vector<std::optional<Member>> members_;
   std::map<std::pair<PyObject*, PyObject*>, ReadValue> values_;
-  // Keeps alive the lists, which are known by their addresses.
+  // Keeps the lists alive, since `values_` identifies them by their addresses.
   nb::list kept_;
 };
 
@@ -131,22 +131,21 @@ void bind_plain(nb::module_& m) {
       .def("following", &following, nb::sig("def following(self, state: int, /) -> list[tuple[int, int]]"),
            "Return the numbers of the items or members that may come next, and the state after each.")
       .def("skips", &skips, nb::sig("def skips(self, state: int, /) -> list[int]"),
-           "Return the states whose moves may be made in a state as well.")
+           "Return the other states whose moves may be made in a state.")
       .def(
           "is_end", [](const PlainStates& states, int32_t state) { return states.is_end(checked(states, state)); },
-          nb::sig("def is_end(self, state: int, /) -> bool"), "Return whether the array or object may end.");
+          nb::sig("def is_end(self, state: int, /) -> bool"), "Return whether the array or object may end in a state.");
   m.def("in_order", &in_order_of, "num_listed"_a, "num_members"_a, "possible"_a, "required"_a,
         "Return the states of an object whose names come in the order in which they are listed.");
   m.def("items_in_order", &items_of, "possible"_a, "low"_a, "high"_a.none(), "last"_a,
-        "Return the states of an array, of which it is said by place whether there can be an item.");
-  m.def(
-      "plain_rule", &plain_rule, "states"_a, "member"_a, "call"_a, "opened"_a.none(), "empty"_a, "comma"_a, "close"_a,
-      nb::sig("def plain_rule(states: PlainStates, member: collections.abc.Callable[[int], tuple[tuple[typing.Any, "
-              "...], list[typing.Any], list[tuple[typing.Any, int]]]], call: type, opened: typing.Any, empty: "
-              "typing.Any, comma: typing.Any, close: typing.Any) -> tuple[int, int, list[tuple[int, typing.Any, "
-              "int]], list[tuple[int, int]], list[typing.Any], list[tuple[int, int]]]"),
-      "Return the rule that reads a plain array or object: the number of states that stand for one of its own, that of "
-      "all states, the arcs, the epsilon arcs, the calls and the ends.");
+        "Return the states of an array. `possible` says for each place whether there can be an item.");
+  m.def("plain_rule", &plain_rule, "states"_a, "member"_a, "call"_a, "opened"_a.none(), "empty"_a, "comma"_a, "close"_a,
+        nb::sig("def plain_rule(states: PlainStates, member: collections.abc.Callable[[int], tuple[tuple[typing.Any, "
+                "...], list[typing.Any], list[tuple[typing.Any, int]]]], call: type, opened: typing.Any, empty: "
+                "typing.Any, comma: typing.Any, close: typing.Any) -> tuple[int, int, list[tuple[int, typing.Any, "
+                "int]], list[tuple[int, int]], list[typing.Any], list[tuple[int, int]]]"),
+        "Return the rule that reads a plain array or object: how many of its states stand for a state of the "
+        "container, the number of all its states, the arcs, the epsilon arcs, the calls and the ends.");
 }
 
 }  // namespace constraints

@@ -1,4 +1,4 @@
-// Negations, conjunctions and disjunctions, and the statements in a formula.
+// Bindings of negations, conjunctions and disjunctions, and of the statements in a formula.
 #include <cstdint>
 #include <optional>
 #include <unordered_set>
@@ -12,12 +12,12 @@ namespace constraints {
 
 namespace {
 
-// A part takes about half a microsecond, with what is done with it elsewhere.
+// Steps of `automata.limits.spend` for one part, which takes about half a microsecond, further work on it included.
 constexpr int64_t kStepsPerPart = 4;
-// Parts are accounted for in batches of this many.
+// The number of parts that are accounted for at once.
 constexpr int64_t kPartsAtOnce = 128;
 
-// Account for parts that were looked at. Throw what the budget of the current compilation throws.
+// Account for parts that were processed. Throw what the budget of the current compilation throws.
 void spend_on(int64_t parts) {
   thread_local int64_t owed = 0;
   if ((owed += parts) < kPartsAtOnce) return;
@@ -27,12 +27,12 @@ void spend_on(int64_t parts) {
 
 nb::object known(PyObject* formula) { return nb::borrow(formula); }
 
-// The parts of a conjunction, or those of a disjunction, without repetitions.
+// The parts of a conjunction or of a disjunction, without repetitions.
 class Joining {
  public:
   Joining(PyTypeObject* kind, PyTypeObject* absorbing) : kind_(kind), absorbing_(absorbing) {}
 
-  // Add a part, or the parts of a part of the same connective; return whether one of them decides the value.
+  // Add a part, or its parts if it is the same connective. Return whether one of them decides the value.
   bool add(const Node& part) {
     if (part.type() != kind_) return add_one(part);
     for (nb::handle inner : part.fields()) {
@@ -96,7 +96,8 @@ nb::tuple parts_of(nb::handle formula) {
   return node.type() == types().conjunction ? node.fields() : nb::make_tuple(node.object());
 }
 
-// Call a function for each statement of a formula from left to right, and with whether it stands under a negation.
+// Call a function with each statement of a formula, from left to right, and with whether it stands under an odd number
+// of negations (false without `tell_signs`). A connective that occurs several times is visited once for each sign.
 template <class Function>
 void each_statement(Node formula, bool tell_signs, Function function) {
   struct Place {
@@ -105,7 +106,8 @@ void each_statement(Node formula, bool tell_signs, Function function) {
   };
   std::vector<Place> waiting;
   waiting.push_back({std::move(formula), false});
-  // By identity; they are kept, since equal formulas may come to share their parts meanwhile.
+  // By identity. Connectives are kept alive, since comparing equal formulas replaces the fields of one of them,
+  // and may free its parts.
   std::unordered_set<const PyObject*> seen[2];
   std::vector<nb::object> kept;
   while (!waiting.empty()) {
@@ -152,20 +154,21 @@ nb::object rebuilt(PyTypeObject* connective, const nb::list& parts) {
 
 void bind_connectives(nb::module_& m) {
   m.def("negation", &negation_of, nb::sig("def negation(part: Formula, /) -> Formula"),
-        "Return the formula that holds where `part` does not.");
+        "Return the negation of a formula.");
   m.def("conjunction", &conjunction_of,
         nb::sig("def conjunction(parts: collections.abc.Iterable[Formula], /) -> Formula"),
-        "Return a conjunction: flattened, without repetitions, and FALSE if it has a part and its negation.");
+        "Return a conjunction: flattened, without repetitions, and FALSE if it contains a formula and its negation.");
   m.def("disjunction", &disjunction_of,
         nb::sig("def disjunction(parts: collections.abc.Iterable[Formula], /) -> Formula"),
-        "Return a disjunction: flattened, without repetitions, and TRUE if it has a part and its negation.");
+        "Return a disjunction: flattened, without repetitions, and TRUE if it contains a formula and its negation.");
   m.def("parts_of", &parts_of, nb::sig("def parts_of(formula: Formula, /) -> tuple[Formula, ...]"),
-        "Return the parts of a conjunction, or the formula itself as the only part.");
+        "Return the parts of a conjunction; any other formula is its own only part.");
   m.def("statements", &statements_of, nb::sig("def statements(formula: Formula, /) -> list[Formula]"),
         "Return the statements of a formula from left to right, TRUE and FALSE included.");
   m.def("signed_statements", &signed_statements_of,
         nb::sig("def signed_statements(formula: Formula, /) -> list[tuple[Formula, bool]]"),
-        "Return the statements of a formula from left to right, each with whether it stands under a negation.");
+        "Return the statements of a formula from left to right, each with whether it stands under an odd number "
+        "of negations.");
 }
 
 }  // namespace constraints

@@ -1,7 +1,7 @@
-// Passes over all parts of a formula, each of which is looked at once.
+// Passes over a formula that visit each connective once, however often it occurs.
 //
-//     fold            a value of any type, from those of the statements
-//     Substitution    the formula with every statement replaced
+//     fold            computes a value of any type from the values of the statements
+//     Substitution    replaces the statements
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -14,10 +14,10 @@ namespace constraints {
 
 namespace {
 
-// The values of connectives, by identity; the connectives are kept so that no other object takes their place.
+// Connectives, by address, with their values. Connectives are kept alive, so that no other object gets their address.
 using Values = std::unordered_map<const PyObject*, std::pair<nb::object, nb::object>>;
 
-// A connective that is under way: the values of its parts so far, and the part that comes next.
+// A connective that is being folded: the values of its parts so far, and the index of the next part.
 struct Frame {
   explicit Frame(const Node& node) : node(node), fields(node.fields()) {}
 
@@ -27,8 +27,8 @@ struct Frame {
   size_t next = 0;
 };
 
-// Return the value of a formula. `statement` gives the value of a statement, and `combine` that of a connective from
-// the values of its parts. `done` holds the known values of connectives; new ones are added.
+// Return the value of a formula. `statement` returns the value of a statement, and `combine` that of a connective,
+// given the values of its parts. `done` holds the known values of connectives; new ones are added.
 template <class Statement, class Combine>
 nb::object folded(const Node& formula, Values& done, Statement statement, Combine combine) {
   if (!formula.is_connective()) return statement(formula.object());
@@ -94,7 +94,7 @@ class Substitution {
 
   nb::object combined(const Frame& frame) {
     work_ += static_cast<int64_t>(frame.fields.size());
-    // Most combinations have none of the statements that change, and stay the same object.
+    // Most connectives contain none of the statements that change, and remain the same object.
     for (size_t at = 0; at < frame.fields.size(); ++at) {
       if (!frame.fields[at].is(nb::object(frame.values[at]))) return rebuilt(frame.node.type(), frame.values);
     }
@@ -110,24 +110,24 @@ class Substitution {
 }  // namespace
 
 void bind_folding(nb::module_& m) {
-  m.def(
-      "fold", &fold,
-      nb::sig("def fold(formula: Formula, statement: collections.abc.Callable[[Formula], typing.Any], combine: "
-              "collections.abc.Callable[[Formula, list[typing.Any]], typing.Any], /) -> typing.Any"),
-      "Return the value of a formula: `statement` gives that of each statement, and `combine` that of each connective "
-      "from those of its parts.");
-  nb::class_<Substitution>(m, "Substitution",
-                           "Replaces the statements of formulas; a combination that occurs often is looked at once.")
+  m.def("fold", &fold,
+        nb::sig("def fold(formula: Formula, statement: collections.abc.Callable[[Formula], typing.Any], combine: "
+                "collections.abc.Callable[[Formula, list[typing.Any]], typing.Any], /) -> typing.Any"),
+        "Return the value of a formula. `statement` returns the value of each statement, and `combine` that of each "
+        "connective, given the values of its parts.");
+  nb::class_<Substitution>(
+      m, "Substitution",
+      "Replaces the statements of formulas. A connective that occurs several times is processed once.")
       .def(nb::init<nb::object>(),
            nb::sig("def __init__(self, statement: dict[Formula, Formula] | collections.abc.Callable[[Formula], "
                    "Formula], /) -> None"),
-           "Make the substitution that replaces each statement by what a function returns for it, or a dict has.")
+           "Replace each statement by what a function returns for it, or by its value in a dict if it has one.")
       .def("__call__", &Substitution::of, nb::sig("def __call__(self, formula: Formula, /) -> Formula"),
            "Return a formula with its statements replaced.")
       .def("all", &Substitution::all,
            nb::sig("def all(self, formulas: collections.abc.Iterable[Formula], /) -> tuple[Formula, ...]"),
            "Return several formulas with their statements replaced.")
-      .def_prop_ro("work", &Substitution::work, "How many parts of connectives have been looked at.");
+      .def_prop_ro("work", &Substitution::work, "The number of parts of the connectives processed so far.");
 }
 
 }  // namespace constraints

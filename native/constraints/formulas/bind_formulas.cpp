@@ -1,5 +1,5 @@
-// The types of formulas. They are made by Python's own interface, since there are thousands for a schema: an object of
-// nanobind's takes three times as long to make.
+// The type of formulas. It is defined with Python's C API: a schema has thousands of formulas, and an object of
+// nanobind takes three times as long to create.
 #include <cstdint>
 #include <unordered_set>
 #include <utility>
@@ -23,8 +23,9 @@ Types made;
 
 Formula* memory_of(PyObject* self) { return reinterpret_cast<Formula*>(self); }
 
-// Give a new formula its fields; return whether they can be hashed. A formula is made of what was there before and
-// never changes, so it is part of no cycle, and the cyclic garbage collector need not look at it: there are thousands.
+// Set the fields of a new formula. Return false, with a Python error set, if they cannot be hashed. A formula consists
+// of objects that existed before and never changes, so it is part of no reference cycle, and the garbage collector need
+// not track it or its fields.
 bool fill(PyObject* self, PyObject* fields) {
   const Py_hash_t of_fields = PyObject_Hash(fields);
   if (of_fields == -1) return false;
@@ -89,7 +90,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(self)), Node(self).fields().ptr());
 }
 
-// About the memory of a formula: of each part, counted once, and of each item of a set.
+// The approximate memory of a formula, apart from the objects in its fields, and that of an item of a set.
 constexpr int64_t kFormulaBytes = 100, kItemBytes = 60;
 
 class Weighing {
@@ -122,7 +123,8 @@ class Weighing {
 
   int64_t total_ = 0;
   std::vector<nb::object> waiting_;
-  // By identity; they are kept, since equal formulas may come to share their parts meanwhile.
+  // By identity. Formulas are kept alive, since comparing equal formulas replaces the fields of one of them, and
+  // may free its parts.
   std::unordered_set<const PyObject*> seen_;
   std::vector<nb::object> kept_;
 };
@@ -138,7 +140,7 @@ PyObject* num_bytes(PyObject* self, void*) {
   }
 }
 
-// An attribute of formulas: the field at a place.
+// A descriptor for one field of formulas, given its position.
 struct Field {
   PyObject_HEAD  // a macro of Python's, which declares the first members
       Py_ssize_t place;
@@ -175,10 +177,10 @@ nb::object field(Py_ssize_t place) {
 
 PyTypeObject* formula_type(nb::module_& m) {
   static PyMemberDef members[] = {
-      {"fields", Py_T_OBJECT_EX, offsetof(Formula, fields), Py_READONLY, "What it is made of, in order."},
+      {"fields", Py_T_OBJECT_EX, offsetof(Formula, fields), Py_READONLY, "The fields of the formula, in order."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyGetSetDef properties[] = {
-      {"nbytes", num_bytes, nullptr, "The memory of the formula in bytes, about.", nullptr},
+      {"nbytes", num_bytes, nullptr, "The approximate memory of the formula, in bytes.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
   static char doc[] = "A statement about one JSON value.";
@@ -216,7 +218,7 @@ Node Node::make(PyTypeObject* type, nb::tuple fields) {
 }
 
 nb::tuple Node::fields() const {
-  // Without `__init__` there are none.
+  // There are none before `__init__` is called.
   return memory()->fields ? nb::borrow<nb::tuple>(memory()->fields) : nb::tuple();
 }
 
@@ -230,7 +232,7 @@ struct PairHash {
   }
 };
 
-// Compares pairs of formulas, each pair once.
+// Compares two formulas, each pair of their parts once.
 class Comparison {
  public:
   explicit Comparison(Pair pair) { pairs_.push_back(std::move(pair)); }
@@ -256,7 +258,7 @@ class Comparison {
   }
 
  private:
-  // Return false if two fields differ. Formulas whose fields must be compared as well are queued.
+  // Return false if two fields differ. Queue formulas whose own fields must be compared.
   bool may_be_equal(nb::handle mine, nb::handle theirs) {
     if (mine.ptr() == theirs.ptr()) return true;
     if (!PyObject_TypeCheck(mine.ptr(), made.formula)) return mine.equal(theirs);
@@ -293,7 +295,7 @@ PyTypeObject* type_of(nb::handle type) {
   return reinterpret_cast<PyTypeObject*>(Py_NewRef(type.ptr()));
 }
 
-// Called once, when the types of Python are made; they live as long as the module.
+// Called once, when Python defines the types, which live as long as the module.
 nb::tuple set_connectives(nb::handle always, nb::handle never, nb::handle negation, nb::handle conjunction,
                           nb::handle disjunction) {
   made.always = type_of(always), made.never = type_of(never), made.negation = type_of(negation);
@@ -312,9 +314,9 @@ void bind_formulas(nb::module_& m) {
       "set_connectives", &set_connectives, "always"_a, "never"_a, "negation"_a, "conjunction"_a, "disjunction"_a,
       nb::sig("def set_connectives(always: type[Formula], never: type[Formula], negation: type[Formula], conjunction: "
               "type[Formula], disjunction: type[Formula]) -> tuple[Formula, Formula]"),
-      "Say which types the connectives have; called once. Return TRUE and FALSE.");
+      "Set the types of the constants and the connectives, and return TRUE and FALSE. Called once.");
   m.def("field", &field, "place"_a, nb::sig("def field(place: int) -> typing.Any"),
-        "Return the attribute that is one of a formula's fields.");
+        "Return a descriptor for the field of a formula at a position.");
 }
 
 }  // namespace constraints

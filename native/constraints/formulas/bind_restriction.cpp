@@ -1,4 +1,4 @@
-// ToKind: the restriction of a formula to values of one kind, as `formulas.restriction` defines it.
+// ToKind: the restriction of formulas to values of one kind (`constraints.json_schema.formulas.restriction`).
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace nanobind::literals;
 
-// A connective or a reference that is under way.
+// A connective or a reference whose parts are being restricted.
 struct Frame {
   explicit Frame(const Node& node) : node(node), fields(node.fields()) {}
 
@@ -25,8 +25,8 @@ struct Frame {
 class ToKind {
  public:
   // `about`: the types of statements about values of the kind. `of_kind`: the type of statements that name a kind.
-  // `reference`: the type of references, which have the key of a definition. `circular` raises where a reference leads
-  // back to itself.
+  // `reference`: the type of references, whose field is the key of a definition. `circular`: called with the key of a
+  // reference that leads back to itself, and raises.
   ToKind(nb::object kind, nb::frozenset about, nb::type_object of_kind, nb::type_object reference,
          nb::object definitions, nb::callable circular)
       : kind_(std::move(kind)),
@@ -50,7 +50,7 @@ class ToKind {
   }
 
  private:
-  // Return the restriction where it is known; nothing where parts have to be looked at.
+  // Return the restriction of a formula, or nothing if its parts must be restricted first.
   nb::object known(nb::handle formula) const {
     const Node node(formula);
     const Types& of = types();
@@ -96,7 +96,8 @@ class ToKind {
     }
   }
 
-  // Look at one more part, and return the result if it was the last one.
+  // Return the result if no part is left, or if a conjunction is false already. Otherwise restrict the next part, or
+  // begin to.
   std::optional<nb::object> next_part(Frame& frame) {
     const Types& of = types();
     const bool is_reference = is(frame.node.type(), reference_);
@@ -120,7 +121,7 @@ class ToKind {
   void keep(Frame& frame, const nb::object& found) {
     const Types& of = types();
     if (frame.node.type() == of.conjunction) {
-      // No value of the kind satisfies the conjunction, whatever other parts say.
+      // No value of the kind satisfies the conjunction, whatever its other parts are.
       if (found.ptr() == of.falsity) is_false_ = true;
       if (found.ptr() == of.truth) return;
     }
@@ -144,28 +145,27 @@ class ToKind {
   const nb::type_object of_kind_, reference_;
   const nb::object definitions_;
   const nb::callable circular_;
-  // Restrictions of connectives and references.
+  // The known restrictions of connectives and references.
   nb::dict done_;
   std::vector<Frame> around_;
-  nb::set references_;  // the keys of the references among these
-  // Whether a part of the current conjunction was FALSE.
+  nb::set references_;  // the keys of the references in `around_`
+  // Whether a part of the innermost conjunction is FALSE.
   bool is_false_ = false;
 };
 
 }  // namespace
 
 void bind_restriction(nb::module_& m) {
-  nb::class_<ToKind>(m, "ToKind", "What formulas say of values of one kind; results are kept.")
-      .def(
-          nb::init<nb::object, nb::frozenset, nb::type_object, nb::type_object, nb::object, nb::callable>(), "kind"_a,
-          "about"_a, "of_kind"_a, "reference"_a, "definitions"_a, "circular"_a,
-          nb::sig("def __init__(self, kind: typing.Any, about: frozenset[type[Formula]], of_kind: type[Formula], "
-                  "reference: type[Formula], definitions: collections.abc.Mapping[typing.Any, Formula], circular: "
-                  "collections.abc.Callable[[typing.Any], None]) -> None"),
-          "Restrict to a kind, which statements of the types `about` are about. `circular` is called with the key of a "
-          "reference that leads back to itself, and raises.")
+  nb::class_<ToKind>(m, "ToKind", "The restriction of formulas to values of one kind. Results are cached.")
+      .def(nb::init<nb::object, nb::frozenset, nb::type_object, nb::type_object, nb::object, nb::callable>(), "kind"_a,
+           "about"_a, "of_kind"_a, "reference"_a, "definitions"_a, "circular"_a,
+           nb::sig("def __init__(self, kind: typing.Any, about: frozenset[type[Formula]], of_kind: type[Formula], "
+                   "reference: type[Formula], definitions: collections.abc.Mapping[typing.Any, Formula], circular: "
+                   "collections.abc.Callable[[typing.Any], None]) -> None"),
+           "Restrict to `kind`. `about` has the types of statements about values of this kind. `circular` is called "
+           "with the key of a reference that leads back to itself, and raises.")
       .def("__call__", &ToKind::of, nb::sig("def __call__(self, formula: Formula, /) -> Formula"),
-           "Return what a formula says of values of the kind.");
+           "Return the restriction of a formula to values of the kind.");
 }
 
 }  // namespace constraints

@@ -1,4 +1,4 @@
-// Bindings of automata with a stack, of their states and of distances.
+// Bindings of automata with a stack, of their states, and of distances.
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -70,7 +70,7 @@ Several<std::pair<int, int>> tops_of(const PushdownState& state) {
   return nb::tuple(found);
 }
 
-// Return the topmost symbols of a stack, the topmost one last.
+// Return the topmost symbols of a stack as text, the topmost one last.
 std::string shown(const Stack& stack) {
   constexpr int kShown = 8;
   std::vector<int32_t> symbols;
@@ -99,10 +99,13 @@ std::string shown_state(const PushdownState& state) {
 }
 
 void bind_states(nb::module_& m) {
-  nb::class_<PushdownState, StateObject>(m, "PushdownState", "Where a text can stand in an automaton with a stack.")
+  nb::class_<PushdownState, StateObject>(m, "PushdownState", "A position of a text in an automaton with a stack.")
       .def("__init__", &make_state, "configurations"_a)
-      .def_prop_ro("configurations", &configurations_of, "States, each with the symbols of its stack, the last on top.")
-      .def_prop_ro("tops", &tops_of, "States, each with the symbol on top of its stack, -1 for none.")
+      .def_prop_ro("configurations", &configurations_of,
+                   "The configurations: states, each with the symbols of its stack, the topmost one last.")
+      .def_prop_ro(
+          "tops", &tops_of,
+          "The states of the configurations, each with the topmost symbol of its stack, or -1 if the stack is empty.")
       .def("__len__", &PushdownState::size)
       .def("__hash__", [](const PushdownState& state) { return static_cast<int64_t>(state.hash()); })
       .def(
@@ -129,8 +132,8 @@ SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max
       std::move(tables), StackDistance::Capacity{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
 }
 
-// Arrays by context and symbol, by context and symbol, by context and column, and by move; and the distance from the
-// start.
+// The next context and its cost, by context and symbol; the rest, by context and column; the column of each move; and
+// the distance from the start.
 using Table = nb::ndarray<nb::numpy, int32_t>;
 
 std::optional<std::tuple<Table, Table, Table, Table, int32_t>> by_context(StackDistance& distance,
@@ -149,7 +152,7 @@ void require_state(const PushdownAutomaton& automaton, const PushdownState& stat
   require(automaton.has_state(state), "the state is none of the automaton's");
 }
 
-// Require that moves pop exactly the symbols that have been read: distances rely on it.
+// Require that each move pops exactly the symbols that lead to its node. Distances rely on it.
 void require_exact_pops(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   for (int32_t node : depths.order) {
@@ -224,16 +227,18 @@ void fill_bitmask(PushdownAutomaton& automaton, const PushdownState& state, Outp
 
 void bind_pushdown_automata(nb::module_& m) {
   bind_states(m);
-  nb::class_<StackDistance>(m, "StackDistance", "The number of tokens to the end with a stack.")
+  nb::class_<StackDistance>(m, "StackDistance",
+                            "The least number of tokens from a state with a stack to the end of the text.")
       .def(nb::new_(&make_distance), "tables"_a, "max_bytes"_a, "max_context_bytes"_a)
       .def("by_context", &by_context, "max_contexts"_a,
-           "Return the distances by all contexts that occur with any stack; None if there are more than this.");
+           "Return the distances for all contexts that occur with any stack, or None if there are more than "
+           "`max_contexts`.");
   nb::class_<PushdownAutomaton, Automaton> automaton(m, "PushdownCore", "An automaton over tokens with a stack.");
   def_runs(automaton, [](const PushdownAutomaton& self) -> const auto& { return *self.parts().runs; })
       .def(nb::new_(&make_automaton), "vocabulary"_a, "tables"_a, "run_end"_a, "run_class"_a, "distance"_a,
            "max_depth"_a, "max_masks"_a)
       .def("within", &within, "max_depth"_a,
-           "Return the same with a stack of at most `max_depth` symbols, -1 for any number.")
+           "Return the same automaton with a stack of at most `max_depth` symbols; -1 for no limit.")
       .def_prop_ro("start", [](const PushdownAutomaton& a) { return a.start(); })
       .def_prop_ro("end_state", [](const PushdownAutomaton& a) { return a.end(); })
       .def_prop_ro("tables", [](const PushdownAutomaton& a) { return a.parts().tables; })
@@ -242,12 +247,14 @@ void bind_pushdown_automata(nb::module_& m) {
       .def_prop_ro(
           "token_class", [](const PushdownAutomaton& a) { return array(class_of_tokens(a.vocabulary(), a.runs())); },
           nb::rv_policy::move, "The class of every token, `[V]`.")
-      // Called at every step: positional, since names take nanobind longer than the step.
+      // Called at every step, so arguments have no names: matching them takes nanobind longer than the step itself.
       .def("is_final", &is_final, "Return whether the text may end in a state.")
-      .def("advance", &advance, "Return the state after a state and one more token, None if it is not allowed.")
+      .def("advance", &advance,
+           "Return the state after a state and one more token, or None if the token is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
-      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
+      .def("min_tokens", &min_tokens,
+           "Return the least number of tokens from a state to the end of the text, without a limit on the stack.")
       .def(
           "allows_any",
           [](const PushdownAutomaton& automaton, const PushdownState& state) {

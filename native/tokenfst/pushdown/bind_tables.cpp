@@ -1,4 +1,4 @@
-// Bindings of the tables of automata with a stack, and of their construction.
+// Bindings of the tables of automata with a stack and of their construction.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -57,7 +57,6 @@ Numbers to_tuple(std::span<const int32_t> values) {
   return nb::tuple(found);
 }
 
-// Return all paths through a tree: symbols popped, from the top of the stack down, symbols pushed, and the state.
 nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> paths_of(const Trees& trees, int32_t tree, Budget& budget) {
   require_within(tree, 0, trees.size(), "tree");
   Paths paths(budget);
@@ -72,7 +71,6 @@ nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> paths_of(const Trees& tre
 
 using TreePath = std::tuple<std::vector<int32_t>, std::vector<int32_t>, int32_t>;
 
-// Add a tree for each list of its paths.
 std::pair<SharedTrees, std::vector<int32_t>> build_trees(const Trees& trees,
                                                          const std::vector<std::vector<TreePath>>& all,
                                                          Budget& budget) {
@@ -150,7 +148,7 @@ void require_edges(const PushdownTables& tables) {
   }
 }
 
-// Require nodes that are no deeper than allowed, and moves that pop no more than has been read there.
+// Require that no node is deeper than `max_pops`, and that no move pops more symbols than lead to its node.
 void require_depths(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   require(!depths.order.empty(), "the nodes are not trees");
@@ -207,7 +205,7 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
 
 const PushdownTables& tables_in(nb::handle self) { return nb::cast<const PushdownTables&>(self); }
 
-// Return a member of records as a column.
+// Return a property that shows one member of all records as a column, without a copy.
 template <class Record>
 auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t Record::* member) {
   return [records, member](nb::handle_t<PushdownTables> self) {
@@ -243,8 +241,6 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
   return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
-// Return the ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each
-// symbol begin.
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
@@ -274,10 +270,10 @@ void bind_effects(nb::module_& m) {
   nb::class_<Trees>(m, "PushdownTrees", "The effects of texts on a state and a stack, as trees of popped symbols.")
       .def("__len__", &Trees::size)
       .def("paths", &paths_of, "tree"_a, "budget"_a,
-           "Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that "
-           "follows.")
+           "Return all paths through a tree: the symbols popped, from the top of the stack down, the symbols pushed, "
+           "the last one on top, and the next state.")
       .def("build", &build_trees, "paths"_a, "budget"_a,
-           "Add a tree for each list of paths; return all trees and the numbers of the new ones.");
+           "Return these trees together with one for each list of paths, and the numbers of the latter.");
   nb::class_<TokenEffects> effects(m, "TokenEffects",
                                    "The effect of each class of a vocabulary under a pushdown automaton.");
   def_runs(effects, [](const TokenEffects& self) -> const auto& { return self.runs; })
@@ -291,8 +287,7 @@ void bind_effects(nb::module_& m) {
       .def_prop_ro(
           "column_trees",
           [](const TokenEffects& e) { return grid(e.column_trees, e.trees->num_states, e.num_columns); },
-          nb::rv_policy::move,
-          "The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.");
+          nb::rv_policy::move, "The tree of each state for the end of the text and for each label, `[Q, 1 + L]`.");
   m.def(
       "token_effects",
       [](const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
@@ -332,19 +327,19 @@ void bind_pushdown_tables(nb::module_& m) {
       .def_prop_ro("push_offsets", &shown<&PushdownTables::push_offsets>)
       .def_prop_ro("push_symbols", &shown<&PushdownTables::push_symbols>);
   m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a, "symbol_headroom"_a,
-        "budget"_a, "Return the tables of effects and of the end.");
+        "budget"_a, "Return the tables of the effects, including that of the end tokens.");
   m.def("trimmed", &trim, "effects"_a, "tables"_a, "overflow"_a, "budget"_a,
-        "Keep the effects after which tokens lead to an end: whether this was possible, and the effects.");
+        "Keep the effects after which tokens lead to an end. Return `done` and these effects; or `empty` or `depends "
+        "on the stack`, and None.");
   m.def(
       "clashing_class",
       [](const PushdownTables& tables, Budget& budget) {
         return unlocked([&] { return clashing_class(tables, budget); });
       },
-      "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, if there is any.");
+      "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, or None.");
   m.def("pop_distances", &ways_over, "tables"_a, "budget"_a,
-        "Return how many tokens it takes until a symbol has been popped: pop_distances, nodes, and where those of each "
-        "symbol "
-        "begin.");
+        "Return the least numbers of tokens from each node until a symbol has been popped, `[N, columns]`, the last "
+        "column being for the end; the node that each column leads to; and where the columns of each symbol begin.");
 }
 
 }  // namespace tokenfst

@@ -1,4 +1,4 @@
-// Bindings of what automata with a memory of items are made of.
+// Bindings of the memory of items that must differ: positions, their reader, and single values.
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -103,7 +103,7 @@ std::string shown(const Position& position) {
 
 nb::bytes bytes_from(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
-// Strings, numbers and words by themselves, to show how they are compared.
+// Strings, numbers and words by themselves, so that tests can check how they are compared.
 void bind_scalars(nb::module_& m) {
   nb::class_<Value>(m, "ItemValue", "A JSON value as `uniqueItems` compares it.")
       .def("__hash__", [](const Value& value) { return static_cast<int64_t>(value.hash); })
@@ -112,34 +112,34 @@ void bind_scalars(nb::module_& m) {
           nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def_prop_ro(
           "text", [](const Value& value) { return bytes_from(value.text); },
-          "The characters of a string; a word; the digits of a number.");
-  nb::class_<Scalar>(m, "ItemScalar", "A string, number or word of a JSON text under way.")
-      .def_static("string", &Scalar::string, "The string that a quotation mark begins.")
+          "The characters of a string in UTF-8, a word, or the digits of a number without zeros at either end.");
+  nb::class_<Scalar>(m, "ItemScalar", "A string, number or word of a JSON text, as far as it has been read.")
+      .def_static("string", &Scalar::string, "Return the string that a quotation mark begins.")
       .def_static(
           "plain",
           [](const nb::bytes& text) {
             require(text.size() > 0, "a number or word has a first byte");
             return Scalar::plain({text.c_str(), text.size()});
           },
-          "text"_a, "The number or word that a text begins.")
+          "text"_a, "Return the number or word that a text begins.")
       .def(
           "read",
           [](Scalar scalar, const nb::bytes& text) {
             for (const uint8_t byte : bytes_of(text)) scalar.read(byte);
             return scalar;
           },
-          "text"_a, "The scalar after more bytes, which do not end it.")
+          "text"_a, "Return the scalar after more bytes, which do not end it.")
       .def(
           "may_be", [](const Scalar& scalar, const Value& value) { return Outlook(scalar).may_be(value); }, "value"_a,
-          "Whether it may become a value.")
+          "Return whether it may still become a value.")
       .def(
           "value", [](const Scalar& scalar) { return std::const_pointer_cast<Value>(scalar.value()); },
-          "The value that ends here.")
+          "Return the value of the scalar if it ends here.")
       .def_prop_ro("escapes", &Scalar::escapes,
                    "Whether the next byte is part of an escape even if it is a quotation mark.")
       .def_prop_ro(
           "done", [](const Scalar& scalar) { return bytes_from(scalar.done()); },
-          "What is read, without an escape that is not complete.");
+          "The text read so far, without an incomplete escape or the first half of a surrogate pair.");
 }
 
 }  // namespace
@@ -156,13 +156,13 @@ void bind_unique_items(nb::module_& m) {
             for (const int32_t rank : tokens.opening()) ids.push_back(tokens.id(rank));
             return array(std::move(ids));
           },
-          nb::rv_policy::move, "The tokens that open an array and continue to a second item in it.");
+          nb::rv_policy::move, "The tokens that may open an array and continue to a second item in it.");
   nb::class_<Position>(m, "ItemPosition",
-                       "Where a text stands: a state of the marked automaton, and the memory of items.")
+                       "A position of a text: a state of the marked automaton, and the memory of items.")
       .def_prop_ro(
           "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
-          "Whether something under way may still become what was there.")
-      .def_ro("num_repeats", &Position::num_repeats, "How many items have ended that were there.")
+          "Whether the item or name under way may still repeat an earlier one.")
+      .def_ro("num_repeats", &Position::num_repeats, "The number of items that have repeated an earlier one.")
       .def("__hash__", [](const Position& position) { return static_cast<int64_t>(position.hash()); })
       .def(
           "__eq__", [](const Position& left, const Position& right) { return left == right; }, nb::is_operator(),
@@ -173,22 +173,24 @@ void bind_unique_items(nb::module_& m) {
   nb::class_<TokenReader>(m, "ItemTokenReader", "Follows texts with a memory of the items that must differ.")
       .def("__init__", &make_tokens, "marked"_a, "separating"_a, "marks"_a, "max_positions"_a)
       .def_prop_ro("start", [](const TokenReader& tokens) { return tokens.reader().start(); })
-      // Called at every step: positional, since names take nanobind longer than the step.
-      .def("after", &after, "The position after more bytes; None if they are not allowed, or write an item twice.")
-      .def("repeats", &repeats, "The places in a text that is allowed where items end that were there.")
+      // Called at every step, so arguments have no names: matching them takes nanobind longer than the step itself.
+      .def("after", &after,
+           "Return the position after more bytes, or None if they are not allowed or wrongly repeat an item.")
+      .def("repeats", &repeats, "Return the places in an allowed text at which items that repeat an earlier one end.")
       .def(
           "goes_on",
           [](const TokenReader& tokens, const Position& position) {
             if (!position.memory.has_rivals()) return true;
             return held_unlocked(tokens, [&] { return tokens.reader().goes_on(position); });
           },
-          "Whether what is under way can end as something that was not there.")
-      .def("clear", &clear, "Take out of a mask of the rules the tokens that the memory does not allow.")
+          "Return whether the item or name under way can still differ from all earlier ones.")
+      .def("clear", &clear, "Remove from a mask of the rules the tokens that the memory forbids.")
       .def("doubtful", &doubtful, "position"_a, "mask"_a,
-           "The tokens of a mask after which something has rivals, or in which an item ends that was there, and where "
-           "they lead; None where they are not allowed.")
+           "Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, "
+           "each with the position that it leads to, or None if it is not allowed.")
       .def("way_out", &way_out, "position"_a,
-           "The first of the shortest texts that lead to where nothing has rivals; None if none does.");
+           "Return the first of the shortest texts that lead from a position with rivals to one without, or None if "
+           "there is none.");
 }
 
 }  // namespace tokenfst
