@@ -51,7 +51,10 @@ def is_lark(name: str) -> bool:
 
 
 class Engine(engines.Engine, Protocol):
-    """The interface that the benchmark of grammars uses; `compile` takes the name of a grammar."""
+    """The interface that the benchmark of grammars uses; `compile` takes what `given` returns for a grammar."""
+
+    def given(self, name: str) -> str:
+        """Return a bundled grammar, or "json" for any JSON value, as the engine reads it."""
 
     def fresh(self, compiled: Any) -> Any:
         """Return the object that `run` takes for a new text."""
@@ -65,6 +68,10 @@ class Engine(engines.Engine, Protocol):
 
 class TokenFstGrammar(TokenFst):
     """This project, for bundled grammars by name."""
+
+    def given(self, name: str) -> str:
+        """Return the name: `compile` reads the text of the grammar."""
+        return name
 
     def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
         grammar = constraints.grammars.json() if pattern == "json" else bundled(pattern)
@@ -85,13 +92,18 @@ class TokenFstGrammar(TokenFst):
 
 
 class XGrammarGrammar(XGrammar):
-    """XGrammar, for bundled grammars by name."""
+    """XGrammar, for bundled grammars in its EBNF."""
+
+    def given(self, name: str) -> str:
+        """Return the text of a grammar in EBNF."""
+        if name == "json":
+            return name
+        return grammar_as_ebnf(bundled(name)) if is_lark(name) else source(name)
 
     def compile(self, pattern: str) -> Any:
         if pattern == "json":
             return self.compiler.compile_builtin_json_grammar()
-        text = grammar_as_ebnf(bundled(pattern)) if is_lark(pattern) else source(pattern)
-        return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(text))
+        return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(pattern))
 
     def fresh(self, compiled: Any) -> Any:
         """Return the compiled grammar, which does not store the state of a text."""
@@ -109,13 +121,17 @@ class XGrammarGrammar(XGrammar):
 
 
 class LLGuidanceGrammar(LLGuidance):
-    """llguidance, for bundled grammars by name."""
+    """llguidance, for bundled grammars in its variant of Lark's syntax."""
+
+    def given(self, name: str) -> str:
+        """Return the text of a grammar in llguidance's syntax."""
+        return name if name == "json" else llguidance_text(name)
 
     def compile(self, pattern: str) -> Any:
         matcher = self.module.LLMatcher
         if pattern == "json":
             return matcher(self.tokenizer, matcher.grammar_from_json_schema("{}"))
-        return matcher(self.tokenizer, matcher.grammar_from_lark(llguidance_text(pattern)))
+        return matcher(self.tokenizer, matcher.grammar_from_lark(pattern))
 
     def fresh(self, compiled: Any) -> Any:
         """Return a copy of the matcher, which is at the start of a text."""

@@ -104,8 +104,8 @@ def test_masks_over_fewer_tokens(name: str, other: str, few: Engines) -> None:
 def compare(name: str, engines: Engines) -> None:
     """The masks of a grammar at every place of some texts."""
     random, texts, vocabulary = Random(name), corpus(name), engines.tokens.vocabulary
-    own = engines.own.compile(name)
-    compiled = {other: engine.compile(name) for other, engine in engines.others.items()}
+    own = engines.own.compile(engines.own.given(name))
+    compiled = {other: engine.compile(engine.given(name)) for other, engine in engines.others.items()}
     short = [text for text in texts.accepted if len(text) < MAX_LENGTH]
     for text in random.sample(short, min(TEXTS, len(short))):
         token_ids = next(engines.tokens.cuts(text, random))

@@ -116,3 +116,20 @@ def test_arrays_are_refused_that_need_more_items_than_there_are_values(kind: str
 
     check()
     assert len(accepted) > 20
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ({"type": "integer", "minimum": 0, "maximum": 99}, 100),
+        ({"type": "integer", "minimum": -60, "maximum": 60}, 121),
+        ({"type": "number", "multipleOf": 0.5, "minimum": -40, "maximum": 40}, 161),
+        ({"type": "number", "multipleOf": 0.25, "exclusiveMinimum": -1, "exclusiveMaximum": 100.25}, 404),
+        ({"type": "string", "pattern": "^[ab]{0,6}$"}, 127),
+        ({"type": "string", "pattern": "^[a\u00e9\U0001f600]{4}$"}, 81),
+        ({"anyOf": [{"type": "string", "pattern": "^[0-9]{2}$"}, {"type": ["boolean", "null"]}]}, 103),
+    ],
+)
+def test_every_number_and_every_string_is_one_value(items: Any, count: int) -> None:
+    assert compiled(items, count) is not None
+    assert compiled(items, count + 1) is None

@@ -49,12 +49,13 @@ MAX_STATES, MAX_DEPTH = 1_000, 8
 _MANY = 10**9
 # Where a bound on the length is known, only strings up to this many characters above the lower bound are counted.
 _LONGER = 4
-# One spelling of each number: without exponent, and without redundant zeros.
-_DECIMAL = ex.concat(
-    ex.repeat("-", 0, 1),
-    ex.alternation("0", ex.concat(ex.char_set("123456789"), ex.repeat(ex.char_set("0123456789"), 0))),
-    ex.repeat(ex.concat(".", ex.repeat(ex.char_set("0123456789"), 0), ex.char_set("123456789")), 0, 1),
+# One spelling of each number: without exponent, without redundant zeros, and zero without a sign.
+_DIGITS = ex.repeat(ex.char_set("0123456789"), 0)
+_FRACTION = ex.concat(".", _DIGITS, ex.char_set("123456789"))
+_NOT_ZERO = ex.alternation(
+    ex.concat(ex.char_set("123456789"), _DIGITS, ex.repeat(_FRACTION, 0, 1)), ex.concat("0", _FRACTION)
 )
+_DECIMAL = ex.alternation("0", ex.concat(ex.repeat("-", 0, 1), _NOT_ZERO))
 
 
 class _Step(NamedTuple):
