@@ -221,18 +221,22 @@ class Supply:
         steps = self._steps(automaton)
         if steps is None:
             return 0
-        best = _with_listed(steps, {state: 1.0 for state in steps if automaton.end(state) >= 0})
+        by_listed = {state: [step for step in own if step.names is None] for state, own in steps.items()}
+        by_others = {state: [step for step in own if step.names is not None] for state, own in steps.items()}
+        order = _targets_first(by_listed)
+        best = _with_listed(by_listed, order, {state: 1.0 for state in steps if automaton.end(state) >= 0})
         found = best.get(automaton.start, 0)
         for number in range(len(steps)):
             if not best or found >= _MANY:
                 break
-            named = {state: [step for step in own if step.names is not None] for state, own in steps.items()}
             before = {
                 state: max(_product(best.get(step.target, 0), step.values, _rest(step, number)) for step in own)
-                for state, own in named.items()
+                for state, own in by_others.items()
                 if own
             }
-            best = _with_listed(steps, {state: ways / (number + 1) for state, ways in before.items() if ways})
+            best = _with_listed(
+                by_listed, order, {state: ways / (number + 1) for state, ways in before.items() if ways}
+            )
             found = max(found, best.get(automaton.start, 0))
         # The number is whole, and at least what was found, but for the rounding of the quotients.
         return found if found == inf else ceil(min(found, _MANY) * (1 - 1e-12))
@@ -304,35 +308,49 @@ def _most_before(steps: dict[State, list[_Step]]) -> dict[State, float]:
     return {state: number if state in known else inf for state, number in longest.items()}
 
 
+def _targets_first(steps: dict[State, list[_Step]]) -> list[State]:
+    """Return the states in an order in which each one follows the targets of its steps, except on a cycle."""
+    order: list[State] = []
+    seen = set[State]()
+    for root in steps:
+        path = [] if root in seen else [(root, iter(steps[root]))]
+        seen.add(root)
+        while path:
+            state, rest = path[-1]
+            target = next((step.target for step in rest if step.target not in seen), None)
+            if target is None:
+                order.append(state)
+                path.pop()
+            else:
+                seen.add(target)
+                path.append((target, iter(steps[target])))
+    return order
+
+
 def _all_ways(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> float:
     """Return the number of containers along all ways to an end, where no cycle leads to one."""
-    ends = {state: float(automaton.end(state) >= 0) for state in steps}
-    found = ends
-    for _ in steps:
-        before = found
-        found = {
-            state: ends[state] + sum(_product(step.values, before[step.target]) for step in own)
-            for state, own in steps.items()
-        }
-        if found == before:
-            break
+    found = dict.fromkeys(steps, 0.0)
+    for state in _targets_first(steps):
+        ways = sum(_product(step.values, found[step.target]) for step in steps[state])
+        found[state] = float(automaton.end(state) >= 0) + ways
     return found[automaton.start]
 
 
-def _with_listed(steps: dict[State, list[_Step]], best: dict[State, float]) -> dict[State, float]:
+def _with_listed(steps: dict[State, list[_Step]], order: list[State], best: dict[State, float]) -> dict[State, float]:
     """Return, for each state, the number of objects along the best way of listed members to a state whose number is
-    known. No listed name comes twice, so there is no cycle."""
-    for _ in steps:
-        before = best
-        best = dict(before)
-        for state, own in steps.items():
-            ways = [_product(step.values, before.get(step.target, 0)) for step in own if step.names is None]
-            most = max(ways, default=0)
-            if most > best.get(state, 0):
-                best[state] = most
-        if best == before:
-            break
-    return best
+    known.
+
+    Args:
+        steps: the steps of listed members. No listed name comes twice, so they make no cycle.
+        order: the states, each after the targets of its steps.
+        best: the known numbers.
+    """
+    found = dict(best)
+    for state in order:
+        most = max((_product(step.values, found.get(step.target, 0)) for step in steps[state]), default=0)
+        if most > found.get(state, 0):
+            found[state] = most
+    return found
 
 
 def _rest(step: _Step, used: int) -> float:
