@@ -190,7 +190,7 @@ def test_budgets_are_the_numbers_behind_tokens() -> None:
             "/uniqueItems",
             "more members than",
         ),
-        (unique(WORDS, minItems=6, prefixItems=[WORDS, {"enum": ["a", "b"]}]), "/uniqueItems", "more items than"),
+        (unique(WORDS, minItems=6, prefixItems=[WORDS, {"enum": ["a"]}]), "/uniqueItems", "more items than"),
     ],
 )
 def test_what_no_memory_can_tell_is_refused_by_name(schema: Any, place: str, reason: str) -> None:

@@ -43,9 +43,9 @@ from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import ItemAt, ItemCount, Kind, UniqueItems
 from constraints.recursion import Task, run
 
-# The most values of the items, and the most sets of values that may have come. Values that are arrays take a state for
-# each set inside of them, too.
-MAX_VALUES, MAX_SETS, MAX_SETS_OF_ARRAYS = 64, 4096, 64
+# The most values of the items, and the most sets of values that may have come; and the most sets times the number of
+# values that are arrays, since each set has rules of its own for those.
+MAX_VALUES, MAX_SETS, MAX_RULES_OF_ARRAYS = 64, 4096, 1024
 # The most positions that are compared with each other.
 _MAX_POSITIONS = 32
 
@@ -106,9 +106,9 @@ class Distinctness:
         values = self._values(beside, longest)
         if values is not None:
             most = len(values) if longest is None else min(longest, len(values))
-            has_arrays = any(kind is Kind.ARRAY for kind, _ in values)
+            num_arrays = sum(kind is Kind.ARRAY for kind, _ in values)
             num_sets = sum(comb(len(values), count) for count in range(most + 1))
-            if num_sets <= (MAX_SETS_OF_ARRAYS if has_arrays else MAX_SETS):
+            if num_sets <= MAX_SETS and num_sets * num_arrays <= MAX_RULES_OF_ARRAYS:
                 return Distinct(tuple(map(equal_to, sorted(values, key=repr))), frozenset())
         if longest is not None and longest <= _MAX_POSITIONS and self._all_differ(beside, longest):
             return TRUE
