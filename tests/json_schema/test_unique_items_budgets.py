@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -40,6 +41,17 @@ def test_budgets_without_an_end_token() -> None:
     )
     assert bare.min_tokens(bare.start) <= len(b"[0,1]") + 1
     assert bare.mask(bare.start, len(b"[0,1]") + 1).any()
+
+
+def test_a_way_is_found_where_no_token_brings_the_end_nearer() -> None:
+    """After `[` and the shorter arrays, each of the tokens that end the item soon makes one that was there."""
+    automaton = compiled(unique({"type": "array", "items": {"type": "boolean"}, "maxItems": 4}, minItems=16), ALL_BYTES)
+    arrays = [list(items) for length in range(4) for items in itertools.product([True, False], repeat=length)]
+    text = json.dumps([*arrays, [True] * 4], separators=(",", ":"))
+    assert automaton.accepts(text.encode())
+    least = automaton.min_tokens(automaton.start)
+    assert least < 2 * len(text)
+    assert automaton.mask(automaton.start, least).any()
 
 
 @pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])

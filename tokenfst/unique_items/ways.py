@@ -29,8 +29,9 @@ FAR: Final = 1 << 30
 _NO_BOUND: Final = 1 << 29
 # The greatest number of tokens of a way that is followed, and of states that a search for a way out visits.
 LONGEST, MAX_STATES = 1 << 14, 20_000
-# The greatest number of tokens that are tried as the next one of a way, and of states that are visited if none will do.
-MAX_TRIED: Final = 64
+# The greatest number of tokens that are tried as the next one of a way, and of states that are visited if none will do;
+# and of states that are visited if no token brings the end nearer.
+MAX_TRIED, MAX_STUCK = 64, 2_000
 # The number of lengths that are cached; a full cache is emptied.
 MAX_CACHED: Final = 1 << 14
 
@@ -117,7 +118,7 @@ class Ways:
         byte = self._leads_out(state)
         if byte is not None:
             return self.byte_tokens[byte]
-        way = self._out(state, 0, MAX_TRIED)[1]
+        way = self._out(state, 0, MAX_TRIED if first is not None else MAX_STUCK)[1]
         return first if way is None else way
 
     def _leads_out(self, state: UniqueItemsState) -> int | None:
