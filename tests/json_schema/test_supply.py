@@ -77,7 +77,7 @@ objects = st.builds(
 
 
 def compiled(items: Any, count: int) -> TokenAutomaton | None:
-    """The automaton of arrays of at least so many different items; None if they are refused."""
+    """Return the automaton of arrays with at least `count` different items; None if the schema is refused."""
     try:
         constraint = json_schema(unique(items, minItems=count), whitespace="compact")
     except (UnsatisfiableSchema, UnsupportedSchema):
@@ -85,8 +85,8 @@ def compiled(items: Any, count: int) -> TokenAutomaton | None:
     return tokenfst.compile(constraint, ALL_BYTES)
 
 
-def check_goes_on(automaton: TokenAutomaton, dice: random.Random) -> None:
-    """Wherever random bytes lead, there is a next one, or the end."""
+def check_no_dead_end(automaton: TokenAutomaton, dice: random.Random) -> None:
+    """Follow random bytes, and check that each state but the end allows a token."""
     state = automaton.start
     for _ in range(400):
         allowed = np.flatnonzero(automaton.mask(state)).tolist()
@@ -106,16 +106,16 @@ def test_arrays_are_refused_that_need_more_items_than_there_are_values(kind: str
         checker = validator(items, "draft2020-12")
         count = len({json.dumps(value) for value in values() if checker.is_valid(value)})
         assert compiled(items, count + 1) is None
-        for number in {count, count // 2} - {0}:
+        for number in {count, count // 2, count // 8} - {0}:
             automaton = compiled(items, number)
-            # Of objects only those along one way are counted.
+            # The number of objects is only a lower bound.
             assert kind == "object" or automaton is not None
             if automaton is not None:
                 accepted.add(json.dumps(items))
-                check_goes_on(automaton, random.Random(seed))
+                check_no_dead_end(automaton, random.Random(seed))
 
     check()
-    assert len(accepted) > 20
+    assert len(accepted) > 10
 
 
 @pytest.mark.parametrize(

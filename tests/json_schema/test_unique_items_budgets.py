@@ -44,7 +44,7 @@ def test_budgets_without_an_end_token() -> None:
 
 
 def test_a_way_is_found_where_no_token_brings_the_end_nearer() -> None:
-    """After `[` and the shorter arrays, each of the tokens that end the item soon makes one that was there."""
+    """When all short arrays have been used, the tokens that end the next one soonest would repeat one of them."""
     automaton = compiled(unique({"type": "array", "items": {"type": "boolean"}, "maxItems": 4}, minItems=16), ALL_BYTES)
     arrays = [list(items) for length in range(4) for items in itertools.product([True, False], repeat=length)]
     text = json.dumps([*arrays, [True] * 4], separators=(",", ":"))

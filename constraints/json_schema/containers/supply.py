@@ -10,9 +10,9 @@ values that no earlier item can have had, such as the one that `contains` requir
 bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
-Different items of one state lead to different arrays, so arrays are summed over all ways to an end. Members may come in
-several orders, so objects are counted along one way only. On a way with k names that are not listed, each name can have
-any value but those of the others, and the k! orders of the names give one object.
+Two paths to an end read different arrays, so the number of arrays is a sum over all paths. Two paths may read the same
+object, with its members in different orders, so objects are counted along a single path, the one that reads most. If k
+names on that path are not listed, they must differ from each other, and their k! orders are the same object.
 
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
 token, for arrays that hardly occur).
@@ -217,7 +217,7 @@ class Supply:
         return min(found, 1) if automaton.unique and found < inf else found
 
     def _objects(self, automaton: ContainerAutomaton) -> float:
-        """Return the number of objects along the way to an end that has most of them."""
+        """Return the number of objects on the path to an end that reads the most."""
         steps = self._steps(automaton)
         if steps is None:
             return 0
@@ -238,7 +238,7 @@ class Supply:
                 by_listed, order, {state: ways / (number + 1) for state, ways in before.items() if ways}
             )
             found = max(found, best.get(automaton.start, 0))
-        # The number is whole, and at least what was found, but for the rounding of the quotients.
+        # The true number is an integer, so the bound is rounded up; the factor absorbs the rounding of the quotients.
         return found if found == inf else ceil(min(found, _MANY) * (1 - 1e-12))
 
     def _steps(
@@ -328,7 +328,7 @@ def _targets_first(steps: dict[State, list[_Step]]) -> list[State]:
 
 
 def _all_ways(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> float:
-    """Return the number of containers along all ways to an end, where no cycle leads to one."""
+    """Return the number of containers on all paths to an end, if no cycle leads to one."""
     found = dict.fromkeys(steps, 0.0)
     for state in _targets_first(steps):
         ways = sum(_product(step.values, found[step.target]) for step in steps[state])
@@ -337,7 +337,7 @@ def _all_ways(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) ->
 
 
 def _with_listed(steps: dict[State, list[_Step]], order: list[State], best: dict[State, float]) -> dict[State, float]:
-    """Return, for each state, the number of objects along the best way of listed members to a state whose number is
+    """Return, for each state, the greatest number of objects on a path of listed members to a state whose number is
     known.
 
     Args:
@@ -354,13 +354,13 @@ def _with_listed(steps: dict[State, list[_Step]], order: list[State], best: dict
 
 
 def _rest(step: _Step, used: int) -> float:
-    """Return how many names of a step are not among those that are used, at least."""
+    """Return a lower bound on the number of names of a step that are still unused."""
     assert step.names is not None
     return max(step.names - used, 0)
 
 
 def _product(*numbers: float) -> float:
-    """Return the product of numbers of values, of which one may be infinite; up to a limit, if none is."""
+    """Return the product of some numbers, any of which may be infinite; a finite product is at most `_MANY`."""
     found = prod(numbers) if 0 not in numbers else 0.0
     return found if found == inf else min(found, _MANY)
 
