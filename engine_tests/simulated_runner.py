@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import NamedTuple, Protocol
@@ -93,10 +94,24 @@ class Row(NamedTuple):
     masked: torch.Tensor
 
 
+@contextmanager
+def never_waiting(device: torch.device) -> Iterator[None]:
+    """Whatever waits for a GPU is an error."""
+    if device.type != "cuda":
+        yield
+        return
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
 class SimulatedRunner:
     """Runs requests to their end, `slots` at a time; looks at no constraint.
 
     Attributes:
+        device: where the buffers are, and the logits that processors get.
         state: the buffers that processors see.
         proposes: what drafts are made of, given a request and how many.
     """
@@ -109,15 +124,17 @@ class SimulatedRunner:
         drafts: int,
         seed: int,
         proposes: Callable[[Request, int], list[int]],
+        device: str = "cpu",
     ) -> None:
+        self.device = torch.device(device)
         self.draw, self.width, self.most_drafts, self.proposes = random.Random(seed), width, drafts, proposes
         self.noise = torch.Generator().manual_seed(seed)
         self.staged: list[tuple[int, Request]] = []
-        self.total = SimpleNamespace(gpu=torch.zeros(slots, dtype=torch.int32))
-        self.tokens = SimpleNamespace(gpu=torch.zeros((slots, model_len), dtype=torch.int32))
+        self.total = SimpleNamespace(gpu=torch.zeros(slots, dtype=torch.int32, device=device))
+        self.tokens = SimpleNamespace(gpu=torch.zeros((slots, model_len), dtype=torch.int32, device=device))
         self.prompt, self.prefill = (SimpleNamespace(np=np.zeros(slots, np.int32)) for _ in range(2))
         self.state = LogitsProcRequestState(
-            device=torch.device("cpu"), max_num_reqs=slots, vocab_size=width, all_token_ids=self.tokens,
+            device=self.device, max_num_reqs=slots, vocab_size=width, all_token_ids=self.tokens,
             prompt_len=self.prompt, prefill_len=self.prefill, total_len=self.total,
         )  # fmt: skip
         self.free, self.running = list(range(slots)), dict[int, Request]()
@@ -171,7 +188,10 @@ class SimulatedRunner:
             if part:
                 size = sum(len(plan.places) for plan in part)
                 given = 4 * torch.randn((size, self.width), generator=self.noise) + bias
-                masked = processor.apply(given.clone(), context(part))
+                logits, described = given.to(self.device, copy=True), context(part, self.device)
+                with never_waiting(self.device):
+                    masked = processor.apply(logits, described)
+                masked = masked.cpu()
                 each = [(plan, place) for plan in part for place in plan.places]
                 rows += [Row(*one, *logits) for one, *logits in zip(each, given, masked, strict=True)]
         for plan in plans:
@@ -213,14 +233,14 @@ class SimulatedRunner:
         request.drafts = self.proposes(request, self.draw.randint(0, self.most_drafts))
 
 
-def context(plans: Sequence[Plan]) -> LogitsContext:
+def context(plans: Sequence[Plan], device: torch.device | str = "cpu") -> LogitsContext:
     rows = [(plan, number, place) for plan in plans for number, place in enumerate(plan.places)]
     return LogitsContext(
-        expanded_idx_mapping=torch.tensor([plan.slot for plan, _, _ in rows]),
-        idx_mapping=torch.tensor([plan.slot for plan in plans]),
+        expanded_idx_mapping=torch.tensor([plan.slot for plan, _, _ in rows], device=device),
+        idx_mapping=torch.tensor([plan.slot for plan in plans], device=device),
         idx_mapping_np=np.array([plan.slot for plan in plans], np.intp),
-        expanded_local_pos=torch.tensor([number for _, number, _ in rows], dtype=torch.int32),
-        input_ids=torch.tensor([plan.text[place] for plan, _, place in rows], dtype=torch.int32),
-        pos=torch.tensor([place for _, _, place in rows]),
+        expanded_local_pos=torch.tensor([number for _, number, _ in rows], dtype=torch.int32, device=device),
+        input_ids=torch.tensor([plan.text[place] for plan, _, place in rows], dtype=torch.int32, device=device),
+        pos=torch.tensor([place for _, _, place in rows], device=device),
         seq_lens_upper_bound_np=np.array([len(plan.text) for plan in plans], np.int32),
     )

@@ -25,7 +25,8 @@ import tokenfst
 from decoding.arena import Arena
 
 pytestmark = pytest.mark.usefixtures("patient")
-STATE = {"on CPU": True, "by tensor operations": False}
+# The device of the steps, and whether they are the core's.
+STEPS = {"on CPU": ("cpu", True), "by tensor operations": ("cpu", False), "on a GPU": ("cuda", False)}
 
 
 def requests_of(draw: random.Random, number: int, vocabulary: tokenfst.Vocabulary) -> Iterator[Request]:
@@ -97,15 +98,18 @@ def case_of(request: Request) -> Callable[[str], bool]:
 
 
 @pytest.mark.parametrize("others", ["bias", "mask all"])
-@pytest.mark.parametrize("steps", STATE)
+@pytest.mark.parametrize("steps", STEPS)
 def test_masks_are_those_of_a_matcher(
     config: Any, vocabulary: tokenfst.Vocabulary, steps: str, others: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not STATE[steps]:
+    device, are_native = STEPS[steps]
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU that torch can use")
+    if not are_native:
         monkeypatch.setattr(Arena, "_on_cpu", False)
     draw, oracle, seen = random.Random(7), Oracle(vocabulary), Counter[str]()
-    runner = SimulatedRunner(6, 200, WIDTH, DRAFTS, 11, proposer(oracle, draw))
-    requests = list(requests_of(draw, 120 if STATE[steps] else 60, vocabulary))
+    runner = SimulatedRunner(6, 200, WIDTH, DRAFTS, 11, proposer(oracle, draw), device)
+    requests = list(requests_of(draw, 120 if are_native else 60, vocabulary))
     bias = torch.zeros(WIDTH)
     bias[len(vocabulary) :], bias[vocabulary.eos_ids[0]] = 50, 6
     if others == "mask all":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from decoding.on_triton import triton_works
+from decoding.devices import triton_works
 
 pytest.importorskip("triton")
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -86,6 +86,31 @@ def test_a_whole_loop_never_waits_and_writes_what_the_cpu_does(is_ambiguous: boo
             tokens, _ = written(arena, at, remaining, noise, sampling, in_place=True)
         texts.append(tokens.tolist())
     assert texts[0] == texts[1]
+
+
+def test_what_joins_a_batch_is_sent_without_waiting() -> None:
+    automata = [complete(kind, VOCABULARY) for kind in [*KINDS.values()][:-1]]
+    mine, other = (Arena(VOCABULARY, device, width=WIDTH) for device in ("cpu", "cuda"))
+    blocks = [other.block(automaton) for automaton in automata]
+    with never_waiting():
+        for number, block in enumerate([blocks[0], *blocks]):
+            other.enter(block)
+            if number == 0:
+                other.drop(1)
+        other.drop(2)
+        other.compact()
+        at = other.starts([1, 3, 4])
+        columns, noise = Samplings.of(SETTINGS, "cuda"), Noise.of([1, 5], "cuda")
+        history = History.of([[1, 2], [3]], [[4], [5, 6]], "cuda")
+    for automaton in automata:
+        mine.add(automaton)
+    assert torch.equal(other.mask(at).cpu(), mine.mask(mine.starts([1, 3, 4])))
+    expected = Samplings.of(SETTINGS)
+    for field in fields(Samplings)[:-1]:
+        column = getattr(columns, field.name)
+        assert column is not None
+        assert torch.equal(column.cpu(), getattr(expected, field.name))
+    assert (noise.seeds.tolist(), history.written.tolist()) == ([1, 5], [[1, 2], [3, -1]])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -259,3 +284,14 @@ def test_searches_find_texts_of_the_constraints() -> None:
     for pattern, *ranked in zip(PATTERNS, beams, samples, strict=True):
         assert all(re.fullmatch(pattern, one.text) for each in ranked for one in each)
     assert len(difficulty.texts()) == 9
+
+
+def test_continuous_batches_keep_to_their_constraints() -> None:
+    import test_continuous_batching as batching
+
+    batching.MODEL.to("cuda")
+    try:
+        for sampling, options in batching.MODES:
+            batching.test_each_request_keeps_to_its_own(sampling, options)
+    finally:
+        batching.MODEL.to("cpu")

@@ -39,6 +39,7 @@ from decoding.arena.on_cpu import OnCpu, lies_in_rows, unless_refused
 from decoding.arena.on_gpu import on_gpu
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
+from decoding.devices import sent
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
@@ -246,7 +247,7 @@ class Arena:
             slot = torch.tensor(numbers, dtype=torch.int64)
         for number in numbers:
             self._heap.check(number)
-        return self._program.starts(slot.to(self._heap.places.device), self.configurations)
+        return self._program.starts(sent(slot, self.device), self.configurations)
 
     def _check_shapes(self, at: Sequences) -> None:
         """Check the types, shapes and devices of sequences."""

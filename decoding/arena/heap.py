@@ -13,6 +13,7 @@ from torch import Tensor
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
+from decoding.devices import sent
 
 
 class Heap:
@@ -78,7 +79,7 @@ class Heap:
         if self.words.device.type == "cpu":
             self.words.numpy()[begin : begin + size] = block
         else:
-            self.words[begin : begin + size] = torch.from_numpy(block).to(self.words.device)
+            self.words[begin : begin + size] = sent(torch.from_numpy(block), self.words.device)
         self._lies(slot, begin)
         self.sizes[slot] = size
 
@@ -115,7 +116,7 @@ class Heap:
 
     def _lies(self, slot: int, begin: int) -> None:
         self._begins[slot] = begin
-        self.places[slot] = begin
+        self.places[slot].fill_(begin)  # an assignment would wait for a GPU
 
     def _gap(self, size: int) -> int:
         """Return the place of the first gap of `size` words, or the end of the last block."""

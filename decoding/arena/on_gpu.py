@@ -20,7 +20,7 @@ from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.program import Program
 from decoding.arena.sequences import Sequences
-from decoding.on_triton import on_device, power_of_two, triton_works
+from decoding.devices import on_device, power_of_two, triton_works
 
 # The number of classes that one program of a kernel handles.
 _CLASSES_AT_ONCE = 128

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from decoding.on_triton import power_of_two, row_stride
+from decoding.devices import power_of_two, row_stride
 from decoding.sampling import cut_kernels
 from decoding.sampling.parameters import Samplings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from decoding.on_triton import triton_works
+from decoding.devices import triton_works
 from decoding.sampling.on_gpu import chances
 from decoding.sampling.parameters import Sampling, Samplings
 from decoding.sampling.penalties import History, penalized

@@ -29,7 +29,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from decoding.on_triton import triton_works
+from decoding.devices import sent, triton_works
 from decoding.sampling import split_mix
 from decoding.sampling.on_gpu import winners
 
@@ -57,7 +57,7 @@ class Noise:
     def of(seeds: Sequence[int | None], device: torch.device | str = "cpu") -> Noise:
         """Return the noise of sequences with the given seeds; for None, torch's generator draws a seed."""
         chosen = [_drawn_seed() if seed is None else _signed(seed) for seed in seeds]
-        return Noise(torch.tensor(chosen, dtype=torch.int64).to(device))
+        return Noise(sent(torch.tensor(chosen, dtype=torch.int64), device))
 
     def select(self, rows: Tensor) -> Noise:
         """Return the noise of the sequences with the given indices, `[R]` int64."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from decoding.on_triton import on_device, power_of_two, row_stride
+from decoding.devices import on_device, power_of_two, row_stride
 from decoding.sampling.parameters import Samplings
 
 # The number of tokens of a chunk.

@@ -17,6 +17,7 @@ from typing import Final, TypedDict
 import torch
 from torch import Tensor
 
+from decoding.devices import sent
 from decoding.inputs.counts import token_count
 
 # Stands for no top-k: no vocabulary is larger.
@@ -141,9 +142,9 @@ class Samplings:
             if not every and all(number == neutral for number in values):
                 return None
             if len(values) == 1:
-                # A fill does not wait for a device, a copy does.
+                # A fill can be captured in a CUDA graph or compiled, a copy from the host cannot.
                 return torch.full((1, 1), values[0], dtype=dtype, device=device)
-            return torch.tensor(values, dtype=dtype)[:, None].to(device)
+            return sent(torch.tensor(values, dtype=dtype)[:, None], device)
 
         return Samplings(
             column(lambda one: one.temperature, 1, torch.float32),

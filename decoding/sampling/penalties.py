@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.devices import sent
 from decoding.sampling.parameters import Samplings
 
 
@@ -77,7 +78,7 @@ def _padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> Tensor
     padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
     for number, row in enumerate(rows):
         padded[number, : len(row)] = row
-    return torch.from_numpy(padded).to(device)
+    return sent(torch.from_numpy(padded), device)
 
 
 def _counts(tokens: Tensor, logits: Tensor) -> Tensor:

@@ -29,6 +29,7 @@ from torch import Tensor
 
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.layout import DEAD, ENDED
+from decoding.devices import sent
 from decoding.inputs.constraints import check_has_end
 
 # The columns of a slot's request: the arena's slot of its automaton, the position of the first kept state, the number
@@ -111,9 +112,7 @@ class SlotStates:
         return torch.zeros(size, dtype=torch.int64, device=self.arena.device)
 
     def _sent(self, values: Sequence[Sequence[int]] | Sequence[int]) -> Tensor:
-        """Return numbers of the host on the device, without waiting for it."""
-        pinned = self.arena.device.type == "cuda"
-        return torch.tensor(values, dtype=torch.int64, pin_memory=pinned).to(self.arena.device, non_blocking=True)
+        return sent(torch.tensor(values, dtype=torch.int64), self.arena.device)
 
     # Requests come, and their automata move
 

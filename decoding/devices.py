@@ -1,9 +1,12 @@
-"""What all Triton kernels need. Triton comes with builds of PyTorch for GPUs, but may lack a compiler.
+"""Devices: how values get to a GPU, and what all Triton kernels need.
 
+sent(values, device)    values of the host on a device, without waiting for it
 triton_works(device)    whether kernels can be used
 on_device(device)       where they are launched
 power_of_two(n)         the sizes of their blocks
 row_stride(column)      the distance between the numbers of a column
+
+Triton comes with builds of PyTorch for GPUs, but may lack a compiler.
 """
 
 from __future__ import annotations
@@ -13,6 +16,15 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
 import torch
+
+
+def sent(values: torch.Tensor, device: torch.device | str) -> torch.Tensor:
+    """Return values of the host on a device, without waiting for a GPU: it copies them after the work it already has.
+
+    A copy from ordinary memory would wait for all of that work, a copy from pinned memory need not.
+    """
+    pinned = torch.device(device).type == "cuda" and values.device.type == "cpu"
+    return (values.pin_memory() if pinned else values).to(device, non_blocking=pinned)
 
 
 def triton_works(device: torch.device) -> bool:
