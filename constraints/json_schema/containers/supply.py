@@ -10,9 +10,11 @@ values that no earlier item can have had, such as the one that `contains` requir
 bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
-Two paths to an end read different arrays, so the number of arrays is a sum over all paths. Two paths may read the same
-object, with its members in different orders, so objects are counted along a single path, the one that reads most. If k
-names on that path are not listed, they must differ from each other, and their k! orders are the same object.
+Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If the requirements on each
+member do not depend on the others, the number of objects is a product over the names. For any other objects, two paths
+may read the same object, with its members in different orders, so these are counted along a single path, the one that
+reads most. If k names on that path are not listed, they must differ from each other, and their k! orders are the same
+object.
 
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
 token, for arrays that hardly occur).
@@ -35,6 +37,7 @@ from constraints.json_schema.containers.arrays import ArrayAutomaton
 from constraints.json_schema.containers.automaton import ContainerAutomaton, State
 from constraints.json_schema.containers.distinct import MAX_VALUES
 from constraints.json_schema.containers.objects import object_automaton
+from constraints.json_schema.containers.plain import PlainMembers, plain_members
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.connectives import TRUE, Always, Formula, Never, conjunction, parts_of
 from constraints.json_schema.formulas.finite import finite_values
@@ -179,8 +182,7 @@ class Supply:
         if found < inf and type(array) is not Never:
             found += inf if type(array) is Always else self._arrays(ArrayAutomaton((array,), self.expansion))
         if found < inf and type(members) is not Never:
-            both = object_automaton((members,), self.restriction, self.expansion)
-            found += inf if type(members) is Always else self._objects(both)
+            found += inf if type(members) is Always else self._objects(members)
         return found
 
     def _strings(self, formula: Formula) -> float:
@@ -216,7 +218,19 @@ class Supply:
         # Without a memory of its items, nothing is known of how many differ.
         return min(found, 1) if automaton.unique and found < inf else found
 
-    def _objects(self, automaton: ContainerAutomaton) -> float:
+    def _objects(self, formula: Formula) -> float:
+        plain = plain_members(formula, self.restriction)
+        if plain is not None:
+            return self._plain_objects(plain)
+        return self._on_one_path(object_automaton((formula,), self.restriction, self.expansion))
+
+    def _plain_objects(self, said: PlainMembers) -> float:
+        """Return the number of objects whose members do not depend on each other."""
+        listed = [self.values(value) + (not said.required >> place & 1) for place, value in enumerate(said.values)]
+        others = [_choices(self._strings(names), self.values(value)) for names, value in said.others]
+        return _product(*listed, *others)
+
+    def _on_one_path(self, automaton: ContainerAutomaton) -> float:
         """Return the number of objects on the path to an end that reads the most."""
         steps = self._steps(automaton)
         if steps is None:
@@ -351,6 +365,16 @@ def _with_listed(steps: dict[State, list[_Step]], order: list[State], best: dict
         if most > found.get(state, 0):
             found[state] = most
     return found
+
+
+def _choices(names: float, values: float) -> float:
+    """Return how many ways there are to give a value to each of some names or to leave it out."""
+    if 0 in (names, values):
+        return 1
+    if inf in (names, values):
+        return inf
+    # Each name at least doubles the number.
+    return (1 + min(values, _MANY)) ** min(names, _MANY.bit_length())
 
 
 def _rest(step: _Step, used: int) -> float:
