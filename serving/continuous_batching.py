@@ -41,6 +41,7 @@ from torch import Tensor
 
 from automata.errors import TokenfstError
 from decoding.arena.bits import tokens_of_byte, unpacked
+from decoding.devices import sent
 from decoding.inputs.constraints import check_has_end, check_limit, check_vocabulary, check_width
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import less_costs
@@ -235,7 +236,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         return masked
 
     def _masked_now(self, scores: Tensor) -> Tensor:
-        words = self._words.to(scores.device)
+        words = sent(self._words, scores.device)
         if not len(words):
             return scores
         mask = unpacked(words, scores.shape[1], self._by_byte)

@@ -32,6 +32,7 @@ from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
+from decoding.devices import sent
 from decoding.inputs.constraints import check_width
 from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
@@ -248,7 +249,7 @@ class BatchTracker:
             rows = zip(self._by_row, host, strict=True)
             live = [None if one is None or _is_idle(state) else (one, state) for one, state in rows]
             scores.copy_(less_costs(scores, live))
-        words = packed_masks(self._by_row, host, self.width, remaining).to(self.device)
+        words = sent(packed_masks(self._by_row, host, self.width, remaining), self.device)
         scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))
 
     # Errors in rows

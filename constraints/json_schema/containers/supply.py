@@ -374,7 +374,7 @@ def _choices(names: float, values: float) -> float:
     if inf in (names, values):
         return inf
     # Each name at least doubles the number.
-    return (1 + min(values, _MANY)) ** min(names, _MANY.bit_length())
+    return float((1 + min(values, _MANY)) ** min(names, _MANY.bit_length()))
 
 
 def _rest(step: _Step, used: int) -> float:
