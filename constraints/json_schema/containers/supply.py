@@ -10,11 +10,10 @@ values that no earlier item can have had, such as the one that `contains` requir
 bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
-Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If the requirements on each
-member do not depend on the others, the number of objects is a product over the names. For any other objects, two paths
-may read the same object, with its members in different orders, so these are counted along a single path, the one that
-reads most. If k names on that path are not listed, they must differ from each other, and their k! orders are the same
-object.
+Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If what is required of each
+member does not depend on the others, objects are counted by their size, name by name. For other objects, two paths may
+read the same one, with its members in different orders, so these are counted along a single path, the one that reads
+most. If k names on that path are not listed, they must differ from each other, and their k! orders are the same object.
 
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
 token, for arrays that hardly occur).
@@ -23,8 +22,8 @@ token, for arrays that hardly occur).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import ceil, inf, prod
-from typing import NamedTuple, TypeAlias
+from math import ceil, inf
+from typing import TypeAlias
 
 from automata import expressions as ex
 from automata.algebra.operations import intersection
@@ -39,17 +38,33 @@ from constraints.json_schema.containers.distinct import MAX_VALUES
 from constraints.json_schema.containers.objects import object_automaton
 from constraints.json_schema.containers.plain import PlainMembers, plain_members
 from constraints.json_schema.containers.shannon import ShannonExpansion
-from constraints.json_schema.formulas.connectives import TRUE, Always, Formula, Never, conjunction, parts_of
+from constraints.json_schema.containers.steps import (
+    MANY,
+    Step,
+    all_ways,
+    before_ends,
+    choices,
+    joined,
+    most_before,
+    product,
+    reached,
+    targets_first,
+    unused_names,
+    with_listed,
+)
+from constraints.json_schema.formulas.connectives import Always, Formula, Never, conjunction, parts_of
 from constraints.json_schema.formulas.finite import finite_values
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import TextLength
+from constraints.json_schema.formulas.statements import MemberCount, TextLength
 from constraints.json_schema.numbers import bounded_number_language, number_language
 from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are visited, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
-# Values are counted up to this number.
-_MANY = 10**9
+# Objects with a greater `minProperties` are counted along a single path.
+_MOST_MEMBERS = 100
+# Of the others, those are counted that have up to this many members more than they must have.
+_MORE_MEMBERS = 32
 # Where a bound on the length is known, only strings up to this many characters above the lower bound are counted.
 _LONGER = 4
 # One spelling of each number: without exponent, without redundant zeros, and zero without a sign.
@@ -60,19 +75,7 @@ _NOT_ZERO = ex.alternation(
 )
 _DECIMAL = ex.alternation("0", ex.concat(ex.repeat("-", 0, 1), _NOT_ZERO))
 
-
-class _Step(NamedTuple):
-    """One more item or member: a lower bound on the number of values that it may have, the state after it, the formula
-    of its value, which is TRUE where only names are counted or a name is left out, and a lower bound on the number of
-    its names, if the name of a member is not listed."""
-
-    values: float
-    target: State
-    value: Formula = TRUE
-    names: float | None = None
-
-
-_Following: TypeAlias = Callable[[ContainerAutomaton, State], Iterable[_Step]]
+_Following: TypeAlias = Callable[[ContainerAutomaton, State], Iterable[Step]]
 
 
 class Supply:
@@ -110,26 +113,33 @@ class Supply:
 
         The automaton itself lets listed names come once at most; only the others have to be remembered."""
         found = self._steps(automaton, self._names)
-        return found is None or self._lacks(automaton, found)
+        # Of a kind of names that is endless, or of one listed name, none is taken from the names of another kind.
+        return found is None or self._lacks(automaton, found, lambda step: step.values < inf)
 
-    def _lacks(self, automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> bool:
+    def _lacks(
+        self,
+        automaton: ContainerAutomaton,
+        steps: dict[State, list[Step]],
+        uses: Callable[[Step], bool] = lambda step: True,
+    ) -> bool:
+        """Return whether an end may be out of reach; `uses` tells which steps use up a value or a name."""
         targets = {step.target for found in steps.values() for step in found}
-        most_before = _most_before(steps)
+        before = most_before(steps, uses)
         safe = {state for state in steps if automaton.end(state) >= 0}
         more = True
         while more:
             more = False
             for state, found in steps.items():
-                used = most_before[state]
+                used = before[state]
                 ways = [step for step in found if step.target in safe and step.values]
                 if state not in safe and any(
                     step.values == inf or step.values > used or self._is_new(steps, state, step) for step in ways
                 ):
                     safe.add(state)
                     more = True
-        return not safe >= targets & _before_ends(automaton, steps)
+        return not safe >= targets & before_ends(automaton, steps)
 
-    def _is_new(self, steps: dict[State, list[_Step]], state: State, step: _Step) -> bool:
+    def _is_new(self, steps: dict[State, list[Step]], state: State, step: Step) -> bool:
         """Return whether no item before a state can have a value that this step from the state reads."""
         before, more = {state}, True
         while more:
@@ -196,7 +206,7 @@ class Supply:
         ]
         bounded = normalized(conjunction(shorter))
         texts = listed(bounded)
-        return _texts(content(bounded)) if texts is None else float(min(len(texts), _MANY))
+        return _texts(content(bounded)) if texts is None else float(min(len(texts), MANY))
 
     def _numbers(self, formula: Formula) -> float:
         if isinstance(formula, Always | Never):
@@ -210,25 +220,34 @@ class Supply:
         steps = self._steps(automaton)
         if steps is None:
             return 0
-        reached = _reached(automaton.start, steps)
-        most_before = _most_before(reached)
+        steps = reached(automaton.start, steps)
+        before = most_before(steps)
         # A cycle of items that have values gives arrays of any length.
-        is_endless = any(most_before[state] == inf for state in _before_ends(automaton, reached))
-        found = inf if is_endless else _all_ways(automaton, reached)
+        is_endless = any(before[state] == inf for state in before_ends(automaton, steps))
+        found = inf if is_endless else all_ways(automaton, steps)
         # Without a memory of its items, nothing is known of how many differ.
         return min(found, 1) if automaton.unique and found < inf else found
 
     def _objects(self, formula: Formula) -> float:
-        plain = plain_members(formula, self.restriction)
-        if plain is not None:
-            return self._plain_objects(plain)
-        return self._on_one_path(object_automaton((formula,), self.restriction, self.expansion))
+        """Return the number of objects, or a lower bound if their members depend on each other."""
+        sizes = [part for part in parts_of(formula) if isinstance(part, MemberCount)]
+        low = max((size.low for size in sizes), default=0)
+        plain = plain_members(conjunction(part for part in parts_of(formula) if part not in sizes), self.restriction)
+        if plain is None or low > _MOST_MEMBERS:
+            return self._on_one_path(object_automaton((formula,), self.restriction, self.expansion))
+        by_size = self._plain_objects(plain, max(low, plain.required.bit_count()) + _MORE_MEMBERS)
+        return sum(by_size[low : min((size.high + 1 for size in sizes if size.high is not None), default=None)])
 
-    def _plain_objects(self, said: PlainMembers) -> float:
-        """Return the number of objects whose members do not depend on each other."""
-        listed = [self.values(value) + (not said.required >> place & 1) for place, value in enumerate(said.values)]
-        others = [_choices(self._strings(names), self.values(value)) for names, value in said.others]
-        return _product(*listed, *others)
+    def _plain_objects(self, said: PlainMembers, most: int) -> list[float]:
+        """Return lower bounds on how many objects have 0, 1, ..., `most` members, if these do not depend on each other.
+        The bounds are exact if there are no more members."""
+        found = [1.0]
+        for place, value in enumerate(said.values):
+            is_required = said.required >> place & 1
+            found = joined(found, [0.0 if is_required else 1.0, self.values(value)], most)
+        for names, value in said.others:
+            found = joined(found, choices(self._strings(names), self.values(value), most), most)
+        return found
 
     def _on_one_path(self, automaton: ContainerAutomaton) -> float:
         """Return the number of objects on the path to an end that reads the most."""
@@ -237,30 +256,28 @@ class Supply:
             return 0
         by_listed = {state: [step for step in own if step.names is None] for state, own in steps.items()}
         by_others = {state: [step for step in own if step.names is not None] for state, own in steps.items()}
-        order = _targets_first(by_listed)
-        best = _with_listed(by_listed, order, {state: 1.0 for state in steps if automaton.end(state) >= 0})
+        order = targets_first(by_listed)
+        best = with_listed(by_listed, order, {state: 1.0 for state in steps if automaton.end(state) >= 0})
         found = best.get(automaton.start, 0)
         for number in range(len(steps)):
-            if not best or found >= _MANY:
+            if not best or found >= MANY:
                 break
             before = {
-                state: max(_product(best.get(step.target, 0), step.values, _rest(step, number)) for step in own)
+                state: max(product(best.get(step.target, 0), step.values, unused_names(step, number)) for step in own)
                 for state, own in by_others.items()
                 if own
             }
-            best = _with_listed(
-                by_listed, order, {state: ways / (number + 1) for state, ways in before.items() if ways}
-            )
+            best = with_listed(by_listed, order, {state: ways / (number + 1) for state, ways in before.items() if ways})
             found = max(found, best.get(automaton.start, 0))
         # The true number is an integer, so the bound is rounded up; the factor absorbs the rounding of the quotients.
-        return found if found == inf else ceil(min(found, _MANY) * (1 - 1e-12))
+        return found if found == inf else ceil(min(found, MANY) * (1 - 1e-12))
 
     def _steps(
         self, automaton: ContainerAutomaton, following: _Following | None = None
-    ) -> dict[State, list[_Step]] | None:
+    ) -> dict[State, list[Step]] | None:
         """Return what may come next in each state; None if there are too many states."""
         following = following or self._next
-        found: dict[State, list[_Step]] = {}
+        found: dict[State, list[Step]] = {}
         waiting = [automaton.start]
         while waiting:
             state = waiting.pop()
@@ -272,135 +289,26 @@ class Supply:
             waiting += [step.target for step in found[state]]
         return found
 
-    def _next(self, automaton: ContainerAutomaton, state: State) -> Iterable[_Step]:
+    def _next(self, automaton: ContainerAutomaton, state: State) -> Iterable[Step]:
         for name, outcomes in automaton.moves(state):
             names = self._strings(name) if isinstance(name, Formula) else None
             for value, target in outcomes:
                 if type(value) is not Never and names != 0:
-                    yield _Step(self.values(value), target, value, names)
+                    yield Step(self.values(value), target, value, names)
         for skipped in automaton.skips(state):
-            yield _Step(1, skipped)
+            yield Step(1, skipped)
 
-    def _names(self, automaton: ContainerAutomaton, state: State) -> Iterable[_Step]:
+    def _names(self, automaton: ContainerAutomaton, state: State) -> Iterable[Step]:
         """Yield the next members with the number of their names in place of values."""
         for name, outcomes in automaton.moves(state):
             names = self._strings(name) if isinstance(name, Formula) else inf
-            yield from (_Step(names, target) for value, target in outcomes if self.values(value))
+            yield from (Step(names, target) for value, target in outcomes if self.values(value))
         for skipped in automaton.skips(state):
-            yield _Step(inf, skipped)
-
-
-def _reached(start: State, steps: dict[State, list[_Step]]) -> dict[State, list[_Step]]:
-    """Return the states that items with values lead to, with the steps of such items."""
-    found: dict[State, list[_Step]] = {}
-    waiting = [start]
-    while waiting:
-        state = waiting.pop()
-        if state not in found:
-            found[state] = [step for step in steps[state] if step.values]
-            waiting += [step.target for step in found[state]]
-    return found
-
-
-def _most_before(steps: dict[State, list[_Step]]) -> dict[State, float]:
-    """Return the greatest number of steps that may come before each state; infinity for a state on or after a cycle."""
-    missing = dict.fromkeys(steps, 0)
-    for found in steps.values():
-        for step in found:
-            missing[step.target] += 1
-    free = [state for state, count in missing.items() if not count]
-    longest = dict.fromkeys(steps, 0.0)
-    known = set[State]()
-    while free:
-        state = free.pop()
-        known.add(state)
-        for step in steps[state]:
-            longest[step.target] = max(longest[step.target], longest[state] + 1)
-            missing[step.target] -= 1
-            if not missing[step.target]:
-                free.append(step.target)
-    return {state: number if state in known else inf for state, number in longest.items()}
-
-
-def _targets_first(steps: dict[State, list[_Step]]) -> list[State]:
-    """Return the states in an order in which each one follows the targets of its steps, except on a cycle."""
-    order: list[State] = []
-    seen = set[State]()
-    for root in steps:
-        path = [] if root in seen else [(root, iter(steps[root]))]
-        seen.add(root)
-        while path:
-            state, rest = path[-1]
-            target = next((step.target for step in rest if step.target not in seen), None)
-            if target is None:
-                order.append(state)
-                path.pop()
-            else:
-                seen.add(target)
-                path.append((target, iter(steps[target])))
-    return order
-
-
-def _all_ways(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> float:
-    """Return the number of containers on all paths to an end, if no cycle leads to one."""
-    found = dict.fromkeys(steps, 0.0)
-    for state in _targets_first(steps):
-        ways = sum(_product(step.values, found[step.target]) for step in steps[state])
-        found[state] = float(automaton.end(state) >= 0) + ways
-    return found[automaton.start]
-
-
-def _with_listed(steps: dict[State, list[_Step]], order: list[State], best: dict[State, float]) -> dict[State, float]:
-    """Return, for each state, the greatest number of objects on a path of listed members to a state whose number is
-    known.
-
-    Args:
-        steps: the steps of listed members. No listed name comes twice, so they make no cycle.
-        order: the states, each after the targets of its steps.
-        best: the known numbers.
-    """
-    found = dict(best)
-    for state in order:
-        most = max((_product(step.values, found.get(step.target, 0)) for step in steps[state]), default=0)
-        if most > found.get(state, 0):
-            found[state] = most
-    return found
-
-
-def _choices(names: float, values: float) -> float:
-    """Return how many ways there are to give a value to each of some names or to leave it out."""
-    if 0 in (names, values):
-        return 1
-    if inf in (names, values):
-        return inf
-    # Each name at least doubles the number.
-    return float((1 + min(values, _MANY)) ** min(names, _MANY.bit_length()))
-
-
-def _rest(step: _Step, used: int) -> float:
-    """Return a lower bound on the number of names of a step that are still unused."""
-    assert step.names is not None
-    return max(step.names - used, 0)
-
-
-def _product(*numbers: float) -> float:
-    """Return the product of some numbers, any of which may be infinite; a finite product is at most `_MANY`."""
-    found = prod(numbers) if 0 not in numbers else 0.0
-    return found if found == inf else min(found, _MANY)
-
-
-def _before_ends(automaton: ContainerAutomaton, steps: dict[State, list[_Step]]) -> set[State]:
-    """Return the states from which an end can be reached by items that have values."""
-    found = {state for state in steps if automaton.end(state) >= 0}
-    while True:
-        more = {state for state, own in steps.items() if any(step.values and step.target in found for step in own)}
-        if more <= found:
-            return found
-        found |= more
+            yield Step(inf, skipped)
 
 
 def _texts(automaton: ByteAutomaton) -> float:
-    number = 0 if automaton.is_empty else total(automaton, most=_MANY)
+    number = 0 if automaton.is_empty else total(automaton, most=MANY)
     return inf if number is None else float(number)
 
 
