@@ -159,7 +159,8 @@ def test_objects_may_have_many_members() -> None:
     names = [f"n{number}" for number in range(60)]
     required = {"properties": dict.fromkeys(names, BOOLEAN), "required": names, **CLOSED}
     pattern = {"patternProperties": {"^[a-z]{2}$": {"const": 1}}, "minProperties": 120, **CLOSED}
-    for items in (required, pattern):
+    optional = {"properties": dict.fromkeys(map(str, range(2_000)), BOOLEAN), **CLOSED}
+    for items in (required, pattern, optional):
         automaton = compiled(items, 500)
         assert automaton is not None
         check_no_dead_end(automaton, random.Random(1))

@@ -61,7 +61,7 @@ from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are visited, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
-# Objects with a greater `minProperties` are counted along a single path.
+# Objects that must have more members are counted along a single path.
 _MOST_MEMBERS = 100
 # Of the others, those are counted that have up to this many members more than they must have.
 _MORE_MEMBERS = 32
@@ -233,18 +233,21 @@ class Supply:
         sizes = [part for part in parts_of(formula) if isinstance(part, MemberCount)]
         low = max((size.low for size in sizes), default=0)
         plain = plain_members(conjunction(part for part in parts_of(formula) if part not in sizes), self.restriction)
-        if plain is None or low > _MOST_MEMBERS:
+        least = low if plain is None else max(low, plain.required.bit_count())
+        if plain is None or least > _MOST_MEMBERS:
             return self._on_one_path(object_automaton((formula,), self.restriction, self.expansion))
-        by_size = self._plain_objects(plain, max(low, plain.required.bit_count()) + _MORE_MEMBERS)
+        by_size = self._plain_objects(plain, least + _MORE_MEMBERS)
         return sum(by_size[low : min((size.high + 1 for size in sizes if size.high is not None), default=None)])
 
     def _plain_objects(self, said: PlainMembers, most: int) -> list[float]:
         """Return lower bounds on how many objects have 0, 1, ..., `most` members, if these do not depend on each other.
-        The bounds are exact if there are no more members."""
+        The bounds are exact if there are no more members, and at most `MAX_STATES` optional names are listed."""
         found = [1.0]
-        for place, value in enumerate(said.values):
-            is_required = said.required >> place & 1
-            found = joined(found, [0.0 if is_required else 1.0, self.values(value)], most)
+        for value in said.needed:
+            found = joined(found, [0.0, self.values(value)], most)
+        optional = [value for place, value in enumerate(said.values) if not said.required >> place & 1]
+        for value in optional[:MAX_STATES]:
+            found = joined(found, [1.0, self.values(value)], most)
         for names, value in said.others:
             found = joined(found, choices(self._strings(names), self.values(value), most), most)
         return found
