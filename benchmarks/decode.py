@@ -30,8 +30,7 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -47,6 +46,7 @@ import constraints
 import tokenfst
 from constraints.grammars.bundled import bundled, source
 from decoding.arena import Arena
+from decoding.devices import never_waiting
 from tokenfst import Vocabulary
 
 
@@ -110,26 +110,13 @@ class TokenFst:
 
     def mask(self) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self.arena.apply_(self.logits, self.at, self.remaining)
 
     def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self.at = self.arena.advance(self.at, tokens)
-
-
-@contextmanager
-def never_waiting(tensor: Tensor) -> Iterator[None]:
-    """Raise an error if the block waits for the GPU of the tensor; do nothing if the tensor is on the CPU."""
-    if not tensor.is_cuda:
-        yield
-        return
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
 
 
 class Compiled(TokenFst):
@@ -152,12 +139,12 @@ class Compiled(TokenFst):
 
     def mask(self) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self._apply(self.logits, self.at)
 
     def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self.at = self._go_on(self.at, tokens)
 
 
@@ -185,12 +172,12 @@ class Captured(TokenFst):
 
     def mask(self) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self.masking.replay()
 
     def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        with never_waiting(self.logits):
+        with never_waiting(self.logits.device):
             self.tokens.copy_(tokens)
             self.going_on.replay()
 

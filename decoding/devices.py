@@ -1,6 +1,7 @@
 """Devices: how values get to a GPU, and what all Triton kernels need.
 
 sent(values, device)    values of the host on a device, without waiting for it
+never_waiting(device)   makes it an error if the host waits for a GPU
 triton_works(device)    whether kernels can be used
 on_device(device)       where they are launched
 power_of_two(n)         the sizes of their blocks
@@ -12,19 +13,33 @@ Triton comes with builds of PyTorch for GPUs, but may lack a compiler.
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 import torch
 
 
 def sent(values: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """Return values of the host on a device, without waiting for a GPU: it copies them after the work it already has.
+    """Copy values from the host to a device. If that is a GPU, queue the copy and do not wait for it.
 
-    A copy from ordinary memory would wait for all of that work, a copy from pinned memory need not.
+    A copy from pageable memory would wait for all work that is queued before it; a copy from pinned memory does not.
     """
     pinned = torch.device(device).type == "cuda" and values.device.type == "cpu"
     return (values.pin_memory() if pinned else values).to(device, non_blocking=pinned)
+
+
+@contextmanager
+def never_waiting(device: torch.device | str = "cuda") -> Iterator[None]:
+    """Raise an error wherever the host waits for a GPU in this context; on other devices, do nothing."""
+    if torch.device(device).type != "cuda":
+        yield
+        return
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
 
 
 def triton_works(device: torch.device) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import NamedTuple, Protocol
@@ -20,6 +19,8 @@ import numpy as np
 import torch
 from vllm.sampling_params import SamplingParams
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcRequestState
+
+from decoding.devices import never_waiting
 
 PLACEHOLDER = -1
 
@@ -92,19 +93,6 @@ class Row(NamedTuple):
     place: int
     given: torch.Tensor
     masked: torch.Tensor
-
-
-@contextmanager
-def never_waiting(device: torch.device) -> Iterator[None]:
-    """Whatever waits for a GPU is an error."""
-    if device.type != "cuda":
-        yield
-        return
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
 
 
 class SimulatedRunner:

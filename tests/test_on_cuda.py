@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from test_device_step import PALINDROMES, SAMPLINGS, VOCABULARY, Captured, arena
 import constraints
 from decoding import Speculation, beam_search, best_of_n, bundled_model, generate
 from decoding.arena import FREE_SLOT, Arena
+from decoding.devices import never_waiting
 from decoding.difficulty import Difficulty
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
 
@@ -33,16 +34,6 @@ KINDS: dict[str, Any] = {
 }
 PROMPTS = ["Name: ", "Born on a ", "A point as JSON: "]
 PATTERNS = ["[A-Z][a-z]+ [A-Z][a-z]+", "(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day", r'\{"x": [0-9]+, "y": [0-9]+\}']
-
-
-@contextmanager
-def never_waiting() -> Iterator[None]:
-    """Whatever waits for the GPU is an error."""
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
 
 
 @pytest.mark.parametrize("kinds", [*([kind] for kind in KINDS), [*KINDS][:-1], [*KINDS]], ids="+".join)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from test_on_cuda import never_waiting
 
 import tokenfst
 from automata import EmptyLanguage, LimitExceeded
 from constraints import grammar
 from decoding.arena import FREE_SLOT, Arena
 from decoding.arena.block import Block
+from decoding.devices import never_waiting
 from serving.matcher import Matcher
 from serving.vllm.residence import Residence
 from serving.vllm.slot_states import Entering, Rows, SlotStates
@@ -60,14 +59,13 @@ class World:
         self.states = SlotStates(self.arena, SLOTS, DRAFTS)
         self.tokens = torch.zeros((SLOTS, 99), dtype=torch.int32, device=device)
         self.texts, self.seen = dict[int, Text](), Counter[str]()
-        self.guarded: Any = never_waiting if device == "cuda" else nullcontext
 
     def enter(self, slot: int, text: Text) -> None:
         whole = text.prompt + text.written
         self.tokens[slot, : len(whole)] = torch.tensor(whole, dtype=torch.int32)
         automaton = None if text.asked is None else self.lies[text.asked]
         length = len(whole) if text.asked is not None else len(text.prompt)
-        with self.guarded():
+        with never_waiting(self.arena.device):
             self.states.enter([Entering(slot, automaton, False, len(text.prompt), length, text.stops)], self.tokens)
         self.texts[slot] = text
 
@@ -85,7 +83,7 @@ class World:
         given = torch.randn(len(rows), WIDTH, generator=torch.Generator().manual_seed(self.draw.randrange(99)))
         here = torch.tensor(slots), slot_of, number, token.int(), position
         there = given.to(self.tokens.device, copy=True), Rows(*(part.to(self.tokens.device) for part in here))
-        with self.guarded():
+        with never_waiting(self.arena.device):
             masked = self.states.apply_(*there)
         masked = masked.cpu()
         for text, drafts in texts:

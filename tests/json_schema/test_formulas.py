@@ -6,6 +6,7 @@ import itertools
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def pairs(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
 LEAVES: list[Pair] = [
     (TRUE, lambda given: True),
     (FALSE, lambda given: False),
-    *((own, lambda given, own=own: given[own]) for own in STATEMENTS),  # type: ignore[misc]
+    *((own, itemgetter(own)) for own in STATEMENTS),
 ]
 formulas = st.recursive(st.sampled_from(LEAVES), pairs, max_leaves=12)
 
@@ -140,12 +141,17 @@ def test_parts_come_in_order_and_once() -> None:
     assert conjunction([TRUE, a]) is a
 
 
+def untyped(value: Any) -> Any:
+    """What a caller without a type checker could pass."""
+    return value
+
+
 def test_types_with_equal_fields_differ() -> None:
     assert Minimum(Fraction(1)) != Maximum(Fraction(1))
     assert And(*STATEMENTS) != Or(*STATEMENTS)
     assert IsInteger() != (False,)
     with pytest.raises(TypeError):
-        assert IsInteger() < IsInteger(True)  # type: ignore[operator]
+        assert untyped(IsInteger()) < IsInteger(True)
 
 
 def nested(depth: int) -> Formula:
@@ -177,24 +183,24 @@ def test_formulas_are_immutable() -> None:
         with pytest.raises(AttributeError):
             setattr(formula, name, ())
     with pytest.raises(TypeError, match="once"):
-        formula.__init__(frozenset())  # type: ignore[misc]
+        untyped(formula).__init__(frozenset())
     with pytest.raises(TypeError, match="unhashable"):
-        StringIn({"a"})  # type: ignore[arg-type]
+        StringIn(untyped({"a"}))
     assert repr(conjunction([formula, IsInteger()])) == "And(StringIn(frozenset({'a'})), IsInteger(False))"
 
 
 def test_what_is_no_formula_is_refused() -> None:
     for call in (negation, parts_of, statements, signed_statements, Substitution({})):
         with pytest.raises(TypeError, match="a formula was expected"):
-            call(1)  # type: ignore[operator]
+            untyped(call)(1)
     with pytest.raises(TypeError, match="a formula was expected"):
-        conjunction([TRUE, "a", FALSE])  # type: ignore[list-item]
+        conjunction(untyped([TRUE, "a", FALSE]))
     with pytest.raises(TypeError):
-        conjunction(1)  # type: ignore[arg-type]
+        conjunction(untyped(1))
     with pytest.raises(TypeError, match="a dict or a function"):
-        Substitution(1)  # type: ignore[arg-type]
+        Substitution(untyped(1))
     with pytest.raises(TypeError, match="a formula was expected"):
-        Substitution(lambda part: 1)(conjunction(STATEMENTS))  # type: ignore[arg-type,return-value]
+        Substitution(untyped(lambda part: 1))(conjunction(STATEMENTS))
 
 
 def test_errors_of_functions_come_through() -> None:

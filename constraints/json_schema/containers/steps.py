@@ -6,7 +6,7 @@
     all_ways, with_listed        how many containers there are on all paths, and on the best path of listed members
     choices, joined              how many objects there are of each size, name by name
 
-Numbers of values are lower bounds, infinite if there is no end of values; finite ones count up to `MANY`.
+Numbers of values are lower bounds; infinity stands for infinitely many, and finite numbers are capped at `MANY`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,14 @@ MANY: Final = 10**9
 
 
 class Step(NamedTuple):
-    """One more item or member: a lower bound on the number of values that it may have, the state after it, the formula
-    of its value, which is TRUE where only names are counted or a name is left out, and a lower bound on the number of
-    its names, if the name of a member is not listed."""
+    """One more item or member, or a listed name that is left out.
+
+    Attributes:
+        values: a lower bound on the number of values that it may have; where names are counted, on that of its names.
+        target: the state after it.
+        value: the formula of its value; TRUE where names are counted, or a name is left out.
+        names: a lower bound on the number of its names; None for an item, and for a member whose name is listed.
+    """
 
     values: float
     target: State

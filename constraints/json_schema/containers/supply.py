@@ -113,7 +113,7 @@ class Supply:
 
         The automaton itself lets listed names come once at most; only the others have to be remembered."""
         found = self._steps(automaton, self._names)
-        # Of a kind of names that is endless, or of one listed name, none is taken from the names of another kind.
+        # Classes of names are disjoint, so only members whose names are of a finite class use up names of such a class.
         return found is None or self._lacks(automaton, found, lambda step: step.values < inf)
 
     def _lacks(

@@ -58,7 +58,7 @@ Part::~Part() {
   while (last && last.use_count() == 1) {
     // No other owner is left, and none can appear; the fence orders their accesses before ours.
     std::atomic_thread_fence(std::memory_order_acquire);
-    last = std::move(const_cast<Part&>(*last).before);
+    last = std::move(last->before);
   }
 }
 
@@ -67,7 +67,7 @@ Container::~Container() {
   while (last && last.use_count() == 1) {
     // As for parts.
     std::atomic_thread_fence(std::memory_order_acquire);
-    last = std::move(const_cast<Container&>(*last).outer);
+    last = std::move(last->outer);
   }
 }
 

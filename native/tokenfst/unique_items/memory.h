@@ -31,7 +31,8 @@
 namespace tokenfst::unique_items {
 
 struct Part {
-  std::shared_ptr<const Part> before;
+  // Mutable, since a destructor takes apart the chain that nothing else owns.
+  mutable std::shared_ptr<const Part> before;
   std::string name;  // of a member
   ValuePointer value;
   size_t count;  // the number of parts up to this one
@@ -44,7 +45,7 @@ struct Part {
 };
 
 struct Container {
-  std::shared_ptr<const Container> outer;
+  mutable std::shared_ptr<const Container> outer;  // mutable as in Part
   bool is_object, is_unique;
   std::shared_ptr<const Part> parts;  // the last one; null for none
   std::optional<std::string> name;    // the name whose value comes next

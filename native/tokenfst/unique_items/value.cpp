@@ -108,9 +108,8 @@ Value::~Value() {
     if (last.use_count() > 1 || last->items.empty()) continue;
     // No other owner is left, and none can appear; the fence orders their accesses before ours.
     std::atomic_thread_fence(std::memory_order_acquire);
-    auto& own = const_cast<Value&>(*last).items;
-    std::ranges::move(own, std::back_inserter(waiting));
-    own.clear();
+    std::ranges::move(last->items, std::back_inserter(waiting));
+    last->items.clear();
   }
 }
 

@@ -39,9 +39,10 @@ struct Value {
   // number, without zeros at either end.
   std::string text;
   bool is_negative = false;
-  Decimal shift{0};                 // the exponent of a number's last digit
-  std::vector<ValuePointer> items;  // of an array; or the values of an object
-  std::vector<std::string> names;   // of an object's members, ascending
+  Decimal shift{0};  // the exponent of a number's last digit
+  // Of an array; or the values of an object. Mutable, since a destructor empties the values that nothing else owns.
+  mutable std::vector<ValuePointer> items;
+  std::vector<std::string> names;  // of an object's members, ascending
   uint64_t hash = 0;
 
   static ValuePointer string(std::string text);
