@@ -167,7 +167,7 @@ class Server:
 
 def measure(
     names: list[str], vocab: list[bytes], rows: list[tuple[str, Any, list[Any]]], limit: float
-) -> dict[str, dict[str, Result]]:
+) -> tuple[dict[str, dict[str, Result]], dict[str, float]]:
     """Return the results by engine and by the schema's name, and each engine's peak memory in MiB."""
     for name in _ONE_THREAD:
         os.environ[name] = "1"

@@ -174,23 +174,25 @@ def _plainest(checker: Any, name: Any, value: Any, _: Any) -> Iterator[Validatio
 
 
 def _unique_items(checker: Any, wanted: bool, value: Any, _: Any) -> Iterator[ValidationError]:
-    """Compare items by a canonical text.
+    """Compare items by their canonical forms.
 
     The package's own check sorts the items, and is wrong if they have true in one and 1 in another, deep inside.
     """
     if wanted and checker.is_type(value, "array"):
-        kept = [json.dumps(_sorted(item)) for item in value]
+        kept = [json.dumps(_canonical(item)) for item in value]
         if len(set(kept)) < len(kept):
             yield ValidationError("two items are equal")
 
 
-def _sorted(value: Any) -> Any:
-    """Return a canonical form of a value: equal values have equal forms, even if one has 1 and the other `1.0`."""
+def _canonical(value: Any) -> Any:
+    """Return a form that two values share exactly if they are equal, even if one has 1 and the other `1.0`."""
     if isinstance(value, list):
-        return [_sorted(part) for part in value]
+        return ["array", *map(_canonical, value)]
     if isinstance(value, dict):
-        return {name: _sorted(part) for name, part in sorted(value.items())}
-    return {"": str(Fraction(value))} if isinstance(value, int | Fraction) and not isinstance(value, bool) else value
+        return {name: _canonical(part) for name, part in sorted(value.items())}
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return ["number", str(Fraction(value))]
+    return value
 
 
 def _drafts(schema: Any) -> list[str]:

@@ -68,7 +68,7 @@ class _Said(NamedTuple):
 
     def at(self, place: int) -> Formula:
         """Return what the item at a place satisfies."""
-        return conjunction([part.item for part in self.items if _is_about(part, place)])
+        return conjunction([part.item for part in self.items if part.is_about(place)])
 
     def by_place(self, most: int) -> list[Formula] | None:
         """Return what the item at each place must satisfy, and last what every later item must; None if that takes more
@@ -143,11 +143,6 @@ class PlainArray(Plain):
         """The states, made when they are asked for, since a long array has many."""
         possible = [type(value) is not Never for _, value in self.members]
         return items_in_order(possible, self.low, self.high, self.last)
-
-
-def _is_about(part: ItemAt, place: int) -> bool:
-    """Return whether a statement is about the item at a place."""
-    return part.index <= place if type(part) is ItemsFrom else part.index == place
 
 
 class DifferentItems(ByMoves):

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, State, Vector, holding
-from constraints.json_schema.containers.members import MemberDerivatives, is_dead
+from constraints.json_schema.containers.members import MemberDerivatives
 from constraints.json_schema.containers.orders import Track
-from constraints.json_schema.containers.shannon import ShannonExpansion
+from constraints.json_schema.containers.shannon import ShannonExpansion, is_dead
 from constraints.json_schema.formulas.connectives import (
     FALSE,
 )

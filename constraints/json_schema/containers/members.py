@@ -17,7 +17,6 @@ from constraints.json_schema.formulas.connectives import (
     FALSE,
     TRUE,
     Formula,
-    Never,
     conjunction,
     disjunction,
     signed_statements,
@@ -192,8 +191,3 @@ def _smaller(formula: Formula) -> Formula:
     if isinstance(formula, MemberCount):
         return bounded(MemberCount, formula.low - 1, one_less(formula.high))
     return formula
-
-
-def is_dead(vector: Vector) -> bool:
-    """Return whether no formula of a vector can be satisfied."""
-    return all(type(formula) is Never for formula in vector)

@@ -142,13 +142,13 @@ class ShannonExpansion:
         self.work += _CASE
         if self.branches > MAX_BRANCHES:
             raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")
-        if _is_dead(vector):
+        if is_dead(vector):
             return {}
         statement = next(filter(None, map(_first_holds, vector)), None)
         if statement is None:
             return {vector: TRUE}
         without, given = self._assigned(vector, {statement: FALSE}), self._assigned(vector, {statement: TRUE})
-        if _is_dead(given) and _is_dead(without):
+        if is_dead(given) and is_dead(without):
             return {}
         inside, outside = self._meet(path, statement.value), self._meet(path, negation(statement.value))
         found: dict[Vector, Formula]
@@ -208,7 +208,8 @@ def _first_holds(formula: Formula) -> Holds | None:
     return None
 
 
-def _is_dead(vector: Vector) -> bool:
+def is_dead(vector: Vector) -> bool:
+    """Return whether no formula of a vector can be satisfied."""
     return all(type(formula) is Never for formula in vector)
 
 

@@ -22,7 +22,6 @@ from constraints.json_schema.formulas.statements import (
     IsInteger,
     ItemAt,
     ItemCount,
-    ItemsFrom,
     Kind,
     Maximum,
     MemberCount,
@@ -207,11 +206,7 @@ class _Finite:
 
 def item_at(parts: tuple[Formula, ...], place: int) -> Formula:
     """Return what statements about an array say of the item at a place."""
-    return conjunction(part.item for part in parts if isinstance(part, ItemAt) and _covers(part, place))
-
-
-def _covers(part: ItemAt, place: int) -> bool:
-    return part.index <= place if isinstance(part, ItemsFrom) else part.index == place
+    return conjunction(part.item for part in parts if isinstance(part, ItemAt) and part.is_about(place))
 
 
 def _of_member(parts: tuple[Formula, ...], name: str) -> list[Formula]:

@@ -181,11 +181,19 @@ class ItemAt(Formula):
     def __init__(self, index: int, item: Formula) -> None:
         super().__init__(index, item)
 
+    def is_about(self, place: int) -> bool:
+        """Return whether this statement is about the item at a place."""
+        return self.index == place
+
 
 class ItemsFrom(ItemAt):
     """All items from `index` on satisfy `item`."""
 
     __slots__ = ()
+
+    def is_about(self, place: int) -> bool:
+        """Return whether this statement is about the item at a place."""
+        return self.index <= place
 
 
 class Contains(Formula):
