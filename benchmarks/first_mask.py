@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import constraints
@@ -24,7 +25,7 @@ def cases() -> dict[str, tuple[Callable[[], Any], bytes]]:
     """Return, by name, a function that makes the constraint, and a text that the constraint allows."""
     found: dict[str, tuple[Callable[[], Any], bytes]] = {}
     for name, pattern in PATTERNS.items():
-        found[name] = (lambda pattern=pattern: pattern), SAMPLES[name].encode()
+        found[name] = partial(str, pattern), SAMPLES[name].encode()
     names = constraints.choice(
         f"{first}{rest} {last}{number}"
         for first in "abcdefghij"

@@ -51,7 +51,7 @@ Logits: TypeAlias = npt.NDArray[np.float32]
 # How many tokens a budget may have beyond `min_tokens`.
 EXTRA = (0, 0, 0, 1, 2, 3, 5, 10, 20, 40, 80)
 _LIMITS = Limits(seconds=20)
-PATTERNS = {
+PATTERNS: dict[str, tuple[Kind, ...]] = {
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?": ("complete", "lazy", "canonical"),
     r'"[^"\\\x00-\x1f]{40,90}"': ("complete", "lazy"),
     r"([a-z]+ ){3,}[a-z]+\.": ("complete", "lazy", "canonical"),

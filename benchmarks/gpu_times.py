@@ -28,6 +28,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
 from decode import Floor, TokenFst, texts, vocabulary_of
@@ -61,7 +62,8 @@ def microseconds(program: Callable[[], object], device: str) -> float:
         graph.replay()
     after.record()
     torch.cuda.synchronize()
-    return 1e3 * before.elapsed_time(after) / (IN_A_GRAPH * REPLAYS)
+    milliseconds: float = before.elapsed_time(after)
+    return 1e3 * milliseconds / (IN_A_GRAPH * REPLAYS)
 
 
 def main() -> None:
@@ -107,15 +109,12 @@ def main() -> None:
             "choose": (choose, (chances, noise, number)),
             "loop": (loop, (logits, at, noise, number)),
         }
-        found = {
-            name: microseconds(lambda program=program, given=given: program(*given), device)
-            for name, (program, given) in programs.items()
-        }
+        found = {name: microseconds(partial(program, *given), device) for name, (program, given) in programs.items()}
         for name in ("mask", "step", "probabilities", "choose", "loop") if options.compiled else ():
             program, given = programs[name]
             torch._dynamo.reset()
             compiled = torch.compile(program, fullgraph=True, dynamic=False)
-            found[f"{name} (compiled)"] = microseconds(lambda run=compiled, given=given: run(*given), device)
+            found[f"{name} (compiled)"] = microseconds(partial(compiled, *given), device)
         print(f"B {batch:>3}", *(f"{name} {taken:,.1f}" for name, taken in found.items()), sep="  ", flush=True)
     print(
         f"torch {torch.__version__}, {options.dtype}, {torch.cuda.get_device_name() if device != 'cpu' else 'no GPU'}"

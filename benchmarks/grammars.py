@@ -39,6 +39,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -126,7 +127,7 @@ def _round(engine: Engine, name: str, texts: list[list[int]], sizes: list[int]) 
         for size in sizes:
             rows = [texts[row % VARIANTS] for row in range(size)]
             for what, make in BATCHES[type(engine)].items():
-                batch, made = _timed(lambda make=make, rows=rows: make(engine, compiled, rows))
+                batch, made = _timed(partial(make, engine, compiled, rows))
                 found[f"batch {size}{what}"] = _batch_step(batch, rows)
                 if what == "" and isinstance(engine, TokenFstGrammar):
                     found["arena"] = made

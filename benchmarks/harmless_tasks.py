@@ -56,8 +56,8 @@ class Task:
         if not isinstance(found, dict):
             return 0.0
         answer = self.answers[number]
-        right = [found.get(key) == value and not isinstance(found[key], bool) for key, value in answer.items()]
-        return sum(right) / len(right)
+        right = [key for key, value in answer.items() if found.get(key) == value and not isinstance(found[key], bool)]
+        return len(right) / len(answer)
 
 
 def records(number: int, seed: int) -> Task:

@@ -6,7 +6,9 @@ mistake is one text, which is given as both, and engines that read the other not
 
 from __future__ import annotations
 
-from hostile_input import Hostile, Inputs
+from functools import partial
+
+from hostile_input import Hostile, Inputs, just
 
 _MISTAKES = (
     *(
@@ -53,7 +55,7 @@ def add(inputs: Inputs) -> None:
     """Add all hostile grammars to the inputs."""
     for number, text in enumerate(_MISTAKES):
         name = f"grammar, a mistake: {number} {text!r}"
-        inputs.add(name.encode(errors="replace").decode(), Hostile("grammar", lambda text=text: _both(text)))
+        inputs.add(name.encode(errors="replace").decode(), Hostile("grammar", just(_both(text))))
     _ambiguous(inputs)
     _large(inputs)
 
@@ -77,7 +79,7 @@ def _renamed(body: str) -> str:
 def _one(
     inputs: Inputs, name: str, rules: dict[str, str], valid: tuple[str, ...] = (), invalid: tuple[str, ...] = ()
 ) -> None:
-    inputs.add(f"grammar: {name}", Hostile("grammar", lambda: _rules(rules), valid, invalid))
+    inputs.add(f"grammar: {name}", Hostile("grammar", partial(_rules, rules), valid, invalid))
 
 
 def _ambiguous(inputs: Inputs) -> None:
@@ -131,7 +133,7 @@ def _large(inputs: Inputs) -> None:
         ("everything ignored", 'start: "a" "b"\n%ignore /(.|\\n)+/', 'root ::= "a" [^b]* "b"'),
     ):
         source = {"lark": text, "gbnf": other}
-        inputs.add(f"grammar: {name}", Hostile("grammar", lambda source=source: source))
+        inputs.add(f"grammar: {name}", Hostile("grammar", just(source)))
     for count in (100, 1000, 10_000):
         rules = {"start": f"r{count - 1}", "r0": '"a"'}
         rules |= {f"r{at}": f'"({at}" r{at - 1} ")" | "x"' for at in range(1, count)}
@@ -144,6 +146,6 @@ def _large(inputs: Inputs) -> None:
         text = "start: (" + " | ".join(f"T{at}" for at in range(count)) + ")+\n" + terminals
         inputs.add(
             f"grammar: {count:,} patterns that overlap",
-            Hostile("grammar", lambda text=text: {"lark": text, "gbnf": "root ::= [a-z]+"}),
+            Hostile("grammar", just({"lark": text, "gbnf": "root ::= [a-z]+"})),
         )
-    inputs.add("grammar: a literal of a million", Hostile("grammar", lambda: _rules({"start": f'"{"ab" * 500_000}"'})))
+    inputs.add("grammar: a literal of a million", Hostile("grammar", partial(_rules, {"start": f'"{"ab" * 500_000}"'})))

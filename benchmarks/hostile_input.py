@@ -33,3 +33,8 @@ class Inputs(dict[str, Hostile]):
         """Add an input; its name must be new."""
         assert name not in self, name
         self[name] = hostile
+
+
+def just(value: Any) -> Callable[[], Any]:
+    """Return a function that returns a value."""
+    return lambda: value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hostile_input import Hostile, Inputs
+from hostile_input import Hostile, Inputs, just
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -49,9 +49,9 @@ def add(inputs: Inputs) -> None:
     _assertions(inputs)
     _sizes(inputs)
     for pattern in _MISTAKES:
-        inputs.add(f"pattern, a mistake: {pattern}", Hostile("pattern", lambda pattern=pattern: pattern))
+        inputs.add(f"pattern, a mistake: {pattern}", Hostile("pattern", just(pattern)))
     for name, pattern in _STRANGE.items():
-        inputs.add(f"pattern: {name}", Hostile("pattern", lambda pattern=pattern: pattern))
+        inputs.add(f"pattern: {name}", Hostile("pattern", just(pattern)))
 
 
 def _bounds(inputs: Inputs) -> None:
@@ -59,22 +59,22 @@ def _bounds(inputs: Inputs) -> None:
     for bound, depth in [*many, (10**5, 1), (10**6, 1), (10**9, 1), (2, 12), (2, 16), (2, 30), (3, 12)]:
         pattern = _nested(f"{{1,{bound}}}", depth)
         name = f"pattern: up to {bound:,}, {depth} deep"
-        inputs.add(name, Hostile("pattern", lambda pattern=pattern: pattern, ("a", "aa"), ("b", "")))
+        inputs.add(name, Hostile("pattern", just(pattern), ("a", "aa"), ("b", "")))
     for bound, depth in [(10, 3), (100, 2), (100, 3), (1000, 2)]:
         pattern = _nested(f"{{{bound}}}", depth)
         invalid = ("b", "a")
-        inputs.add(f"pattern: just {bound:,}, {depth} deep", Hostile("pattern", lambda p=pattern: p, (), invalid))
+        inputs.add(f"pattern: just {bound:,}, {depth} deep", Hostile("pattern", just(pattern), (), invalid))
     for count in (5, 10, 15, 20, 25, 30, 60, 100, 1000):
         pattern = f"(a|b)*a(a|b){{{count}}}"
         valid, invalid = ("a" * (count + 1), "b" + "a" * count + "b" * 3), ("b" * (count + 1), "")
         inputs.add(
             f"pattern: the letter {count:,} from the end",
-            Hostile("pattern", lambda p=pattern: p, valid if count < 20 else valid[:1], invalid),
+            Hostile("pattern", just(pattern), valid if count < 20 else valid[:1], invalid),
         )
     for count in (8, 16, 32, 64, 256):
-        pattern, valid = f".*a.{{{count}}}", ("a" + "x" * count,)
-        inputs.add(f"pattern: any character, then {count} more", Hostile("pattern", lambda p=pattern: p, valid, ("x",)))
-    inputs.add("pattern: a count of 5,000 digits", Hostile("pattern", lambda: "a{" + "9" * 5000 + "}"))
+        name, pattern = f"pattern: any character, then {count} more", f".*a.{{{count}}}"
+        inputs.add(name, Hostile("pattern", just(pattern), ("a" + "x" * count,), ("x",)))
+    inputs.add("pattern: a count of 5,000 digits", Hostile("pattern", just("a{" + "9" * 5000 + "}")))
 
 
 def _nested(bound: str, depth: int) -> str:
@@ -101,12 +101,12 @@ def _alternatives(inputs: Inputs) -> None:
         "sets that overlap": "|".join(f"[a-{letter}]*{letter}" for letter in LETTERS[1:]) + "|a",
         "any of two, in the middle": "(a|b)*(a(a|b){8}b|b(a|b){8}a)(a|b)*|a",
     }.items():
-        inputs.add(f"pattern: {name}", Hostile("pattern", lambda p=pattern: p, ("a",), ("?",)))
+        inputs.add(f"pattern: {name}", Hostile("pattern", just(pattern), ("a",), ("?",)))
     for count in (5, 8, 12):
         pattern = "|".join(f"(a{{{prime}}})*" for prime in PRIMES[:count])
         inputs.add(
             f"pattern: a multiple of any of {count} primes",
-            Hostile("pattern", lambda p=pattern: p, ("", "aa", "aaa"), ("a", "b")),
+            Hostile("pattern", just(pattern), ("", "aa", "aaa"), ("a", "b")),
         )
 
 
@@ -115,28 +115,28 @@ def _assertions(inputs: Inputs) -> None:
         pattern = "".join(f"(?=(a{{{prime}}})*$)" for prime in PRIMES[:count]) + "a*"
         inputs.add(
             f"pattern: a multiple of each of {count} primes",
-            Hostile("pattern", lambda p=pattern: p, ("",), ("a", "aa", "aaaaaa"[:5])),
+            Hostile("pattern", just(pattern), ("",), ("a", "aa", "aaaaaa"[:5])),
         )
     for count in (5, 10, 16, 26):
         pattern = "".join(f"(?=.*{letter})" for letter in LETTERS[:count]) + "[a-z]+"
         inputs.add(
             f"pattern: each of {count} letters in any order",
-            Hostile("pattern", lambda p=pattern: p, (LETTERS,), ("a", "zyx")),
+            Hostile("pattern", just(pattern), (LETTERS,), ("a", "zyx")),
         )
         pattern = "".join(f"(?!.*{letter}.*{letter})" for letter in LETTERS[:count]) + "[a-z]+"
         inputs.add(
             f"pattern: none of {count} letters twice",
-            Hostile("pattern", lambda p=pattern: p, (LETTERS[:20], "zz" if count < 26 else "z"), ("aa", "bab")),
+            Hostile("pattern", just(pattern), (LETTERS[:20], "zz" if count < 26 else "z"), ("aa", "bab")),
         )
     for count in (10, 30, 100):
         pattern = f"[ab]*(?<=a.{{{count}}})"
         inputs.add(
             f"pattern: looks {count} back",
-            Hostile("pattern", lambda p=pattern: p, ("a" * (count + 1),), ("b" * (count + 1),)),
+            Hostile("pattern", just(pattern), ("a" * (count + 1),), ("b" * (count + 1),)),
         )
     for depth in (10, 100, 1000):
         pattern = "(?=" * depth + "a" + ")" * depth + "a"
-        inputs.add(f"pattern: looks ahead {depth} deep", Hostile("pattern", lambda p=pattern: p, ("a",), ("b",)))
+        inputs.add(f"pattern: looks ahead {depth} deep", Hostile("pattern", just(pattern), ("a",), ("b",)))
     for name, pattern in {
         "in a loop": "((?=a)a|(?!a)b)*",
         "to the end, in a loop": "(a(?=.*b)|b)*",
@@ -145,20 +145,20 @@ def _assertions(inputs: Inputs) -> None:
         "for what cannot be": "(?=b)a|b",
         "and denies it": "(?!(?!(?!a)))a|b|(?=a)a",
     }.items():
-        inputs.add(f"pattern: looks ahead {name}", Hostile("pattern", lambda p=pattern: p, ("b",), ("c",)))
+        inputs.add(f"pattern: looks ahead {name}", Hostile("pattern", just(pattern), ("b",), ("c",)))
 
 
 def _sizes(inputs: Inputs) -> None:
     for count in (100, 1000, 10_000, 100_000):
         inputs.add(
             f"pattern: {count:,} parentheses",
-            Hostile("pattern", lambda count=count: "(" * count + "a" + ")" * count, ("a",), ("b",)),
+            Hostile("pattern", just("(" * count + "a" + ")" * count), ("a",), ("b",)),
         )
         inputs.add(
             f"pattern: {count:,} words",
             Hostile(
                 "pattern",
-                lambda count=count: "|".join(f"word{number * 7919 % 1_000_003}" for number in range(count)),
+                just("|".join(f"word{number * 7919 % 1_000_003}" for number in range(count))),
                 ("word0",),
                 ("word",),
             ),
@@ -177,4 +177,4 @@ def _sizes(inputs: Inputs) -> None:
         ("1,000 sets in a row", "[a-z0-9_]" * 1000, ()),
         ("a set of 100,000 characters", "[" + "".join(chr(0x4E00 + 2 * n) for n in range(10_000)) * 10 + "]", ("一",)),
     ):
-        inputs.add(f"pattern: {name}", Hostile("pattern", lambda p=pattern: p, valid, ()))
+        inputs.add(f"pattern: {name}", Hostile("pattern", just(pattern), valid, ()))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from hostile_input import Hostile, Inputs
+from hostile_input import Hostile, Inputs, just
 from hostile_patterns import PRIMES
 
 OBJECTS = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -34,7 +35,7 @@ def add(inputs: Inputs) -> None:
     """Add all hostile schemas to the inputs."""
     for number, schema in enumerate(_MISTAKES):
         name = f"schema, a mistake: {number} {schema!r}"
-        inputs.add(name.encode(errors="replace").decode(), Hostile("schema", lambda schema=schema: schema))
+        inputs.add(name.encode(errors="replace").decode(), Hostile("schema", just(schema)))
     _bounds(inputs)
     _numbers(inputs)
     _lists(inputs)
@@ -46,7 +47,7 @@ def add(inputs: Inputs) -> None:
 
 
 def _one(inputs: Inputs, name: str, schema: Any, valid: tuple[Any, ...] = (), invalid: tuple[Any, ...] = ()) -> None:
-    inputs.add(f"schema: {name}", Hostile("schema", lambda: schema, valid, invalid))
+    inputs.add(f"schema: {name}", Hostile("schema", just(schema), valid, invalid))
 
 
 def _bounds(inputs: Inputs) -> None:
@@ -88,14 +89,15 @@ def _bounds(inputs: Inputs) -> None:
 def _numbers(inputs: Inputs) -> None:
     for step in (0.01, 1e-10, 7, 97, 10**9 + 7, 10**30, 1e-300, 3.14159265, 1e300):
         _one(inputs, f"a multiple of {step}", {"type": "number", "multipleOf": step}, (0,), ("a",))
-    for name, bounds in {
+    ranges: dict[str, dict[str, Any]] = {
         "a thousand digits": {"minimum": 10**999, "maximum": 10**1000},
         "ten thousand digits": {"exclusiveMinimum": 10**9999},
         "a huge range of multiples": {"minimum": -(10**40), "maximum": 10**40, "multipleOf": 12345},
         "the largest floats": {"minimum": -1.7976931348623157e308, "maximum": 1.7976931348623157e308},
         "the smallest float": {"minimum": 5e-324, "maximum": 1e-323},
         "nothing between": {"exclusiveMinimum": 0, "exclusiveMaximum": 5e-324},
-    }.items():
+    }
+    for name, bounds in ranges.items():
         _one(inputs, f"a number, {name}", {"type": "number", **bounds}, (), ("a",))
         _one(inputs, f"an integer, {name}", {"type": "integer", **bounds}, (), ("a", 0.5))
 
@@ -128,8 +130,8 @@ def _objects(inputs: Inputs) -> None:
         schema = {"type": "object", "properties": members, **chain}
         _one(inputs, f"{count} properties, each with the next", schema, ({},), ({"p0": 1},))
         patterns = {f"a.{{{at}}}b": {"minimum": at} for at in range(count)}
-        schema = {"type": "object", "patternProperties": patterns, "additionalProperties": False}
-        _one(inputs, f"{count} patterns of names", schema, ({},), ({"x": 1},))
+        named = {"type": "object", "patternProperties": patterns, "additionalProperties": False}
+        _one(inputs, f"{count} patterns of names", named, ({},), ({"x": 1},))
     names = {"type": "object", "propertyNames": {"pattern": "^(a|b)*a(a|b){12}$"}, "maxProperties": 50}
     _one(inputs, "fifty strange names", names, ({},), ({"a": 1},))
     _one(inputs, "nothing but names", {"type": "object", "propertyNames": {"maxLength": 1000}, "minProperties": 100})
@@ -224,12 +226,10 @@ def _references(inputs: Inputs) -> None:
 
 def _depths(inputs: Inputs) -> None:
     for depth in (100, 500, 5000, 20_000):
-        inputs.add(
-            f"schema: objects, {depth:,} deep", Hostile("schema", lambda depth=depth: _deep(depth, "properties"))
-        )
-        inputs.add(f"schema: arrays, {depth:,} deep", Hostile("schema", lambda depth=depth: _deep(depth, "items")))
-        inputs.add(f"schema: all of, {depth:,} deep", Hostile("schema", lambda depth=depth: _deep(depth, "allOf")))
-        inputs.add(f"schema: a constant, {depth:,} deep", Hostile("schema", lambda depth=depth: _deep(depth, "const")))
+        inputs.add(f"schema: objects, {depth:,} deep", Hostile("schema", partial(_deep, depth, "properties")))
+        inputs.add(f"schema: arrays, {depth:,} deep", Hostile("schema", partial(_deep, depth, "items")))
+        inputs.add(f"schema: all of, {depth:,} deep", Hostile("schema", partial(_deep, depth, "allOf")))
+        inputs.add(f"schema: a constant, {depth:,} deep", Hostile("schema", partial(_deep, depth, "const")))
 
 
 def _deep(depth: int, keyword: str) -> Any:

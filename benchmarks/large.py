@@ -73,7 +73,8 @@ SAMPLES = 200
 def main() -> None:
     options = _options()
     if options.row:
-        print(json.dumps(_row(*options.row, options.vocab)))
+        engine, case = options.row
+        print(json.dumps(_row(engine, case, options.vocab)))
         return
     lines = ["| constraint | engine | compile, s | memory, MiB | token, µs | first, µs |", "|---|---|--:|--:|--:|--:|"]
     print("\n".join(lines), flush=True)
@@ -132,8 +133,8 @@ def _row(name: str, case: str, vocab: Path | None) -> dict[str, Any]:
     from table2 import _vocabulary
 
     vocabulary = _vocabulary(vocab)
-    engine = {"tokenfst": TokenFst, "outlines-core": Outlines, "xgrammar": XGrammar, "llguidance": LLGuidance}[name]
-    made = engine(vocabulary)
+    engines = {"tokenfst": TokenFst, "outlines-core": Outlines, "xgrammar": XGrammar, "llguidance": LLGuidance}
+    made: Any = engines[name](vocabulary)
     # With a bound of 20, tokenfst would use no counters and not warm them up; with 400, other engines would take long.
     for warm_up in (_constraint(case, 400 if name == "tokenfst" else 20), _constraint("7 colours", 7)):
         made.run(_compile(name, made, warm_up), [])
@@ -246,11 +247,15 @@ def _pattern(name: str, pattern: str, bound: str) -> dict[str, Any]:
     return {"pattern": pattern.replace("#", bound), "samples": texts, "around": ("", "")}
 
 
+def _pairs(text: str) -> list[str]:
+    """Return the characters of a text, two at a time, without spaces."""
+    return [text[at : at + 2].strip() for at in range(0, len(text), 2)]
+
+
 def _words(count: int, generator: random.Random) -> list[str]:
     """Return different made-up words of two or three syllables."""
-    onsets = re.findall("..|.", "b c d f g h j k l m n p r s t v w z brchclcrdrflfrglgrkrphplprshslsnspstthtr")
-    nuclei = re.findall("..|.", "a e i o u a e i o y aiaueaeeeiieoooué ö ")
-    onsets, nuclei = [part.strip() for part in onsets], [part.strip() for part in nuclei]
+    onsets = _pairs("b c d f g h j k l m n p r s t v w z brchclcrdrflfrglgrkrphplprshslsnspstthtr")
+    nuclei = _pairs("a e i o u a e i o y aiaueaeeeiieoooué ö ")
     codas = ["", "", "", "", "", "", "n", "r", "s", "l", "t", "nd", "rt", "ck", "m", "ng", "x"]
 
     def syllable() -> str:

@@ -66,7 +66,9 @@ def first(options: argparse.Namespace) -> Figures:
 def table2(options: argparse.Namespace) -> Figures:
     """Return milliseconds, but microseconds for a step."""
     from engines import TokenFst, tokenize
-    from table2 import PATTERNS, SAMPLES, _once, _step, _vocabulary
+    from table2 import _once, _step, _vocabulary
+
+    from constraints.paper import PATTERNS, SAMPLES
 
     vocabulary = _vocabulary(options.vocab)
     engine, found = TokenFst(vocabulary), {}
@@ -84,7 +86,10 @@ def grammars(options: argparse.Namespace) -> Figures:
     import torch
     from differential import Tokens
     from grammar_engines import TokenFstGrammar
-    from grammars import BUNDLED, FIRST, VARIANTS, _round, _tokens, _vocabulary
+    from grammars import FIRST, VARIANTS, _round, _tokens
+    from table2 import _vocabulary
+
+    from constraints.grammars.bundled import BUNDLED
 
     torch.set_num_threads(1)
     vocabulary = _vocabulary(options.vocab)

@@ -58,9 +58,11 @@ def words(number: int) -> list[str]:
 
 def texts(automaton: tokenfst.TokenAutomaton, batch: int, rounds: int) -> list[list[int]]:
     """Return random allowed tokens for each sequence, `[batch][rounds]`; a sequence that has ended begins again."""
-    rng, found = random.Random(0), []
+    rng = random.Random(0)
+    found: list[list[int]] = []
     for _ in range(batch):
-        state, tokens = automaton.start, []
+        state = automaton.start
+        tokens: list[int] = []
         while len(tokens) < rounds:
             allowed = np.flatnonzero(automaton.mask(state))
             token = int(rng.choice(allowed.tolist()[:5000]))

@@ -16,6 +16,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
+
+# Settings of a build, as a front end passes them.
+Settings: TypeAlias = dict[str, str | list[str]] | None
 
 REQUIREMENTS = ["scikit-build-core>=0.11", "nanobind>=2.9", "cmake>=3.25", "ninja>=1.11"]
 
@@ -58,33 +62,31 @@ def _script(path: Path, tool: str) -> Path:
 # The hooks of PEP 517 and PEP 660. scikit-build-core is imported where it is used: it may not be installed yet.
 
 
-def get_requires_for_build_wheel(config_settings: dict[str, object] | None = None) -> list[str]:
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     from scikit_build_core import build
 
     return [*build.get_requires_for_build_wheel(config_settings), *_zig()]
 
 
-def get_requires_for_build_editable(config_settings: dict[str, object] | None = None) -> list[str]:
+def get_requires_for_build_editable(config_settings: Settings = None) -> list[str]:
     from scikit_build_core import build
 
     return [*build.get_requires_for_build_editable(config_settings), *_zig()]
 
 
-def get_requires_for_build_sdist(config_settings: dict[str, object] | None = None) -> list[str]:
+def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
     from scikit_build_core import build
 
     return list(build.get_requires_for_build_sdist(config_settings))
 
 
-def build_sdist(sdist_directory: str, config_settings: dict[str, object] | None = None) -> str:
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     from scikit_build_core import build
 
     return build.build_sdist(sdist_directory, config_settings)
 
 
-def build_wheel(
-    wheel_directory: str, config_settings: dict[str, object] | None = None, metadata_directory: str | None = None
-) -> str:
+def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     from scikit_build_core import build
 
     with _compiler():
@@ -92,7 +94,7 @@ def build_wheel(
 
 
 def build_editable(
-    wheel_directory: str, config_settings: dict[str, object] | None = None, metadata_directory: str | None = None
+    wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     from scikit_build_core import build
 
