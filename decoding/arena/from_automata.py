@@ -237,8 +237,9 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
     # The first two nodes have rows of their own, which come first.
     nodes = leaves(*(np.append([0, 0], column) for column in (made.rows_at + 2, made.cuts_at, made.num_cuts)))
     nodes[ENDED, ROWS_AT] = ENDED
-    child = np.pad(tables.child, [(0, 0), (0, 1)], constant_values=-1)
+    child = tables.child
     inner = np.flatnonzero((child >= 0).any(1))
+    child = np.pad(child[inner], [(0, 0), (0, 1)], constant_values=-1)
     nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
     # The distances of the tables count an end token, even if the vocabulary has none.
     end = int(not automaton.vocabulary.eos_ids)
@@ -251,7 +252,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
         moves=moves,
         pushes=tables.push_symbols,
         nodes=nodes,
-        walk=np.where(child[inner] >= 0, node[child[inner]], DEAD),
+        walk=np.where(child >= 0, node[child], DEAD),
         node_rows=np.append([DEAD, ENDED], made.node_rows),
         cuts=made.cuts,
         gauge=FREE,

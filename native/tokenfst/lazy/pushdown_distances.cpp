@@ -29,7 +29,7 @@ PushdownTables tables_of(const automata::PushdownTables& automaton, Budget& budg
 
 PushdownDistances::PushdownDistances(const automata::PushdownTables& automaton, Budget& budget)
     : tables_(tables_of(automaton, budget)),
-      pop_distances_(tables_, PopDistances::Landings::kNone, budget),
+      pop_distances_(tables_, budget),
       contexts_(pop_distances_, budget) {}
 
 Context PushdownDistances::above(int32_t context, int32_t symbol) {

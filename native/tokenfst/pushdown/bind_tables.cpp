@@ -244,7 +244,7 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
-    const PopDistances pop_distances(tables, PopDistances::Landings::kNone, budget, true);
+    const PopDistances pop_distances(tables, budget, true);
     for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
       for (const auto& popped : pop_distances.columns().of(symbol)) nodes.push_back(popped.kind);
       offsets.push_back(static_cast<int32_t>(nodes.size()));

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "support/interner.h"
-
 namespace tokenfst {
 
 namespace {
@@ -17,6 +15,8 @@ StackContexts::StackContexts(const PopDistances& pop_distances, Budget& budget)
       budget_(budget),
       vectors_(budget),
       onto_(0, pop_distances.tables().num_symbols, kUnknownContext, budget),
+      below_(budget),
+      above_(budget),
       by_push_set_(pop_distances.num_push_sets(), 0, budget),
       found_(pop_distances.kinds().size(), 0, budget) {
   for (int32_t kind = 0; kind < pop_distances.kinds().size(); ++kind) found_[kind] = pop_distances.to_end(kind);
@@ -24,33 +24,61 @@ StackContexts::StackContexts(const PopDistances& pop_distances, Budget& budget)
 }
 
 size_t StackContexts::num_bytes() const {
-  return static_cast<size_t>(size()) * (4 * found_.size() + sizeof(Context) * onto_.columns());
+  const size_t above = sizeof(int32_t) * below_.num_values() + sizeof(Context) * above_.size();
+  return static_cast<size_t>(size()) * (4 * found_.size() + sizeof(Context) * onto_.columns()) + above;
 }
 
 Context StackContexts::onto(int32_t context, int32_t symbol) {
   while (onto_.rows() <= static_cast<size_t>(context)) onto_.add_row(kUnknownContext);
   if (onto_[context][symbol].number != kUnknown) return onto_[context][symbol];
-  const auto steps = pop_distances_.columns().of(symbol).size() * by_push_set_.size() / 8 + 4 * found_.size();
-  budget_.spend(static_cast<int64_t>(steps));
-  pop_distances_.onto(vectors_[context], symbol, by_push_set_, found_);
-  const Context above = vectors_.number(found_);
-  return onto_[context][symbol] = above.cost >= kFar ? kNoEnd : above;
+  return onto_[context][symbol] = found_onto(context, symbol);
 }
 
-int32_t StackContexts::rest(int32_t context, int32_t push) const {
+Context StackContexts::found_onto(int32_t context, int32_t symbol) {
   const auto vector = vectors_[context];
-  const auto landings = pop_distances_.landings(push);
-  budget_.spend(static_cast<int64_t>(landings.size()) + 2);
+  const auto columns = pop_distances_.columns().of(symbol);
+  budget_.spend(static_cast<int64_t>(columns.size()) + 8);
   int32_t least = kFar;
-  for (const PopDistances::Landing& landing : landings) least = std::min(least, vector[landing.kind] + landing.cost);
-  return least;
+  for (const PopColumns::Popped& popped : columns) least = std::min(least, vector[popped.kind]);
+  if (least >= kFar) return kNoEnd;
+  below_.discard();
+  below_.push(symbol);
+  for (const PopColumns::Popped& popped : columns) {
+    const int32_t distance = vector[popped.kind];
+    below_.push(distance < kFar ? distance - least : kFar);
+  }
+  support::reserve_more(above_, 1);
+  const auto [number, is_new] = below_.close();
+  if (is_new) above_.push_back(kUnknownContext);
+  if (above_[number].number == kUnknown) {
+    const auto steps = columns.size() * by_push_set_.size() / 8 + 4 * found_.size();
+    budget_.spend(static_cast<int64_t>(steps));
+    pop_distances_.onto(vector, symbol, by_push_set_, found_);
+    const Context above = vectors_.number(found_);
+    above_[number] = above.cost >= kFar ? kNoEnd : Context{above.number, above.cost - least};
+  }
+  const Context above = above_[number];
+  return above.cost >= kFar ? kNoEnd : Context{above.number, above.cost + least};
+}
+
+int32_t StackContexts::rest(int32_t context, int32_t push) {
+  const Pushes& pushes = pop_distances_.pushes();
+  Context at{context, 0};
+  for (; pushes[push].symbol != Pushes::kNoSymbol; push = pushes[push].before) {
+    const Context above = onto(at.number, pushes[push].symbol);
+    at = {above.number, at.cost + above.cost};
+    if (at.cost >= kFar) return kFar;
+    budget_.spend(2);
+  }
+  return std::min(vectors_[at.number][~pushes[push].before] + at.cost, kFar);
 }
 
 namespace {
 
 // Add how many tokens follow each move, on stacks of all contexts. Equal columns are one.
-void add_rests(const StackContexts& contexts, ContextDistances& found, Budget& budget) {
+void add_rests(StackContexts& contexts, ContextDistances& found, Budget& budget) {
   const Pushes& pushes = contexts.pop_distances().pushes();
+  const int32_t num_contexts = contexts.size();  // those of all stacks, so there will be no more
   const size_t num_moves = contexts.pop_distances().tables().moves.size();
   support::Interner<int32_t> columns(budget);
   Vector<int32_t> column_of(pushes.size(), kUnknown, budget);
@@ -59,16 +87,14 @@ void add_rests(const StackContexts& contexts, ContextDistances& found, Budget& b
   for (size_t move = 0; move < num_moves; ++move) {
     const int32_t push = pushes.of_move(static_cast<int32_t>(move));
     if (column_of[push] == kUnknown) {
-      for (int32_t context = 0; context < contexts.size(); ++context) {
-        columns.push(std::min(contexts.rest(context, push), kFar));
-      }
+      for (int32_t context = 0; context < num_contexts; ++context) columns.push(contexts.rest(context, push));
       column_of[push] = columns.close().number;
     }
     found.rest_of.push_back(column_of[push]);
   }
   budget.charge(sizeof(int32_t) * static_cast<size_t>(columns.num_values()));
   found.rest.reserve(static_cast<size_t>(columns.num_values()));
-  for (int32_t context = 0; context < contexts.size(); ++context) {
+  for (int32_t context = 0; context < num_contexts; ++context) {
     for (int32_t column = 0; column < columns.size(); ++column) found.rest.push_back(columns[column][context]);
     budget.spend(columns.size());
   }

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "support/interner.h"
 #include "tokenfst/pushdown/pop_distances.h"
 
 namespace tokenfst {
@@ -37,17 +38,23 @@ class StackContexts {
   // Return the distance from a state with a stack of a context.
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][pop_distances_.kinds().of(state)]; }
   size_t num_bytes() const;
-  // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there
-  // is no way to the end. Needs the landings of the pop distances.
-  int32_t rest(int32_t context, int32_t push) const;
+  // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar if there is no
+  // way to the end.
+  int32_t rest(int32_t context, int32_t push);
 
   static constexpr Context kNoEnd{0, kFar};
 
  private:
+  Context found_onto(int32_t context, int32_t symbol);
+
   const PopDistances& pop_distances_;
   Budget& budget_;
   DistanceVectors vectors_;
   support::Matrix<Context> onto_;  // [contexts, S]
+  // What a symbol makes of a vector depends only on the distances from where it can be popped to: each symbol followed
+  // by such distances, less the least of them, and the context of that.
+  support::Interner<int32_t> below_;
+  Vector<Context> above_;
   Vector<int32_t> by_push_set_, found_;
 };
 

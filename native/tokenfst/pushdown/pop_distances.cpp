@@ -33,16 +33,14 @@ void sort_into_rows(size_t num_rows, Vector<int32_t>& offsets, Vector<T>& values
 
 }  // namespace
 
-PopDistances::PopDistances(const PushdownTables& tables, Landings landings, Budget& budget, bool by_node)
+PopDistances::PopDistances(const PushdownTables& tables, Budget& budget, bool by_node)
     : tables_(tables),
       kinds_(found_kinds(tables, by_node, budget)),
       pushes_(tables, kinds_, budget),
       columns_(kinds_, tables.num_symbols, budget),
       push_set_of_(budget),
       crossing_offsets_(budget),
-      crossings_(budget),
-      landing_offsets_(budget),
-      landings_(budget) {
+      crossings_(budget) {
   const PushSets sets(tables, pushes_, kinds_.nodes(), budget);
   num_push_sets_ = sets.size();
   for (int32_t kind = 0; kind < kinds_.size(); ++kind) push_set_of_.push_back(sets.of(kind));
@@ -50,9 +48,6 @@ PopDistances::PopDistances(const PushdownTables& tables, Landings landings, Budg
   saturation.run();
   sort_into_rows(
       columns_.size(), crossing_offsets_, crossings_, [&](auto take) { saturation.for_each_crossing(take); }, budget);
-  if (landings == Landings::kNone) return;
-  sort_into_rows(
-      pushes_.size(), landing_offsets_, landings_, [&](auto take) { saturation.for_each_landing(take); }, budget);
 }
 
 int32_t PopDistances::lowest(int32_t column, int32_t push_set) const {

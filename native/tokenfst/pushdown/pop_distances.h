@@ -5,9 +5,6 @@
 //                   across[k, (X, child[k, X])]  = 0
 //                   across[k, (X, m)]           <= 1 + the distance from the target of an edge over its pushes and X
 //
-//     landing   a kind of nodes reached when all symbols of a push have been popped, and the number of tokens until
-//               then
-//
 // This is the saturation of weighted pushdown systems (Reps, Schwoon, Jha, Melski: Weighted pushdown systems and their
 // application to interprocedural dataflow analysis, 2005), over kinds instead of nodes, all distances of one length
 // together (`tokenfst/pushdown/saturation.h`).
@@ -28,19 +25,13 @@ namespace tokenfst {
 
 class PopDistances {
  public:
-  struct Landing {
-    int32_t kind, cost;
-  };
   // The fewest tokens from the kinds of a push set to a column, at least one.
   struct Crossing {
     int32_t push_set, cost;
   };
 
-  // Landings are for distances after moves (`StackContexts::rest`), and may be more than all else.
-  enum class Landings { kNone, kAll };
-
   // With `by_node` every node is a separate kind.
-  PopDistances(const PushdownTables& tables, Landings landings, Budget& budget, bool by_node = false);
+  PopDistances(const PushdownTables& tables, Budget& budget, bool by_node = false);
 
   const PushdownTables& tables() const { return tables_; }
   const Kinds& kinds() const { return kinds_; }
@@ -53,11 +44,6 @@ class PopDistances {
   int32_t to_end(int32_t kind) const {
     return kind == kinds_.of(tables_.end_state()) ? 0 : lowest(PopColumns::kEndColumn, push_set_of_[kind]);
   }
-  // Return where a push lands, if landings are kept.
-  std::span<const Landing> landings(int32_t push) const {
-    return {landings_.data() + landing_offsets_[push], landings_.data() + landing_offsets_[push + 1]};
-  }
-
   int32_t num_push_sets() const { return num_push_sets_; }
   int32_t push_set_of(int32_t kind) const { return push_set_of_[kind]; }
   // Return the push sets from which a column can be reached with a token, ascending.
@@ -82,8 +68,6 @@ class PopDistances {
   // The columns of most push sets are few, so they are kept by column, without those that cannot be reached.
   Vector<int32_t> crossing_offsets_;  // [columns + 1]
   Vector<Crossing> crossings_;
-  Vector<int32_t> landing_offsets_;  // [pushes + 1]
-  Vector<Landing> landings_;
 };
 
 }  // namespace tokenfst

@@ -4,8 +4,16 @@
 #include <utility>
 
 #include "support/bits.h"
+#include "support/prefetch.h"
 
 namespace tokenfst {
+
+namespace {
+
+// How many landings ahead a way is fetched.
+constexpr size_t kAhead = 8;
+
+}  // namespace
 
 Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes,
                        const PushSets& sets, int32_t num_symbols, Budget& budget)
@@ -158,15 +166,25 @@ void Saturation::meet(int32_t distance) {
   for (int32_t group = due_[distance]; group != kDead;) {
     Group& own = groups_[group];
     own.last_met = own.last_met == kDead ? first_fresh_[set_of(own)] : fresh_[own.last_met].next;
-    for (size_t at = own.begin; at < own.end; ++at) go_on(landed_[at].push, columns_at(own.last_met));
+    const ColumnSpan columns = columns_at(own.last_met);
+    for (size_t at = own.begin; at < own.end; ++at) {
+      if (at + kAhead < own.end) fetch(landed_[at + kAhead].push, columns);
+      go_on(landed_[at].push, columns);
+    }
     const int32_t next = own.next;
     wait(group);
     group = next;
   }
   for (size_t at = begin; at < landed_.size(); ++at) {
+    if (at + kAhead < landed_.size()) fetch(landed_[at + kAhead].push, zeros_of(landed_[at + kAhead].kind));
     const auto [push, kind] = landed_[at];
-    go_on(push, ColumnSpan(zeros_).subspan(zero_offsets_[kind], zero_offsets_[kind + 1] - zero_offsets_[kind]));
+    go_on(push, zeros_of(kind));
   }
+}
+
+// Begin to fetch the way of a push, where columns are added to it soon: ways are far apart in memory.
+void Saturation::fetch(int32_t push, ColumnSpan columns) const {
+  if (!columns.empty()) support::prefetch(&way_[push][columns[0].word]);
 }
 
 void Saturation::go_on(int32_t push, ColumnSpan columns) {
@@ -175,12 +193,12 @@ void Saturation::go_on(int32_t push, ColumnSpan columns) {
   for (int32_t longer : longer_[push]) steps += land(longer, columns);
   if (columns[0].word == 0 && columns[0].bits >> PopColumns::kEndColumn & 1) end(push);
   if (is_left_behind_[push]) {
-    const auto way = way_[push], found = new_way_[push];
-    uint32_t any = 0;
+    const auto way = way_[push];
+    bool any = false;
     for (const auto& [word, bits] : columns) {
+      // Mostly no column is fresh, and then there is nothing to write.
       const uint32_t fresh = bits & ~way[word];
-      found[word] |= fresh;
-      any |= fresh;
+      if (fresh) new_way_[push][word] |= fresh, any = true;
     }
     if (any) change(push);
   }

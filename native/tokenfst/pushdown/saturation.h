@@ -52,15 +52,6 @@ class Saturation {
       }
     }
   }
-  // Call `take(push, landing)` for each landing, those of one push in order of their costs.
-  template <class Take>
-  void for_each_landing(Take take) const {
-    size_t at = 0;
-    for (int32_t distance = 0; distance < static_cast<int32_t>(landed_ends_.size()); ++distance) {
-      for (; at < landed_ends_[distance]; ++at)
-        take(landed_[at].push, PopDistances::Landing{landed_[at].kind, distance});
-    }
-  }
 
  private:
   static constexpr int32_t kBits = 32;
@@ -95,10 +86,14 @@ class Saturation {
   ColumnSpan columns_at(int32_t fresh) const {
     return ColumnSpan(fresh_words_).subspan(fresh_[fresh].first, fresh_[fresh + 1].first - fresh_[fresh].first);
   }
+  ColumnSpan zeros_of(int32_t kind) const {
+    return ColumnSpan(zeros_).subspan(zero_offsets_[kind], zero_offsets_[kind + 1] - zero_offsets_[kind]);
+  }
   void land_at_targets();
   int64_t land(int32_t push, ColumnSpan columns);
   // Combine landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
+  void fetch(int32_t push, ColumnSpan columns) const;
   void go_on(int32_t push, ColumnSpan columns);
   void change(int32_t push);
   void end(int32_t push);

@@ -21,7 +21,7 @@ StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Capac
 // Make the data that every call needs; if it throws, the next call continues from there.
 void StackDistance::prepare() {
   if (!pop_distances_) {
-    pop_distances_ = std::make_unique<const PopDistances>(*tables_, PopDistances::Landings::kAll, budget_);
+    pop_distances_ = std::make_unique<const PopDistances>(*tables_, budget_);
   }
   if (contexts_ && contexts_->num_bytes() > capacity_.max_context_bytes) forget();
   if (!contexts_) {
@@ -124,7 +124,7 @@ void StackDistance::add_node(int32_t node, const Context& context, ClassDistance
 std::optional<ContextDistances> StackDistance::by_context(int32_t max_contexts) {
   const std::lock_guard lock(mutex_);
   if (!pop_distances_) {
-    pop_distances_ = std::make_unique<const PopDistances>(*tables_, PopDistances::Landings::kAll, budget_);
+    pop_distances_ = std::make_unique<const PopDistances>(*tables_, budget_);
   }
   return context_distances(*pop_distances_, max_contexts, budget_);
 }

@@ -302,7 +302,7 @@ Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::
   find_distinct(effects, distinct, budget);
   Vector<uint8_t> is_overflow(tables.num_states, false, budget);
   for (int32_t state : overflow) is_overflow[state] = true;
-  const PopDistances pop_distances(tables, PopDistances::Landings::kNone, budget);
+  const PopDistances pop_distances(tables, budget);
   ReachabilitySearch search(*effects.trees, pop_distances, distinct.moves, distinct.paths, budget);
   const Trim result = search.run(pop_distances, is_overflow);
   if (result != Trim::kDone) return {result, {}};
