@@ -41,7 +41,9 @@ def make_tables(
         num_symbols=len(child[0]),
         num_classes=num_classes,
         start=start,
-        child=ints(child),
+        child_offsets=ints(np.cumsum([0, *(sum(below >= 0 for below in row) for row in child)])),
+        child_symbol=ints([symbol for row in child for symbol, below in enumerate(row) if below >= 0]),
+        child_node=ints([below for row in child for below in row if below >= 0]),
         max_pops=max_pops,
         row_offsets=ints([sum(node < bound for node, _ in keys) for bound in range(len(child) + 1)]),
         edge_class=ints([number for _, number in keys]),
@@ -131,6 +133,12 @@ def _effects(steps: Steps, state: int, token: str) -> set[tuple[tuple[int, ...],
     return found
 
 
+def children(tables: PushdownTables, node: int) -> dict[int, int]:
+    """The children of a node by symbol."""
+    own = slice(tables.child_offsets[node], tables.child_offsets[node + 1])
+    return dict(zip(tables.child_symbol[own].tolist(), tables.child_node[own].tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class Walk:
     """The tables read as they are documented, one configuration at a time."""
@@ -146,9 +154,10 @@ class Walk:
             for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
                 if tables.edge_class[edge] == number:
                     found += self._outcome(int(tables.edge_outcome[edge]), stack)
-            node = tables.child[node, stack[-1 - place]] if place < len(stack) else -1
-            if node < 0:
+            below = children(tables, node).get(stack[-1 - place]) if place < len(stack) else None
+            if below is None:
                 break
+            node = below
         return sorted(set(found))
 
     def _outcome(self, outcome: int, stack: tuple[int, ...]) -> list[Configuration]:

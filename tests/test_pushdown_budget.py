@@ -11,6 +11,7 @@ import pytest
 import torch
 from kinds import complete
 from pushdown_cases import ambiguous, brackets, json, nested, sums
+from pushdown_tables import children
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import constraints
@@ -150,13 +151,14 @@ def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
     automaton = complete(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
     tables, ways = automaton.tables, PopDistances(automaton.tables)
-    child = tables.child
+    children_of = [children(tables, node) for node in range(tables.num_nodes)]
     assert ways.across.shape[1] > 1000
     expected = np.full_like(ways.across, UNREACHABLE)
     expected[tables.num_states - 1, -1] = 0
     for symbol in range(tables.num_symbols):
         for column in range(ways.offsets[symbol], ways.offsets[symbol + 1]):
-            expected[child[:, symbol] == ways.nodes[column], column] = 0
+            above = [node for node, own in enumerate(children_of) if own.get(symbol) == ways.nodes[column]]
+            expected[above, column] = 0
     following: dict[tuple[int, int], Any] = {}
     for node in range(tables.num_nodes):
         for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):

@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_system(tmp_path: Path)
 
 METADATA = {
     "format": "tokenfst automaton",
-    "version": "5",
+    "version": "6",
     "kind": "finite",
     "vocabulary": VOCABULARIES["bytes"].digest,
     "at_text_start": "False",
@@ -220,7 +220,7 @@ METADATA = {
     ("key", "value", "message"),
     [
         ("version", "0", "version 0"),
-        ("version", "4", "version 4"),
+        ("version", "5", "version 5"),
         ("version", None, "version None"),
         ("format", "something else", "not hold"),
         ("format", None, "not hold"),

@@ -299,12 +299,12 @@ def _tree_nodes(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], 
         LimitExceeded: there are more than `MAX_TREE_NODES`.
     """
     found: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
-    child = tables.child
     # The loop appends the children of each node to the list that it iterates over.
     for state, popped, node in found:
         yield state, popped, node
-        deeper = np.flatnonzero(child[node] >= 0).tolist()
-        found.extend((state, (*popped, symbol), int(child[node, symbol])) for symbol in deeper)
+        own = slice(tables.child_offsets[node], tables.child_offsets[node + 1])
+        deeper = zip(tables.child_symbol[own].tolist(), tables.child_node[own].tolist(), strict=True)
+        found.extend((state, (*popped, symbol), below) for symbol, below in deeper)
         if len(found) > MAX_TREE_NODES:
             raise LimitExceeded(f"a picture of context trees with more than {MAX_TREE_NODES:,} nodes is refused")
 

@@ -27,7 +27,7 @@ from tokenfst.vocabulary import Vocabulary
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
-VERSION = "5"
+VERSION = "6"
 
 
 class Saved(NamedTuple):

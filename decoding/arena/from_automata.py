@@ -237,10 +237,11 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
     # The first two nodes have rows of their own, which come first.
     nodes = leaves(*(np.append([0, 0], column) for column in (made.rows_at + 2, made.cuts_at, made.num_cuts)))
     nodes[ENDED, ROWS_AT] = ENDED
-    child = tables.child
-    inner = np.flatnonzero((child >= 0).any(1))
-    child = np.pad(child[inner], [(0, 0), (0, 1)], constant_values=-1)
-    nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
+    num_children = np.diff(tables.child_offsets)
+    inner = np.flatnonzero(num_children)
+    walk = np.full((len(inner), tables.num_symbols + 1), DEAD)
+    walk[np.repeat(np.arange(len(inner)), num_children[inner]), tables.child_symbol] = node[tables.child_node]
+    nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * walk.shape[1]
     # The distances of the tables count an end token, even if the vocabulary has none.
     end = int(not automaton.vocabulary.eos_ids)
     rest, rest_of = with_last_two(np.where(distance.rest < FAR, distance.rest - end, FAR), distance.rest_of)
@@ -252,7 +253,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
         moves=moves,
         pushes=tables.push_symbols,
         nodes=nodes,
-        walk=np.where(child >= 0, node[child], DEAD),
+        walk=walk,
         node_rows=np.append([DEAD, ENDED], made.node_rows),
         cuts=made.cuts,
         gauge=FREE,

@@ -50,8 +50,8 @@ def spoiled(dice: Any, array: Any) -> Any:
     return array[: max(len(array) - 1, 0)] if array.ndim else array
 
 
-ARRAYS = ("child", "row_offsets", "edge_class", "edge_outcome", "outcome_offsets", "move_pops", "move_push",
-          "move_target", "move_room", "push_offsets", "push_symbols")  # fmt: skip
+ARRAYS = ("child_offsets", "child_symbol", "child_node", "row_offsets", "edge_class", "edge_outcome", "outcome_offsets",
+          "move_pops", "move_push", "move_target", "move_room", "push_offsets", "push_symbols")  # fmt: skip
 NUMBERS = ("num_states", "num_symbols", "num_classes", "start", "max_pops", "max_configurations")
 
 

@@ -107,11 +107,13 @@ def test_ways_satisfy_their_equations(machine: Machine) -> None:
     tables = tables_of(machine, effects)
     across, nodes, offsets = native.pop_distances(tables, budget())
     far = 1 << 29
-    assert across.shape == (len(tables.child), len(nodes) + 1)
+    assert across.shape == (tables.num_nodes, len(nodes) + 1)
     for node in range(tables.num_nodes):
+        own = slice(tables.child_offsets[node], tables.child_offsets[node + 1])
+        children = dict(zip(tables.child_symbol[own].tolist(), tables.child_node[own].tolist(), strict=True))
         for symbol in range(machine.num_symbols):
             for column in range(offsets[symbol], offsets[symbol + 1]):
-                is_child = tables.child[node, symbol] == nodes[column]
+                is_child = children.get(symbol) == nodes[column]
                 assert (across[node, column] == 0) == is_child
                 best = 0 if is_child else far
                 for move in moves_of(tables, node):

@@ -11,15 +11,17 @@ selects one path from the root. It allows a class if some node of the path has a
     move          (pops, pushes, target): the number of symbols popped, the symbols pushed, and the next state
 
 The native core owns the tables (`native/tokenfst/pushdown/tables.h`) and checks those that are built from arrays. The
-arrays are read-only views, except `child`: the core stores children as lists, and makes the array at each access.
-With Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves and P sequences of pushed symbols:
+arrays are read-only views. With Q states, S symbols, N nodes, C children, K classes, E edges, O outcomes, M moves and P
+sequences of pushed symbols:
 
     num_states          Q; state Q - 1 is the end of the sequence, which only class END enters, and leaves to itself
     num_symbols         S
     num_nodes           N
     num_classes         K, including NEVER (0) and END (1)
     start               the state of the empty text, with an empty stack
-    child               `[N, S]` int32, the node after one more symbol, or -1 if no deeper node has an edge
+    child_offsets       `[N + 1]` int32, the index of the first child of each node
+    child_symbol, child_node    `[C]` int32 each: one more symbol, ascending within a node, and the node after it; there
+                        is none if no deeper node has an edge
     max_pops            the depth of the deepest node
     row_offsets         `[N + 1]` int32, the index of the first edge of each node
     edge_class, edge_outcome    `[E]` int32 each, ascending by class within a node
@@ -43,7 +45,9 @@ __all__ = ["ARRAYS", "SIZES", "PushdownTables", "arrays_of"]
 SIZES = ("num_states", "num_symbols", "num_classes", "start", "max_pops", "max_configurations")
 # The arrays of the tables.
 ARRAYS = (
-    "child",
+    "child_offsets",
+    "child_symbol",
+    "child_node",
     "row_offsets",
     "edge_class",
     "edge_outcome",

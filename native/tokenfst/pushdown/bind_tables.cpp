@@ -119,6 +119,7 @@ void require_shapes(const PushdownTables& tables) {
           "there are states, and a node for each");
   require_within(tables.start, 0, tables.num_states, "start");
   require(tables.num_classes >= kFirstClass && tables.max_configurations >= 1, "there are classes and configurations");
+  require_offsets(tables.child_offsets, num_nodes, tables.children.size(), "`child_offsets`");
   require_offsets(tables.row_offsets, num_nodes, tables.edges.size(), "`row_offsets`");
   const size_t num_outcomes = tables.outcome_offsets.size() - 1, num_pushes = tables.push_offsets.size() - 1;
   require_offsets(tables.outcome_offsets, num_outcomes, tables.moves.size(), "`outcome_offsets`");
@@ -134,6 +135,17 @@ void require_shapes(const PushdownTables& tables) {
     require_within(move.target, 0, tables.num_states, "state");
     require(0 <= move.pops && move.pops <= tables.max_pops, "a move pops more symbols than nodes are deep");
     require(0 <= move.room && move.room < kMostRoom, "a move needs no such room");
+  }
+}
+
+void require_children(const PushdownTables& tables) {
+  for (int32_t node = 0; node < tables.num_nodes(); ++node) {
+    int32_t before = -1;
+    for (const auto& [symbol, below] : tables.children_of(node)) {
+      require(before < symbol && symbol < tables.num_symbols, "the symbols of a node's children do not ascend");
+      require_within(below, 0, tables.num_nodes(), "node");
+      before = symbol;
+    }
   }
 }
 
@@ -163,31 +175,27 @@ void require_depths(const PushdownTables& tables) {
 }
 
 SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_classes, int32_t start,
-                         Grid<int32_t> child, int32_t max_pops, Values<int32_t> row_offsets, Values<int32_t> edge_class,
+                         Values<int32_t> child_offsets, Values<int32_t> child_symbol, Values<int32_t> child_node,
+                         int32_t max_pops, Values<int32_t> row_offsets, Values<int32_t> edge_class,
                          Values<int32_t> edge_outcome, Values<int32_t> outcome_offsets, Values<int32_t> move_pops,
                          Values<int32_t> move_push, Values<int32_t> move_target, Values<int32_t> move_room,
                          Values<int32_t> push_offsets, Values<int32_t> push_symbols, int32_t max_configurations) {
-  for (const size_t size : {child.rows, child.values.size(), edge_class.size(), move_pops.size(), push_symbols.size(),
-                            outcome_offsets.size(), push_offsets.size()}) {
+  for (const size_t size : {child_offsets.size(), child_node.size(), edge_class.size(), move_pops.size(),
+                            push_symbols.size(), outcome_offsets.size(), push_offsets.size()}) {
     require_countable(size, "a table");
   }
   require(edge_class.size() == edge_outcome.size(), "an edge has a class and an outcome");
   require(move_pops.size() == move_push.size() && move_pops.size() == move_target.size() &&
               move_pops.size() == move_room.size(),
           "a move has pops, a push, a target and room");
-  require(child.columns == static_cast<size_t>(std::max(num_symbols, 0)) && row_offsets.size() == child.rows + 1,
-          "there are children and edges for each node");
-  require(!outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
-  require_within(child.values, kDead, static_cast<int64_t>(child.rows), "node");
-  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {0}, {}, {},
+  require(child_symbol.size() == child_node.size(), "a child has a symbol and a node");
+  require(row_offsets.size() == child_offsets.size(), "there are children and edges for each node");
+  require(!child_offsets.empty() && !outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
+  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {}, {}, {},
                         {},         {},          {},          {},    {}};
-  for (size_t node = 0; node < child.rows; ++node) {
-    for (size_t symbol = 0; symbol < child.columns; ++symbol) {
-      const int32_t below = child[node][symbol];
-      if (below != kDead) tables.children.push_back({static_cast<int32_t>(symbol), below});
-    }
-    tables.child_offsets.push_back(static_cast<int32_t>(tables.children.size()));
-  }
+  tables.child_offsets.assign(child_offsets.begin(), child_offsets.end());
+  for (size_t child = 0; child < child_node.size(); ++child)
+    tables.children.push_back({child_symbol[child], child_node[child]});
   tables.row_offsets.assign(row_offsets.begin(), row_offsets.end());
   tables.outcome_offsets.assign(outcome_offsets.begin(), outcome_offsets.end());
   tables.push_offsets.assign(push_offsets.begin(), push_offsets.end());
@@ -198,6 +206,7 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
     tables.moves.push_back({move_pops[move], move_push[move], move_target[move], move_room[move]});
   }
   require_shapes(tables);
+  require_children(tables);
   require_edges(tables);
   require_depths(tables);
   return std::make_shared<const PushdownTables>(std::move(tables));
@@ -216,18 +225,6 @@ auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t R
     const int64_t stride = sizeof(Record) / sizeof(int32_t);
     return nb::ndarray<nb::numpy, const int32_t>(data, 1, &size, self, &stride);
   };
-}
-
-// Return the children of nodes by symbol, `[N, S]`, kDead for none.
-auto child_grid(const PushdownTables& tables) {
-  const auto rows = static_cast<size_t>(tables.num_nodes()), columns = static_cast<size_t>(tables.num_symbols);
-  std::vector<int32_t> found(rows * columns, kDead);
-  for (size_t node = 0; node < rows; ++node) {
-    for (const auto& [symbol, below] : tables.children_of(static_cast<int32_t>(node))) {
-      found[node * columns + static_cast<size_t>(symbol)] = below;
-    }
-  }
-  return owned(std::move(found), {rows, columns});
 }
 
 auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int32_t> overflow, Budget& budget) {
@@ -301,12 +298,14 @@ void bind_effects(nb::module_& m) {
 
 void bind_pushdown_tables(nb::module_& m) {
   bind_effects(m);
+  using Child = PushdownTables::Child;
   using Edge = PushdownTables::Edge;
   using Move = PushdownTables::Move;
   nb::class_<PushdownTables>(m, "PushdownTables", "The effect of each class of tokens on a state and a stack.")
-      .def(nb::new_(&make_tables), "num_states"_a, "num_symbols"_a, "num_classes"_a, "start"_a, "child"_a, "max_pops"_a,
-           "row_offsets"_a, "edge_class"_a, "edge_outcome"_a, "outcome_offsets"_a, "move_pops"_a, "move_push"_a,
-           "move_target"_a, "move_room"_a, "push_offsets"_a, "push_symbols"_a, "max_configurations"_a = 1)
+      .def(nb::new_(&make_tables), "num_states"_a, "num_symbols"_a, "num_classes"_a, "start"_a, "child_offsets"_a,
+           "child_symbol"_a, "child_node"_a, "max_pops"_a, "row_offsets"_a, "edge_class"_a, "edge_outcome"_a,
+           "outcome_offsets"_a, "move_pops"_a, "move_push"_a, "move_target"_a, "move_room"_a, "push_offsets"_a,
+           "push_symbols"_a, "max_configurations"_a = 1)
       .def_ro("num_states", &PushdownTables::num_states)
       .def_ro("num_symbols", &PushdownTables::num_symbols)
       .def_ro("num_classes", &PushdownTables::num_classes)
@@ -315,7 +314,9 @@ void bind_pushdown_tables(nb::module_& m) {
       .def_ro("max_configurations", &PushdownTables::max_configurations)
       .def_prop_ro("nbytes", &PushdownTables::num_bytes)
       .def_prop_ro("num_nodes", &PushdownTables::num_nodes)
-      .def_prop_ro("child", &child_grid, nb::rv_policy::move)
+      .def_prop_ro("child_offsets", &shown<&PushdownTables::child_offsets>)
+      .def_prop_ro("child_symbol", shown_column(&PushdownTables::children, &Child::symbol))
+      .def_prop_ro("child_node", shown_column(&PushdownTables::children, &Child::node))
       .def_prop_ro("row_offsets", &shown<&PushdownTables::row_offsets>)
       .def_prop_ro("edge_class", shown_column(&PushdownTables::edges, &Edge::number))
       .def_prop_ro("edge_outcome", shown_column(&PushdownTables::edges, &Edge::outcome))
