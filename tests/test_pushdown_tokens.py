@@ -336,6 +336,7 @@ DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "offsets that fall": lambda arrays: arrays["row_offsets"].__setitem__(1, 9999),
     "a type": lambda arrays: arrays.__setitem__("move_room", arrays["move_room"].astype(np.int64)),
     "runs that end early": lambda arrays: arrays["run_end"].__setitem__(-1, 3),
+    "more symbols than are used": lambda arrays: arrays["sizes"].__setitem__(1, 1 << 30),
     "no states": lambda arrays: arrays["sizes"].__setitem__(0, 0),
     "a depth that is not known": lambda arrays: arrays.update(max_depth=np.int32([3]), lacks_bytes=np.int32([1])),
     "a depth below none": lambda arrays: arrays.update(max_depth=np.int32([-2])),

@@ -27,6 +27,8 @@ using SharedTrees = std::shared_ptr<const Trees>;
 using SharedTables = std::shared_ptr<const PushdownTables>;
 
 constexpr int32_t kMostRoom = 1 << 30;
+// Tables may have this many symbols that no token pushes or pops. All symbols take memory.
+constexpr int64_t kMostUnused = 1 << 16;
 
 // Effects.
 
@@ -189,6 +191,8 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
               move_pops.size() == move_room.size(),
           "a move has pops, a push, a target and room");
   require(child_symbol.size() == child_node.size(), "a child has a symbol and a node");
+  require(num_symbols <= static_cast<int64_t>(child_symbol.size() + push_symbols.size()) + kMostUnused,
+          "there are more symbols than tokens push and pop");
   require(row_offsets.size() == child_offsets.size(), "there are children and edges for each node");
   require(!child_offsets.empty() && !outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
   PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {}, {}, {},
