@@ -169,7 +169,7 @@ def test_other_operands_are_refused() -> None:
         automaton.repeat(3, 2)
     # Text could be meant literally or as a pattern.
     with pytest.raises(TypeError, match="not str"):
-        equivalent("a", automaton)  # type: ignore[arg-type]
+        equivalent("a", automaton)
 
 
 def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,7 +197,7 @@ def test_alternatives_of_other_kinds() -> None:
     assert (free_text("x") | integer()).parse("12") == "12"
     assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")
     with pytest.raises(TypeError, match="is not a constraint"):
-        integer() | None  # type: ignore[operator]
+        integer() | None
 
 
 def test_what_is_optional_may_be_missing() -> None:

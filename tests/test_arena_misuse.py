@@ -59,7 +59,7 @@ def test_slots_that_are_no_numbers(arena: Arena, slots: Any) -> None:
 
 def test_one_slot_is_given_in_a_list(arena: Arena) -> None:
     with pytest.raises(TypeError, match=r"slots are a list, even if there is one: \[slot\], not 2"):
-        arena.starts(2)  # type: ignore[arg-type]
+        arena.starts(2)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def continuations(bundle: Bundle, prompt: str, count: int, length: int) -> list[
     inputs = tokenizer([prompt] * count, return_tensors="pt")
     torch.manual_seed(0)
     choice: dict[str, Any] = {"do_sample": True, "temperature": 0.7} if count > 1 else {"do_sample": False}
-    written = model.generate(**inputs, max_new_tokens=length, **choice)  # type: ignore[operator]
+    written = model.generate(**inputs, max_new_tokens=length, **choice)
     return tokenizer.batch_decode(written[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
 
 

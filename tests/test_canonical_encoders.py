@@ -238,4 +238,4 @@ def test_other_sources(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedTokenizer, match="token 97 ends a sequence"):
         tokenfst.compile("b", ending, tokenization="canonical")
     with pytest.raises(ValueError, match="'any' or 'canonical'"):
-        tokenfst.compile("a", vocabulary, tokenization="other")  # type: ignore[call-overload]
+        tokenfst.compile("a", vocabulary, tokenization="other")

@@ -234,7 +234,7 @@ def test_mistakes_are_said() -> None:
     work = Work()
     stacked = TREE.to_automaton(work)
     with pytest.raises(TypeError, match=r"compiled already: give what"):
-        constraints.after("<", stacked)  # type: ignore[arg-type]
+        constraints.after("<", stacked)
 
 
 # With real tokenizers

@@ -110,7 +110,7 @@ def test_steps_go_on_and_back() -> None:
 
 def test_a_draw_names_its_step() -> None:
     with pytest.raises(TypeError, match="step"):
-        choose(torch.ones(1, 9), Noise.of([3]))  # type: ignore[call-arg]
+        choose(torch.ones(1, 9), Noise.of([3]))
 
 
 def test_given_seeds_leave_torchs_generator_alone() -> None:

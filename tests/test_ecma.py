@@ -202,4 +202,4 @@ def test_sets_of_posix_are_not_in_it() -> None:
 
 def test_an_unknown_dialect_is_refused() -> None:
     with pytest.raises(ValueError, match="'perl' is not one of python, ecma"):
-        parse("a", dialect="perl")  # type: ignore[arg-type]
+        parse("a", dialect="perl")

@@ -376,7 +376,7 @@ def test_cycles_of_epsilons() -> None:
 
 
 def test_arc_types_that_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Odd(pynini.Fst):  # type: ignore[misc]
+    class Odd(pynini.Fst):
         def arc_type(self) -> str:
             return "expectation"
 

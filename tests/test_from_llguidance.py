@@ -410,7 +410,7 @@ def test_what_is_not_there_is_named() -> None:
         lambda: made(TOKENIZERS[1], source).get_captures(),
         lambda: stand_in.LLInterpreter,
         lambda: in_place_of.llguidance.numpy.fill_next_token_bitmask_par_with_draft_tokens,
-        lambda: made(TOKENIZERS[1], source, limits=object()),  # type: ignore[arg-type]
+        lambda: made(TOKENIZERS[1], source, limits=object()),
         lambda: made(TOKENIZERS[1], made.grammar_from_json_schema({}, overrides={"coerce_one_of": True})),
         lambda: made(TOKENIZERS[1], '{"grammars": [{"regex": "a"}, {"regex": "b"}]}'),
         lambda: stand_in.LLTokenizer("gpt2"),

@@ -165,7 +165,7 @@ def test_padding_and_what_is_not_there() -> None:
         lambda: integrations.vllm,
         lambda: ours.build_token_enforcer_tokenizer_data(TOKENIZER, use_bitmask=True),
         lambda: stand_in.JsonSchemaParser({}, num_consecutive_whitespaces=2),
-        lambda: stand_in.RegexParser("a", stand_in.CharacterLevelParserConfig(alphabet="abc")),  # type: ignore[arg-type]
+        lambda: stand_in.RegexParser("a", stand_in.CharacterLevelParserConfig(alphabet="abc")),
         lambda: ours.generate_enforced(MODEL, data, parser, output_scores=True, return_dict_in_generate=True),
     ):
         with pytest.raises(NotOffered, match="is not offered: "):

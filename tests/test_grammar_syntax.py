@@ -221,7 +221,7 @@ def test_syntax_that_is_not_found(text: str, reason: str) -> None:
 
 def test_unknown_syntax() -> None:
     with pytest.raises(ValueError, match="not 'bnf'"):
-        grammar('root ::= "a"', syntax="bnf")  # type: ignore[arg-type]
+        grammar('root ::= "a"', syntax="bnf")
 
 
 # Size

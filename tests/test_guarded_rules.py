@@ -245,7 +245,7 @@ def test_what_is_no_condition_or_no_set_of_flags() -> None:
     with pytest.raises(ValueError, match="a flag is negative"):
         conditions.known(TRUE, -1, True)
     with pytest.raises(TypeError):
-        conditions.all_of("1")  # type: ignore[arg-type]
+        conditions.all_of("1")
 
 
 def test_conditions_of_too_many_decisions() -> None:

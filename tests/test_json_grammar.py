@@ -197,7 +197,7 @@ def test_json_is_small_and_deterministic() -> None:
     assert compiled_json().max_configurations == 1
     assert compiled_json().num_states < 256
     with pytest.raises(ValueError, match=r"whitespace is one of 'default', .* not 'much'"):
-        constraints.json(whitespace="much")  # type: ignore[arg-type]
+        constraints.json(whitespace="much")
 
 
 def test_json_as_it_is_written_in_gbnf() -> None:

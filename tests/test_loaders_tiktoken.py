@@ -63,9 +63,9 @@ def test_special_tokens_of_tiktoken_are_given_by_name(tmp_path: Path) -> None:
         with pytest.raises(VocabularyError, match=r"the special token 'a' has the id 5 of the token b"):
             from_tiktoken(origin, special_tokens={"a": 5})
     with pytest.raises(TypeError, match=r"maps names to ids, as in .*; \['<\|end\|>'\] \(list\) does not"):
-        from_tiktoken(path, special_tokens=["<|end|>"])  # type: ignore[arg-type]
+        from_tiktoken(path, special_tokens=["<|end|>"])
     with pytest.raises(TypeError, match=r"special_tokens maps names to ids, and not 3 to '<\|end\|>'"):
-        from_tiktoken(path, special_tokens={3: "<|end|>"})  # type: ignore[dict-item]
+        from_tiktoken(path, special_tokens={3: "<|end|>"})
 
 
 def test_what_ends_a_sequence_of_tiktoken_has_to_be_known(tmp_path: Path) -> None:
@@ -124,6 +124,6 @@ def test_an_id_of_an_encoding_is_a_rank_or_a_special_token() -> None:
 
 def test_tiktoken_refuses_other_objects() -> None:
     with pytest.raises(UnsupportedTokenizer, match="int: neither"):
-        from_tiktoken(3)  # type: ignore[arg-type]
+        from_tiktoken(3)
     with pytest.raises(FileNotFoundError):
         from_tiktoken("missing.tiktoken")

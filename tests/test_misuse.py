@@ -91,7 +91,7 @@ def test_what_is_no_automaton_is_refused(use: Callable[[Any], object]) -> None:
 
 def test_a_prompt_that_is_healed_is_token_ids() -> None:
     with pytest.raises(TypeError, match=r'the prompt is token ids, tokenizer\(prompt\)\["input_ids"\], and not a text'):
-        heal("abc", tokenfst.compile("a", BYTES))  # type: ignore[arg-type]
+        heal("abc", tokenfst.compile("a", BYTES))
 
 
 def test_what_is_no_vocabulary_is_refused() -> None:
@@ -105,7 +105,7 @@ def test_what_is_no_vocabulary_is_refused() -> None:
         (None, r"make one by tokenfst\.Vocabulary"),
     ]:
         with pytest.raises(TypeError, match=message):
-            tokenfst.compile("a", vocabulary)  # type: ignore[arg-type]
+            tokenfst.compile("a", vocabulary)
 
 
 TOKENS = [b"a", b"b", b"", b""]
@@ -136,14 +136,14 @@ def test_special_tokens_are_ids_by_name() -> None:
     with pytest.raises(
         TypeError, match=r"special_tokens maps names to ids, as in \{'<\|end\|>': 7\}; \['<s>'\] \(list\)"
     ):
-        Vocabulary(TOKENS, special_tokens=["<s>"])  # type: ignore[arg-type]
+        Vocabulary(TOKENS, special_tokens=["<s>"])
 
 
 def test_tokens_are_bytes() -> None:
     with pytest.raises(VocabularyError, match=r"token 0 is a str, not bytes: encode it, as in 'a'\.encode\(\)"):
-        Vocabulary(["a", "b"])  # type: ignore[list-item]
+        Vocabulary(["a", "b"])
     with pytest.raises(VocabularyError, match=r"token 1 is a int, not bytes$"):
-        Vocabulary([b"a", 7])  # type: ignore[list-item]
+        Vocabulary([b"a", 7])
     with pytest.raises(VocabularyError, match="at least one token"):
         Vocabulary([])
 
@@ -159,7 +159,7 @@ def test_tokens_are_a_list() -> None:
         (256, r"as in \[b'a', b'b'\]"),
     ]:
         with pytest.raises(TypeError, match=message):
-            Vocabulary(tokens)  # type: ignore[arg-type]
+            Vocabulary(tokens)
 
 
 @pytest.mark.parametrize("name", ["gpt2", Path("models/gpt2")], ids=str)

@@ -159,7 +159,7 @@ def test_derivations_that_would_be_missing() -> None:
 
 def test_what_is_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TypeError, match=r"expected a grammar or a pushdown automaton, not str"):
-        to_pdt("s: 'a'")  # type: ignore[arg-type]
+        to_pdt("s: 'a'")
     monkeypatch.setattr(writing, "DEFAULT_LIMITS", Limits(memory=100))
     with pytest.raises(LimitExceeded, match="more than 100 bytes"):
         to_pdt(Grammar({"s": parse("[a-z]")}, "s"))
@@ -276,4 +276,4 @@ def test_other_fsts_are_refused() -> None:
     with pytest.raises(TypeError, match="expected an FST of pynini or pywrapfst, not Literal"):
         from_pdt(literal("a"), [])
     with pytest.raises(ValueError, match='`token_type` is "byte" or "utf8", not \'bytes\''):
-        from_pdt(pynini.accep("a"), [], "bytes")  # type: ignore[arg-type]
+        from_pdt(pynini.accep("a"), [], "bytes")

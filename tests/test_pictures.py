@@ -51,7 +51,7 @@ def test_a_large_table_has_a_dot_for_each_step() -> None:
     dots = [rect.attrib for rect in image.iter(f"{SVG}rect") if rect.attrib["class"] == "c0"]
     area = sum(float(dot["width"]) * float(dot["height"]) for dot in dots) / 9
     classes = {
-        (int(automaton.token_class[token]), state)  # type: ignore[attr-defined]
+        (int(automaton.token_class[token]), state)
         for state in range(automaton.end_state)
         for token in range(len(TOY))
         if automaton.mask(state)[token]

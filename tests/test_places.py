@@ -48,7 +48,7 @@ def union(walk: Walk, allowed: frozenset[int] | None = None) -> frozenset[int]:
 
 
 def next_bytes(automaton: object, state: int) -> frozenset[int]:
-    return frozenset(byte for byte in range(256) if automaton.step(state, bytes([byte])) >= 0)  # type: ignore[attr-defined]
+    return frozenset(byte for byte in range(256) if automaton.step(state, bytes([byte])) >= 0)
 
 
 @pytest.mark.parametrize("pattern", up_to(3))

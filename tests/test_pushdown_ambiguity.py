@@ -93,14 +93,14 @@ def test_many_derivations_of_one_text() -> None:
 def test_mistaken_arguments() -> None:
     rules = {"s": literal("a")}
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
-        Grammar(rules, "s", ambiguity="maybe")  # type: ignore[arg-type]
+        Grammar(rules, "s", ambiguity="maybe")
     with pytest.raises(ValueError, match="at least 1, not 0"):
         Grammar(rules, "s", ambiguity="parallel", max_configurations=0)
     with pytest.raises(ValueError, match="not 'maybe'"):
-        grammar('root ::= "a"', ambiguity="maybe")  # type: ignore[arg-type]
+        grammar('root ::= "a"', ambiguity="maybe")
     plain = network(Grammar(rules, "s"))
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
-        compile_network(plain, ambiguity="maybe")  # type: ignore[arg-type]
+        compile_network(plain, ambiguity="maybe")
     with pytest.raises(ValueError, match="at least 1"):
         compile_network(plain, ambiguity="parallel", max_configurations=0)
 

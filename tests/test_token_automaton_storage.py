@@ -116,7 +116,7 @@ def test_what_is_no_file_or_no_vocabulary_is_refused(saved: Path) -> None:
     with pytest.raises(AutomatonFileError, match="is a folder"):
         tokenfst.load_automaton(saved.parent, VOCABULARIES["bytes"])
     with pytest.raises(TypeError, match="is not a vocabulary"):
-        tokenfst.load_automaton(saved, ["a", "b"])  # type: ignore[arg-type]
+        tokenfst.load_automaton(saved, ["a", "b"])
 
 
 def test_a_file_for_another_vocabulary_is_refused(saved: Path) -> None:

@@ -235,7 +235,7 @@ MISUSE = [
 @pytest.mark.parametrize(("make", "error", "message"), MISUSE)
 def test_what_cannot_be_is_an_error(make: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        make()  # type: ignore[operator]
+        make()
 
 
 def test_weights_that_never_end_are_stopped_by_the_limit_of_states() -> None:

@@ -133,7 +133,7 @@ def test_wrapping_up_after_what_is_no_number(after: Any) -> None:
     for write in (generate, stream):
         with pytest.raises(TypeError, match=f"wrap_up_after is a number of tokens, not {after!r}"):
             write(MODEL, TOKENIZER, "Name: ", "a", wrap_up_after=after)
-    assert generate(MODEL, TOKENIZER, "Name: ", "ab", wrap_up_after=np.int64(1)) == ["ab"]  # type: ignore[arg-type]
+    assert generate(MODEL, TOKENIZER, "Name: ", "ab", wrap_up_after=np.int64(1)) == ["ab"]
 
 
 @pytest.mark.parametrize("write", [generate, speculated, best_of_n, stream])
@@ -167,7 +167,7 @@ def test_searches_without_a_constraint(write: Callable[..., Any]) -> None:
 
 def test_a_stream_of_several_prompts() -> None:
     with pytest.raises(ValueError, match="a stream is one text, and there are 2 prompts: use `generate`"):
-        stream(MODEL, TOKENIZER, ["a", "b"], "a")  # type: ignore[arg-type]
+        stream(MODEL, TOKENIZER, ["a", "b"], "a")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_the_processor_takes_what_compiles(constraint: Any) -> None:
 
 def test_the_processor_knows_its_limit_and_its_vocabulary() -> None:
     with pytest.raises(TypeError, match="max_new_tokens"):
-        ConstraintLogitsProcessor(r"\d+", TOKENIZER)  # type: ignore[call-arg]
+        ConstraintLogitsProcessor(r"\d+", TOKENIZER)
     with pytest.raises(IncompleteOutput, match=r"at least \d+ tokens, and the limit is 3"):
         ConstraintLogitsProcessor("zqxjvkzqxjvk", TOKENIZER, max_new_tokens=3)
     with pytest.raises(ValueError, match="max_new_tokens is 1 or more, or None, not 0"):

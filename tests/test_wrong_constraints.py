@@ -106,10 +106,10 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sql_select(["people"]), TypeError, "tables are a dict from each table to its columns"),
     (lambda: sql_select({"people": "name"}), TypeError, "the columns of 'people' are a list of names, not 'name'"),
     # Texts to read
-    (lambda: integer().parse(["5"]), TypeError, "expected a text, not list: pass one of its texts"),  # type: ignore[arg-type]
-    (lambda: typed(Order).parse(b"{}"), TypeError, "expected a text, not bytes: decode it"),  # type: ignore[arg-type]
-    (lambda: json_schema({}).parse(None), TypeError, "expected a text, not NoneType"),  # type: ignore[arg-type]
-    (lambda: sequence("a").parse(["a"]), TypeError, "pass one of its texts"),  # type: ignore[arg-type]
+    (lambda: integer().parse(["5"]), TypeError, "expected a text, not list: pass one of its texts"),
+    (lambda: typed(Order).parse(b"{}"), TypeError, "expected a text, not bytes: decode it"),
+    (lambda: json_schema({}).parse(None), TypeError, "expected a text, not NoneType"),
+    (lambda: sequence("a").parse(["a"]), TypeError, "pass one of its texts"),
     # Constraints within others
     (lambda: sequence({"type": "object"}), TypeError, r"is not a constraint; .*json_schema\(\.\.\.\)"),
     (lambda: sequence(Order), TypeError, r"the class Order is not a constraint; .*typed\(Order\)"),

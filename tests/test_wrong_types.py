@@ -64,9 +64,9 @@ def test_the_wrong_type_is_named_with_what_was_meant(
 
 def test_the_wrong_type_beside_another() -> None:
     with pytest.raises(TypeError, match="not str: parse"):
-        equivalent("a", LETTER)  # type: ignore[arg-type]
+        equivalent("a", LETTER)
     with pytest.raises(TypeError, match="not str: parse"):
-        derivative("ab", "a")  # type: ignore[type-var]
+        derivative("ab", "a")
     with pytest.raises(TypeError, match="unsupported operand"):
         LETTER & re.compile("a")
 
@@ -78,7 +78,7 @@ def test_texts_are_strings_or_bytes() -> None:
         assert automaton.accepts("é" * 1000)
         assert automaton.accepts(("é" * 1000).encode())
         with pytest.raises(TypeError, match="expected a text or bytes, not list"):
-            automaton.accepts([104])  # type: ignore[arg-type]
+            automaton.accepts([104])
 
 
 def _grammar() -> automata.Grammar:

@@ -57,7 +57,7 @@ def test_integers_within_and_between_others() -> None:
     with pytest.raises(ValueError, match="alternatives have one integers, and not 'any' and 'digits'"):
         json_schema({}) | made
     with pytest.raises(ValueError, match="integers is 'any' or 'digits', not 'plain'"):
-        json_schema({}, integers="plain")  # type: ignore[arg-type]
+        json_schema({}, integers="plain")
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def test_options_that_nobody_knows_are_errors() -> None:
         {"spellings": "any"},
     ):
         with pytest.raises(ValueError, match="not '"):
-            json_schema(True, **options)  # type: ignore[arg-type]
+            json_schema(True, **options)
     for name in ("whitespace", "draft", "property_order", "spellings"):
         with pytest.raises(ValueError, match=rf"{name} is .*, not \['x'\]"):
-            json_schema(True, **{name: ["x"]})  # type: ignore[arg-type]
+            json_schema(True, **{name: ["x"]})

@@ -222,7 +222,7 @@ def test_text_and_calls_are_told_apart(form: WireFormat, data: st.DataObject) ->
     expected = divided(text, form)
     calls = sum(isinstance(piece, ToolCall) for piece in expected or ())
     for where, most in (("before", 1), ("around", 1), ("freely", 9 if form in SEPARATE else 1)):
-        made = FREELY[form] if where == "freely" else IN_TEXT[form, where]  # type: ignore[index]
+        made = FREELY[form] if where == "freely" else IN_TEXT[form, where]
         allowed = expected is not None and calls <= most
         if where == "before" and calls:
             allowed = allowed and expected is not None and isinstance(expected[-1], ToolCall)
@@ -340,4 +340,4 @@ def test_other_markers_beside_calls_are_plain() -> None:
 
 def test_mistakes() -> None:
     with pytest.raises(ValueError, match='`text` is "before" or "around"'):
-        tool_calls([now], format="qwen", text="after")  # type: ignore[call-overload]
+        tool_calls([now], format="qwen", text="after")

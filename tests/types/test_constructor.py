@@ -247,7 +247,7 @@ REFUSED = [
     (Callable[[int], int], r"Callable\[\[int\], int\] has no constructor call"),
     (list[Callable[..., int]], r"Callable\[\.\.\., int\] has no constructor call"),
     (Callable, "no constructor call"),
-    (list[[1]], r"\[1\] is not a type"),  # type: ignore[misc]
+    (list[[1]], r"\[1\] is not a type"),
     (Box[Annotated[int, []]], "has no hash"),
 ]
 

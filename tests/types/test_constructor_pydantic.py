@@ -184,7 +184,7 @@ def made(*fields: tuple[str, Any, Any], **config: Any) -> type:
     standard = type("Made", (), {"__annotations__": {name: hint for name, hint, _ in fields}})
     for name, _, info in fields:
         setattr(standard, name, info)
-    return validated(config=ConfigDict(**config))(standard)  # type: ignore[call-overload, no-any-return]
+    return validated(config=ConfigDict(**config))(standard)
 
 
 REFUSED = [

@@ -126,7 +126,7 @@ def test_decimals_come_back(number: Decimal, places: int) -> None:
 
 def test_bounds_of_decimals() -> None:
     with pytest.raises(TypeError, match="float"):
-        decimal(0.1)  # type: ignore[arg-type]
+        decimal(0.1)
     for low, high, places in ((2, 1, None), (Decimal("NaN"), None, None), (None, None, -1), (Decimal("0.5"), 0, 2)):
         with pytest.raises(ValueError, match=r"no decimal|finite|places"):
             decimal(low, high, places=places)

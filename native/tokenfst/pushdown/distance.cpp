@@ -31,10 +31,10 @@ size_t StackContexts::num_bytes() const {
 Context StackContexts::onto(int32_t context, int32_t symbol) {
   while (onto_.rows() <= static_cast<size_t>(context)) onto_.add_row(kUnknownContext);
   if (onto_[context][symbol].number != kUnknown) return onto_[context][symbol];
-  return onto_[context][symbol] = found_onto(context, symbol);
+  return onto_[context][symbol] = compute_onto(context, symbol);
 }
 
-Context StackContexts::found_onto(int32_t context, int32_t symbol) {
+Context StackContexts::compute_onto(int32_t context, int32_t symbol) {
   const auto vector = vectors_[context];
   const auto columns = pop_distances_.columns().of(symbol);
   budget_.spend(static_cast<int64_t>(columns.size()) + 8);

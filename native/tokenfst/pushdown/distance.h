@@ -45,7 +45,8 @@ class StackContexts {
   static constexpr Context kNoEnd{0, kFar};
 
  private:
-  Context found_onto(int32_t context, int32_t symbol);
+  // `onto`, where it is not known yet.
+  Context compute_onto(int32_t context, int32_t symbol);
 
   const PopDistances& pop_distances_;
   Budget& budget_;

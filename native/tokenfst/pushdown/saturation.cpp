@@ -168,7 +168,7 @@ void Saturation::meet(int32_t distance) {
     own.last_met = own.last_met == kDead ? first_fresh_[set_of(own)] : fresh_[own.last_met].next;
     const ColumnSpan columns = columns_at(own.last_met);
     for (size_t at = own.begin; at < own.end; ++at) {
-      if (at + kAhead < own.end) fetch(landed_[at + kAhead].push, columns);
+      if (at + kAhead < own.end) prefetch_way(landed_[at + kAhead].push, columns);
       go_on(landed_[at].push, columns);
     }
     const int32_t next = own.next;
@@ -176,14 +176,13 @@ void Saturation::meet(int32_t distance) {
     group = next;
   }
   for (size_t at = begin; at < landed_.size(); ++at) {
-    if (at + kAhead < landed_.size()) fetch(landed_[at + kAhead].push, zeros_of(landed_[at + kAhead].kind));
+    if (at + kAhead < landed_.size()) prefetch_way(landed_[at + kAhead].push, zeros_of(landed_[at + kAhead].kind));
     const auto [push, kind] = landed_[at];
     go_on(push, zeros_of(kind));
   }
 }
 
-// Begin to fetch the way of a push, where columns are added to it soon: ways are far apart in memory.
-void Saturation::fetch(int32_t push, ColumnSpan columns) const {
+void Saturation::prefetch_way(int32_t push, ColumnSpan columns) const {
   if (!columns.empty()) support::prefetch(&way_[push][columns[0].word]);
 }
 

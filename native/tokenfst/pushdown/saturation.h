@@ -93,7 +93,8 @@ class Saturation {
   int64_t land(int32_t push, ColumnSpan columns);
   // Combine landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
-  void fetch(int32_t push, ColumnSpan columns) const;
+  // Begin to fetch the way of a push, before columns are added to it: ways are far apart in memory.
+  void prefetch_way(int32_t push, ColumnSpan columns) const;
   void go_on(int32_t push, ColumnSpan columns);
   void change(int32_t push);
   void end(int32_t push);
