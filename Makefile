@@ -7,7 +7,8 @@ BUILDS := $(VENV)/.builds
 READY := $(VENV)/.ready
 DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
-INSTALL := $(BIN)/python -m pip install --quiet --constraint pins.txt
+# Python compiles what it imports; compiling all of torch beforehand takes as long as installing it.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
 .PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
 
@@ -82,7 +83,7 @@ lint: $(DEVELOPS)
 	find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 
 types: $(DEVELOPS)
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers auto
 
 format: $(DEVELOPS)
 	$(BIN)/ruff check --fix .

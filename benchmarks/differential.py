@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -89,8 +90,24 @@ class Tally:
     mismatches: list[Mismatch] = field(default_factory=list)
 
 
+class Level(NamedTuple):
+    """The prefixes of tokens that have one length.
+
+    Attributes:
+        parents: for each prefix, the place of the one without its last byte, in the level before.
+        last: the last byte of each.
+        tokens: the tokens of this length.
+        places: the prefix that each of these tokens is.
+    """
+
+    parents: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    tokens: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+
+
 class Tokens:
-    """A vocabulary with the bytes of all tokens in one array, so that an automaton can read all tokens at once."""
+    """A vocabulary with the prefixes of its tokens by length, so that an automaton can read all tokens at once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -99,12 +116,21 @@ class Tokens:
         self.longest: dict[bytes, int] = {}
         for token in self.ids:
             self.longest[token[:2]] = max(self.longest.get(token[:2], 1), len(token))
-        self.data = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
-        self.offsets = np.concatenate([[0], np.cumsum([len(token) for token in vocabulary.tokens])]).astype(np.int64)
+        self.levels = list(_levels(vocabulary))
 
     def readable(self, automaton: ByteAutomaton, state: int) -> npt.NDArray[np.bool_]:
         """Return whether a state of a byte automaton reads each token, `[V]`; False for tokens that write nothing."""
-        return _readable(self.data, self.offsets, automaton.next, automaton.byte_class, state)
+        result = np.zeros(len(self.vocabulary), np.bool_)
+        states = np.array([state], np.int32)
+        for level in self.levels:
+            before = states[level.parents]
+            read = np.flatnonzero(before >= 0)
+            if not len(read):
+                break
+            states = np.full(len(before), -1, np.int32)
+            states[read] = automaton.next[before[read], automaton.byte_class[level.last[read]]]
+            result[level.tokens] = states[level.places] >= 0
+        return result
 
     def cuts(self, text: bytes, random: Random) -> Iterator[list[int]]:
         """Yield three tokenizations of a text, which always take the longest, the shortest, and a random token."""
@@ -122,26 +148,17 @@ class Tokens:
         return result
 
 
-def _readable(
-    data: npt.NDArray[np.uint8],
-    offsets: npt.NDArray[np.int64],
-    next_state: npt.NDArray[np.int32],
-    byte_class: npt.NDArray[np.uint8],
-    start: int,
-) -> npt.NDArray[np.bool_]:
-    """Return whether a state reads each token; all tokens are read in parallel, one byte at a time."""
-    lengths = np.diff(offsets)
-    result = np.zeros(len(lengths), np.bool_)
+def _levels(vocabulary: Vocabulary) -> Iterator[Level]:
+    data = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
+    lengths = np.array([len(token) for token in vocabulary.tokens])
+    begins = np.cumsum(lengths) - lengths
     tokens = np.flatnonzero(lengths)
-    states = np.full(len(tokens), start)
-    for place in range(lengths.max(initial=0)):
-        states = next_state[states, byte_class[data[offsets[tokens] + place]]]
-        is_read = states >= 0
-        tokens, states = tokens[is_read], states[is_read]
-        is_over = lengths[tokens] == place + 1
-        result[tokens[is_over]] = True
-        tokens, states = tokens[~is_over], states[~is_over]
-    return result
+    places = np.zeros(len(tokens), np.int64)
+    for length in range(1, lengths.max() + 1):
+        prefixes, places = np.unique(places << 8 | data[begins[tokens] + length - 1], return_inverse=True)
+        is_whole = lengths[tokens] == length
+        yield Level(prefixes >> 8, prefixes & 0xFF, tokens[is_whole], places[is_whole])
+        tokens, places = tokens[~is_whole], places[~is_whole]
 
 
 class Check:

@@ -155,7 +155,7 @@ def schema_subject(name: str, schema: Any) -> Subject:
 
 
 def _schema_judge(schema: Any) -> Judge:
-    from json_schema import validity
+    import validity
 
     uri = str(schema.get("$schema", "")) if isinstance(schema, dict) else ""
     named = re.search(r"draft-0([467])|20(19-09|20-12)", uri)

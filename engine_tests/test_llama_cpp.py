@@ -234,6 +234,7 @@ def test_drafts_are_no_part_of_the_text(files: dict[str, Path], draft: str) -> N
             elif constraint is person:
                 jsonschema.validate(json.loads(text), PERSON)
             else:
+                assert isinstance(constraint, str)
                 assert re.fullmatch(constraint, text)
             # What is greedily written does not depend on drafts.
             greedy = write(llama, constraint, temperature=0.0, **options)

@@ -36,6 +36,7 @@ from sglang_loops import (
 import serving.matcher
 from automata.errors import LimitExceeded
 from tokenfst import Vocabulary
+from tokenfst.batches import fill_bitmasks
 
 WORDS, END = WIDTH // 32, 0
 VOCABULARY = len(tokenizer())
@@ -101,9 +102,8 @@ def test_a_batch_is_filled_in_one_call_and_others_fill_themselves(made: Any, mon
 
     def counted(automata: Any, states: Any, out: Any, *rest: Any, **named: Any) -> None:
         calls.append(len(automata))
-        plain(automata, states, out, *rest, **named)
+        fill_bitmasks(automata, states, out, *rest, **named)
 
-    plain = serving.matcher.fill_bitmasks
     monkeypatch.setattr(serving.matcher, "fill_bitmasks", counted)
     grammars = [made(*kind) for kind in KINDS]
     reasoner = ReasonerGrammarObject(made("regex", "x"), [5])
@@ -160,7 +160,7 @@ def test_ends_and_the_way_back(made: Any) -> None:
     grammar.accept_token(a)
     other = grammar.copy()
     grammar.accept_token(END)
-    assert (grammar.is_terminated(), grammar.finished, grammar.current_token) == (True, False, END)
+    assert [grammar.is_terminated(), grammar.finished, grammar.current_token] == [True, False, END]
     assert mask_of(grammar) == [END]
     grammar.accept_token(b)  # SGLang may hand over what comes after the end
     grammar.rollback(1)

@@ -56,7 +56,7 @@ NGRAM = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4,
 def endless_tokens() -> list[int]:
     """The bundled model's tokens of digits and white space alone."""
     _, tokenizer = bundled_model()
-    texts = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
+    texts: dict[int, Any] = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
     return [token for token, text in texts.items() if text and (text.isdigit() or text.isspace())][:300]
 
 
@@ -113,7 +113,7 @@ def test_digits_and_white_space_come_to_an_end(client: openai.OpenAI, schema: di
 @pytest.mark.parametrize("client", ["plain"], indirect=True)
 def test_white_space_in_the_arguments_of_tools_comes_to_an_end(client: openai.OpenAI) -> None:
     _, tokenizer = bundled_model()
-    texts = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
+    texts: dict[int, Any] = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
     bias: Any = {str(token): 50 for token, text in texts.items() if text and text.isspace()}
     (call,) = chat(client, tools=[WEATHER], tool_choice=NAMED, logit_bias=bias).message.tool_calls
     jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])

@@ -141,7 +141,10 @@ def test_an_automaton_that_is_larger_than_the_arena_closes_the_text(
 @pytest.fixture(scope="module")
 def front_end() -> Callable[[SamplingParams], None]:
     """The check of vLLM's front end, with our class by its name."""
-    return build_custom_logits_processors_params_validator(["serving.vllm.device:DeviceProcessor"])
+    check: Callable[[SamplingParams], None] = build_custom_logits_processors_params_validator(
+        ["serving.vllm.device:DeviceProcessor"]
+    )
+    return check
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def test_a_load_of_all_kinds(server: Server) -> None:
     assert ends["broken", ""], ends
     assert ends["hostile", ""], ends
     assert server.process.poll() is None
+    assert isinstance(server.process.args, list)
     if "--num-gpu-blocks-override" in server.process.args:
         assert server.metric("vllm:num_preemptions_total") > 0
     after = send_all(server.url, mixed(20, schemas_from(5), 2, max_tokens=30))

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,7 +60,7 @@ def running(
     log: Path,
     *options: str,
     backend: str = "outlines",
-    settings: Mapping[str, str] | None = None,
+    settings: dict[str, str] | None = None,
     model: Path | None = None,
     command: Sequence[str] = (str(Path(sys.executable).parent / "vllm"),),
 ) -> Iterator[Server]:

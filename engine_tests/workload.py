@@ -226,7 +226,7 @@ def _value(draw: random.Random, seed: int, depth: int) -> Schema:
     kind = draw.choice(["text", "text", "integer", "number", "enum", "boolean", "pattern", "array", "object", "union"])
     if depth == 0 or kind in ("text", "integer", "number", "enum", "boolean", "pattern"):
         low = draw.randint(0, 50)
-        return {
+        kinds: dict[str, Schema] = {
             "text": {"type": "string", "maxLength": draw.randint(4, 24)},
             "integer": {"type": "integer", "minimum": low, "maximum": low + draw.randint(1, 900)},
             "number": {"type": "number", "minimum": low},
@@ -235,7 +235,8 @@ def _value(draw: random.Random, seed: int, depth: int) -> Schema:
                 "type": "string",
                 "pattern": f"^[a-z]{{{draw.randint(1, 3)}}}-[0-9]{{2,{draw.randint(2, 6)}}}$",
             },
-        }.get(kind, {"type": "boolean"})
+        }
+        return kinds.get(kind, {"type": "boolean"})
     if kind == "array":
         return {"type": "array", "items": _value(draw, seed, depth - 1), "maxItems": draw.randint(1, 4)}
     if kind == "object":
@@ -257,7 +258,8 @@ def schemas_from(count: int, path: str | None = None, seed: int = 0) -> list[Sch
     content = Path(path).read_bytes()
     texts = (gzip.decompress(content) if path.endswith(".gz") else content).decode().splitlines()
     found = [json.loads(line)["schema"] for line in random.Random(seed).sample(texts, len(texts))]
-    return [schema for schema in found if isinstance(schema, dict) and _usable(schema)][:count]
+    usable: list[Schema] = [schema for schema in found if isinstance(schema, dict) and _usable(schema)]
+    return usable[:count]
 
 
 def _usable(schema: Schema) -> bool:

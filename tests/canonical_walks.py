@@ -31,4 +31,5 @@ def nearer(automaton: CanonicalTokenAutomaton, state: int) -> list[int]:
     near = automaton.text_states.number[edges][
         automaton.text_states.least[:, edges].min(axis=0) < automaton.min_tokens(state)
     ]
-    return np.flatnonzero(automaton.mask(state) & np.isin(automaton.class_of, near)).tolist()
+    tokens: list[int] = np.flatnonzero(automaton.mask(state) & np.isin(automaton.class_of, near)).tolist()
+    return tokens

@@ -27,8 +27,8 @@ def compiled(kernel: Any, constants: dict[str, Any], **types: str) -> None:
 
 def main() -> None:
     reals = "tops", "sums", "temperatures", "chances", "speeds", "weights", "old_weights", "distances"
-    counts = "best", "fastest", "ties", "thresholds", "kept_ties", "new_thresholds", "new_kept_ties", "states", "counts"
-    counts += "old_states", "old_counts"
+    counts: tuple[str, ...] = ("best", "fastest", "ties", "thresholds", "kept_ties", "new_thresholds", "new_kept_ties")
+    counts += "states", "counts", "old_states", "old_counts"
     pointers = dict.fromkeys(reals, "*fp32") | dict.fromkeys(counts, "*i32")
     pointers |= dict.fromkeys(("seeds", "steps", "tokens"), "*i64")
     for dtype, mask in [("*fp32", "*u8"), ("*bf16", "*u8"), ("*fp16", "*fp16")]:

@@ -49,7 +49,7 @@ def texts(expr: Expr, known: dict[str, Texts]) -> Texts:
     if isinstance(expr, Alternation):
         return frozenset().union(*(texts(part, known) for part in expr.parts))
     assert isinstance(expr, Repetition)
-    once, result, total = texts(expr.inner, known), frozenset({b""}), frozenset()
+    once, result, total = texts(expr.inner, known), frozenset({b""}), Texts()
     for count in range((expr.low + LONGEST if expr.high is None else expr.high) + 1):
         total |= result if count >= expr.low else frozenset()
         result = joined(result, once)
@@ -62,7 +62,7 @@ def language(grammar: Grammar) -> Texts:
     between = frozenset({b""})
     for _ in range(LONGEST):
         between |= joined(between, frozenset().union(*(words[name] for name in grammar.ignored)))
-    known = {name: frozenset() for name in grammar.rules} | {name: joined(words[name], between) for name in words}
+    known = {name: Texts() for name in grammar.rules} | {name: joined(words[name], between) for name in words}
     while True:
         more = {name: texts(expr, known) for name, expr in grammar.rules.items()}
         if all(more[name] == known[name] for name in more):
@@ -88,7 +88,7 @@ def accepted(network: Network) -> Texts:
                 found |= more[network.word_target[at]]
             more[state] = frozenset(found)
         if more == known:
-            return known[network.rule_start[network.start_rule]]
+            return known[int(network.rule_start[network.start_rule])]
         known = more
 
 

@@ -13,6 +13,7 @@ from automata import (
     literal,
 )
 from constraints import grammar
+from constraints.grammars import Syntax
 from constraints.grammars.dialects import EBNF, GBNF
 
 DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
@@ -21,12 +22,12 @@ DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 BOTH = pytest.mark.parametrize("syntax", list(DIALECTS))
 
 
-def body(text: str, syntax: str = "auto") -> Expr:
+def body(text: str, syntax: Syntax = "auto") -> Expr:
     """The expression of a rule's right side, in which `x` and `y` may be called."""
     return grammar(f'root ::= {text}\nx ::= "x"\ny ::= "y"\n', syntax=syntax).rules["root"]
 
 
-def reading(text: str, syntax: str = "auto") -> dict[str, Expr] | GrammarError:
+def reading(text: str, syntax: Syntax = "auto") -> dict[str, Expr] | GrammarError:
     """The rules, or what is wrong."""
     try:
         return dict(grammar(text, syntax=syntax).rules)

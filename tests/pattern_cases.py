@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
+import numpy as np
 from strategies import strings
 
 from automata import ByteAutomaton, compile_expr, parse
@@ -33,6 +34,14 @@ def in_utf8(automaton: ByteAutomaton) -> list[int]:
             for target in table[state][table[state] >= 0].tolist():
                 following[target] = following.get(target, 0) + ways
         counts = following
+    return found
+
+
+def by_length(characters: list[str]) -> list[int]:
+    """How many characters take each number of bytes up to 6 in UTF-8 (RFC 3629, section 3)."""
+    codes = np.frombuffer("".join(characters).encode("utf-32-le"), np.uint32)
+    lengths = 1 + (codes >= 0x80) + (codes >= 0x800) + (codes >= 0x10000)
+    found: list[int] = np.bincount(lengths, minlength=7).tolist()
     return found
 
 

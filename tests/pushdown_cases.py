@@ -18,6 +18,8 @@ from automata.pushdown.automaton import PushdownAutomaton
 CALL = "call "
 # A configuration: a state, and a stack from the bottom up.
 Configuration = tuple[int, tuple[int, ...]]
+# Pops, pushes and the target.
+Step = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 # What one byte pops or pushes at most.
@@ -94,10 +96,10 @@ class _Closure:
         plain = net.final[target] and not (net.arcs[target] or net.calls[target] or net.labels[target])
         return plain and net.rule_of[target] != ""
 
-    def steps(self, state: int) -> dict[object, set[tuple[tuple[int, ...], tuple[int, ...], int]]]:
-        """By byte, label or None for the end of the text: pops, pushes and the target."""
-        net, found = self.net, dict[object, set[tuple[tuple[int, ...], tuple[int, ...], int]]]()
-        todo, seen = [((), (), state)], set()
+    def steps(self, state: int) -> dict[object, set[Step]]:
+        """By byte, label or None for the end of the text."""
+        net, found = self.net, dict[object, set[Step]]()
+        todo, seen = list[Step]([((), (), state)]), set[Step]()
         while todo:
             pops, pushes, here = todo.pop()
             if (pops, pushes, here) in seen:
@@ -105,7 +107,7 @@ class _Closure:
             seen.add((pops, pushes, here))
             if max(len(pops), len(pushes)) > _LONGEST:
                 raise Unbounded
-            for byte, target in {**net.arcs[here], **net.labels[here]}.items():
+            for byte, target in (*net.arcs[here].items(), *net.labels[here].items()):
                 found.setdefault(byte, set()).add((pops, pushes, target))
             for rule, target in net.calls[here]:
                 todo.append((pops, pushes if self.at_once(target) else (*pushes, target), net.start[rule]))

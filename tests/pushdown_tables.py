@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tokenfst.finite.classes import END
 from tokenfst.pushdown.tables import PushdownTables
 
 Configuration = tuple[int, tuple[int, ...]]
 Move = tuple[int, tuple[int, ...], int, int]  # pops, pushes, target, room
+Edges = Mapping[tuple[int, int], Sequence[Move]]
 
 
 def make_tables(
     start: int,
     num_classes: int,
     child: Sequence[Sequence[int]],
-    edges: Mapping[tuple[int, int], Sequence[Move]],
+    edges: Edges,
     num_states: int,
     max_pops: int,
     max_configurations: int = 1,
@@ -33,7 +35,7 @@ def make_tables(
             pushes.setdefault(pushed, len(pushes))
     moves = [move for outcome in outcomes for move in outcome]
 
-    def ints(values: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    def ints(values: npt.ArrayLike) -> npt.NDArray[np.int32]:
         return np.array(values, np.int32)
 
     return PushdownTables(

@@ -90,7 +90,7 @@ def _plus(left: float, right: float, is_log: bool) -> float:
     return -log(exp(-left) + exp(-right))
 
 
-def _closure(epsilon: npt.NDArray[np.float64], is_log: bool) -> npt.NDArray[np.float64]:
+def _closure(epsilon: npt.NDArray[np.float64], is_log: bool) -> Any:
     size = len(epsilon)
     if is_log:
         with np.errstate(divide="ignore"):

@@ -21,7 +21,7 @@ class Tape(TorchDispatchMode):
     """While it is entered, what torch does is recorded."""
 
     def __init__(self) -> None:
-        super().__init__()
+        TorchDispatchMode.__init__(self)
         self._recorded: list[tuple[Any, Any, Any, list[torch.Tensor]]] = []
 
     def __len__(self) -> int:

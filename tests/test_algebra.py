@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 import pywrapfst
@@ -160,16 +161,24 @@ def test_either_side_may_be_an_expression_or_text(left: Expr, right: Expr) -> No
 
 
 def test_other_operands_are_refused() -> None:
-    automaton = compile_expr(parse("a"))
-    for make in (lambda: automaton & 3, lambda: 3 | automaton, lambda: parse("a") + 3, lambda: [b"a"] - parse("a"),
-                 lambda: parse("a") | None):  # fmt: skip
+    expr: Any = parse("a")
+    automaton: Any = compile_expr(expr)
+    make: Callable[[], object]
+    for make in (
+        lambda: automaton & 3,
+        lambda: 3 | automaton,
+        lambda: expr + 3,
+        lambda: [b"a"] - expr,
+        lambda: expr | None,
+    ):
         with pytest.raises(TypeError):
             make()
     with pytest.raises(ValueError, match="repetitions"):
         automaton.repeat(3, 2)
     # Text could be meant literally or as a pattern.
+    text: Any = "a"
     with pytest.raises(TypeError, match="not str"):
-        equivalent("a", automaton)
+        equivalent(text, automaton)
 
 
 def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +299,8 @@ def test_derivatives_stay_small() -> None:
 def test_what_is_left_is_a_constraint() -> None:
     vocabulary = Vocabulary([b"a", b"b", b"ab", b""], [3])
     expr = parse("(?:ab)+")
-    for language in (expr, compile_expr(expr)):
+    languages: list[Any] = [expr, compile_expr(expr)]
+    for language in languages:
         automaton = tokenfst.compile(derivative(language, "a"), vocabulary)
         assert automaton.accepts([1])
         assert automaton.accepts([1, 2, 0, 1, 3])

@@ -189,15 +189,17 @@ def test_alternatives_of_other_kinds() -> None:
         with pytest.raises(TextNotAllowed):
             either.parse(text)
     assert ("none" | integer()).parse("none") == "none"
-    for left, right in ((BALANCED, BALANCED), (BALANCED, "c"), ("c", BALANCED), (parse("c"), BALANCED)):
+    pairs: list[tuple[Any, Any]] = [(BALANCED, BALANCED), (BALANCED, "c"), ("c", BALANCED), (parse("c"), BALANCED)]
+    for left, right in pairs:
         with pytest.raises(TypeError, match=r"constraints.sequence\(grammar\) \| other"):
             left | right
     assert (constraints.sequence(BALANCED) | BALANCED).allows("ab")
     assert (BALANCED | integer()).parse("aabb") == "aabb"
     assert (free_text("x") | integer()).parse("12") == "12"
     assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")
+    nothing: Any = None
     with pytest.raises(TypeError, match="is not a constraint"):
-        integer() | None
+        integer() | nothing
 
 
 def test_what_is_optional_may_be_missing() -> None:

@@ -288,7 +288,8 @@ def test_a_grammar_takes_as_much_as_its_nodes_and_not_as_the_paths_of_its_stacks
 
 def test_candidates_that_cannot_be_compared_are_refused() -> None:
     one = torch.zeros(1, 1, dtype=torch.int64)
-    many = Candidates(*[one.expand(1, 70_000)] * 3, one[..., None].expand(1, 70_000, 1))
+    wide = one.expand(1, 70_000)
+    many = Candidates(wide, wide, wide, one[..., None].expand(1, 70_000, 1))
     with pytest.raises(LimitExceeded, match="70,000 candidates"):
         keep_distinct(torch.zeros(1, 1, 8, dtype=torch.int64), many)
 

@@ -58,8 +58,9 @@ def test_slots_that_are_no_numbers(arena: Arena, slots: Any) -> None:
 
 
 def test_one_slot_is_given_in_a_list(arena: Arena) -> None:
+    slot: Any = 2
     with pytest.raises(TypeError, match=r"slots are a list, even if there is one: \[slot\], not 2"):
-        arena.starts(2)
+        arena.starts(slot)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,7 @@ def test_budgets_of_any_size_and_type_are_taken(arena: Arena) -> None:
     at = arena.starts([2] * SIZE)
     free = arena.mask(at)
     tensors = torch.full((SIZE,), 1 << 40), torch.full((SIZE,), 100, dtype=torch.int8)
+    remaining: Any
     for remaining in (10**30, 1 << 40, np.int64(50), np.uint8(50), True, *tensors):
         expected = free if remaining is not True else torch.zeros_like(free)
         assert torch.equal(arena.mask(at, remaining), expected)

@@ -12,7 +12,7 @@ import pytest
 import torch
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from pushdown_tables import Configuration, Walk, make_tables, random_tables, tables_of_steps
+from pushdown_tables import Configuration, Edges, Move, Steps, Walk, make_tables, random_tables, tables_of_steps
 from tape import Tape
 
 from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations
@@ -65,7 +65,8 @@ def some_classes(num_classes: int, seed: int) -> list[int]:
     """Each class has two tokens or three, in any order."""
     random = np.random.default_rng(seed)
     classes = np.repeat(np.arange(num_classes), random.integers(2, 4, num_classes))
-    return random.permutation(classes).tolist()
+    shuffled: list[int] = random.permutation(classes).tolist()
+    return shuffled
 
 
 def check_walks(arena: Arena, tables: PushdownTables, classes: list[int], seed: int, length: int = 12) -> None:
@@ -144,7 +145,7 @@ def test_parallel_configurations_equal_a_walk_with_all_of_them(seed: int, max_de
 
 LETTERS = ["a", "b", "aa", "ab", "abb", "aabb", "bb", "bbb"]
 # State 0 reads a and pushes, state 1 reads b and pops; the lowest symbol is 1, and below it the text is at its end.
-COUNTING = {
+COUNTING: Steps = {
     (0, "a"): [((), (1,), 1)],
     (1, "a"): [((), (0,), 1)],
     (1, "b"): [((0,), (), 2), ((1,), (), 3)],
@@ -258,8 +259,8 @@ def test_mask_choice_and_step_are_one_graph(carried: int) -> None:
 
 def test_a_sequence_with_too_many_configurations_allows_nothing_and_says_so() -> None:
     # Each token pushes one of two symbols, and nothing tells the texts apart: 2, 4, 8 configurations.
-    move = [(0, (symbol,), 0, 1) for symbol in range(2)]
-    edges = {(0, 2): move, (0, 3): [(0, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
+    move: list[Move] = [(0, (symbol,), 0, 1) for symbol in range(2)]
+    edges: Edges = {(0, 2): move, (0, 3): [(0, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
     tables = make_tables(0, 4, [[-1, -1], [-1, -1]], edges, 2, 0, max_configurations=4)
     arena = arena_of(tables, [2, 3], 9)
     assert arena is not None
@@ -275,9 +276,9 @@ def test_a_sequence_with_too_many_configurations_allows_nothing_and_says_so() ->
 
 def test_configurations_that_come_to_the_same_are_merged() -> None:
     # Two ways to write each token, by another push and pop, that leave the same stack: one configuration, always.
-    move = [(0, (0,), 0, 1), (0, (0,), 1, 1)]
-    again = [(1, (0, 0), 0, 2), (0, (0,), 0, 1)]
-    edges = {(0, 2): move, (1, 2): move, (3, 3): again[:1], (0, 3): again[1:], (2, END): [(0, (), 2, 0)]}
+    move: list[Move] = [(0, (0,), 0, 1), (0, (0,), 1, 1)]
+    again: list[Move] = [(1, (0, 0), 0, 2), (0, (0,), 0, 1)]
+    edges: Edges = {(0, 2): move, (1, 2): move, (3, 3): again[:1], (0, 3): again[1:], (2, END): [(0, (), 2, 0)]}
     tables = make_tables(0, 4, [[3], [3], [-1], [-1]], edges, 3, 1, max_configurations=2)
     arena = arena_of(tables, [2, 3], 30)
     assert arena is not None
@@ -290,7 +291,7 @@ def test_configurations_that_come_to_the_same_are_merged() -> None:
 
 def test_stacks_that_look_alike_and_have_other_heights_are_not_merged() -> None:
     # One token pushes one symbol or two, the other pops one, and the end comes with the empty stack.
-    edges = {(0, 2): [(0, (0,), 0, 1), (0, (0, 0), 0, 2)], (2, 3): [(1, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
+    edges: Edges = {(0, 2): [(0, (0,), 0, 1), (0, (0, 0), 0, 2)], (2, 3): [(1, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
     tables = make_tables(0, 4, [[2], [-1], [-1]], edges, 2, 1, max_configurations=6)
     arena = arena_of(tables, [2, 3, END], 20)
     assert arena is not None

@@ -128,7 +128,8 @@ def test_a_text_that_fails_takes_none_with_it(writer: Writer, tmp_path: Path, mo
     def failing(model: Any, tokenizer: Any, prompts: list[list[int]], *others: Any, **options: Any) -> list[str]:
         if tokenizer("fails")["input_ids"] in prompts:
             raise LimitExceeded("the tables are too large")
-        return generate(model, tokenizer, prompts, *others, **options)
+        texts: list[str] = generate(model, tokenizer, prompts, *others, **options)
+        return texts
 
     lines = [record("a"), record("b", "fails"), record("c")]
     expected = written(writer, tmp_path, *lines)

@@ -102,6 +102,7 @@ def test_what_does_not_fit_is_refused() -> None:
         fill_bitmasks([automaton] * 2, [start, 10**7], out)
     with pytest.raises(ValueError, match="thread"):
         fill_bitmasks([automaton] * 2, [start, start], out, num_threads=0)
+    wrong: Any
     for wrong in (out.astype(np.int64), out[:, ::-1], out[0], np.zeros((2, 18), np.int32)[:, ::2]):
         with pytest.raises(TypeError):
             fill_bitmasks([automaton] * 2, [start, start], wrong)

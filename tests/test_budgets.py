@@ -49,7 +49,7 @@ def reached(automaton: TokenAutomaton, most: int = 400, longest: int = 6) -> lis
     """States that few tokens lead to, one token of each distinct target."""
     found, level = {automaton.start: None}, [automaton.start]
     for _ in range(longest):
-        following = {}
+        following: dict[Any, None] = {}
         for state in level:
             for token in np.flatnonzero(automaton.mask(state)).tolist():
                 following[automaton.advance(state, token)] = None

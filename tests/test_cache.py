@@ -90,7 +90,12 @@ def test_what_values_are_made_from_counts_too() -> None:
 def test_threads_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_num_bytes", 0)
     sizes = BoundedCache[int, Sized](10)
-    threads = [Thread(target=lambda: [sizes.put(number, Sized(1)) for number in range(1000)]) for _ in range(8)]
+
+    def put() -> None:
+        for number in range(1000):
+            sizes.put(number, Sized(1))
+
+    threads = [Thread(target=put) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -111,7 +116,7 @@ def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: 
 
 
 def _of_long_text(kind: str, text: str) -> dict[str, Any]:
-    return {
+    schemas: dict[str, dict[str, Any]] = {
         "name": {"type": "object", "properties": {text: True}, "additionalProperties": False},
         "open": {"type": "object", "properties": {text: {"type": "null"}, f"{text}2": {"type": "null"}}},
         "required": {"type": "object", "required": [text]},
@@ -121,7 +126,8 @@ def _of_long_text(kind: str, text: str) -> dict[str, Any]:
         "enum": {"enum": [text, f"{text}2"]},
         "not": {"not": {"const": text}},
         "keyword": {"type": "null", text: 1},
-    }[kind]
+    }
+    return schemas[kind]
 
 
 @pytest.mark.parametrize("kind", ["name", "open", "required", "dependent", "names", "const", "enum", "not", "keyword"])

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Iterator
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -117,6 +117,7 @@ def test_pairs_are_those_that_the_encoder_leaves_alone(seeds: range) -> None:
     late = 0
     for seed in seeds:
         toy = Toy(seed)
+        assert isinstance(toy.vocabulary.bpe, BPE)
         made = derive_tokens(toy.vocabulary, toy.vocabulary.bpe)
         relation = neighbour_pairs(made)
         late += bool((made.clock != made.rank).any())
@@ -211,7 +212,7 @@ def language(seed: int) -> Language:
     pattern = toy.random.choice(TOY_CONSTRAINTS)
     encoded = [toy.encode(text) for text in toy.texts() if re.fullmatch(pattern, text)]
     try:
-        automaton = tokenfst.compile(pattern, toy.vocabulary, tokenization="canonical")
+        automaton: Any = tokenfst.compile(pattern, toy.vocabulary, tokenization="canonical")
     except EmptyLanguage:
         automaton = None
     return Language(toy, pattern, automaton, {tuple(tokens) for tokens in encoded if tokens is not None})
@@ -257,9 +258,9 @@ def test_masks_never_lead_into_a_dead_end(seeds: range) -> None:
             ends = set(toy.vocabulary.eos_ids) if automaton.is_final(state) else set()
             assert allowed >= expected | ends
             for token in allowed - set(toy.vocabulary.eos_ids):
-                tokens = [*begin, token, *finish(automaton, automaton.advance(state, token), toy.random)]
-                text = toy.vocabulary.detokenize(tokens).decode()
-                assert toy.encode(text) == tokens, (seed, tokens)
+                written = [*begin, token, *finish(automaton, automaton.advance(state, token), toy.random)]
+                text = toy.vocabulary.detokenize(written).decode()
+                assert toy.encode(text) == written, (seed, written)
                 assert re.fullmatch(pattern, text)
 
 

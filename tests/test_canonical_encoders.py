@@ -10,6 +10,7 @@ import unicodedata
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,8 @@ def mixed_texts() -> list[str]:
 
 @pytest.fixture(scope="module", params=[tekken, trained, bundled], ids=lambda make: make.__name__)
 def real(request: pytest.FixtureRequest) -> Real:
-    return request.param()
+    found: Real = request.param()
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +116,9 @@ def test_texts_of_constraints_are_accepted_as_the_encoder_cuts_them(name: str, r
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_what_masks_allow_is_what_the_encoder_writes(name: str, real: Real) -> None:
-    automaton = tokenfst.compile(PATTERNS[name], real.vocabulary, tokenization="canonical")
+    automaton: Any = tokenfst.compile(PATTERNS[name], real.vocabulary, tokenization="canonical")
     for seed in range(5):
-        generator, state, tokens = random.Random(seed), automaton.start, []
+        generator, state, tokens = random.Random(seed), automaton.start, list[int]()
         for _ in range(generator.randrange(1, 9)):
             allowed = np.flatnonzero(automaton.mask(state))
             token = int(generator.choice(allowed))
@@ -237,5 +239,6 @@ def test_other_sources(tmp_path: Path) -> None:
     ending = from_tiktoken(tmp_path / "a.tiktoken", pattern=GPT2_PATTERN, eos_ids=[97])
     with pytest.raises(UnsupportedTokenizer, match="token 97 ends a sequence"):
         tokenfst.compile("b", ending, tokenization="canonical")
+    other: Any = "other"
     with pytest.raises(ValueError, match="'any' or 'canonical'"):
-        tokenfst.compile("a", vocabulary, tokenization="other")
+        tokenfst.compile("a", vocabulary, tokenization=other)

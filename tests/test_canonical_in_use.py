@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ from tokenfst import BPE, Vocabulary, from_transformers
 
 @pytest.fixture(scope="module", params=[tekken, trained, bundled], ids=lambda make: make.__name__)
 def real(request: pytest.FixtureRequest) -> Real:
-    return request.param()
+    found: Real = request.param()
+    return found
 
 
 # Terminals, files, limits
@@ -132,6 +134,7 @@ def test_budgets_of_a_batch() -> None:
 
 
 def test_generated_tokens_are_the_encoder_s() -> None:
+    model: Any
     model, tokenizer = bundled_model()
     vocabulary = from_transformers(tokenizer)
     automaton = tokenfst.compile(PATTERNS["quoted text"], vocabulary, tokenization="canonical")

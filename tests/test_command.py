@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import click
@@ -36,7 +37,7 @@ def test_compile_reports_sizes_and_stages_and_saves(
     printed = capsys.readouterr().out
     assert re.search(r"tokens of the vocabulary +259\b", printed)
     vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
-    automaton = tokenfst.load_automaton(saved, vocabulary)
+    automaton: Any = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts([256])
     assert automaton.accepts([ord("Y"), 258])
     assert re.search(rf"states over tokens +{automaton.num_states}\b", printed)
@@ -209,7 +210,7 @@ def test_compile_reports_the_sizes_of_a_grammar_and_saves(
     assert main(["compile", *arguments]) == 0
     printed = capsys.readouterr().out
     vocabulary = tokenfst.load_vocabulary(vocabulary_file, eos_ids=())
-    automaton = tokenfst.load_automaton(saved, vocabulary)
+    automaton: Any = tokenfst.load_automaton(saved, vocabulary)
     assert automaton.accepts(b"1+(2+33)")
     assert not automaton.accepts(b"1+(2+33")
     sizes = {

@@ -109,7 +109,7 @@ def test_it_makes_what_compile_makes(compiler: BackgroundCompiler) -> None:
 
 def test_tables_are_made_in_the_background() -> None:
     with BackgroundCompiler(complete=True) as compiler:
-        automaton = compiler.submit(constraints.json(), BYTES).result(PATIENCE)
+        automaton: Any = compiler.submit(constraints.json(), BYTES).result(PATIENCE)
         begun = time.monotonic()
         while automaton._complete is None and time.monotonic() < begun + PATIENCE:
             time.sleep(0.01)
@@ -279,13 +279,13 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
     def client(number: int) -> None:
         order = np.random.default_rng(number).permutation(len(patterns) * 4) % len(patterns)
         for at, which in enumerate(order.tolist()):
-            request = compiler.submit(patterns[which], BYTES)
+            request = shared.submit(patterns[which], BYTES)
             if (at + number) % 5 == 0 and request.cancel():
                 continue
             if not request.result(PATIENCE).accepts(b"a" * which) or request.result().accepts(b"a" * (which + 4)):
                 wrong.append(patterns[which])
 
-    with BackgroundCompiler(max_bytes=4 * tokenfst.compile(patterns[-1], BYTES).nbytes, threads=3) as compiler:
+    with BackgroundCompiler(max_bytes=4 * tokenfst.compile(patterns[-1], BYTES).nbytes, threads=3) as shared:
         threads = [threading.Thread(target=client, args=(number,)) for number in range(6)]
         for thread in threads:
             thread.start()
@@ -293,8 +293,8 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
             thread.join(PATIENCE)
         assert not any(thread.is_alive() for thread in threads)
         assert not wrong
-        compiler.submit("what is cached has grown", BYTES).result(PATIENCE)
-        assert compiler.nbytes <= compiler.max_bytes
+        shared.submit("what is cached has grown", BYTES).result(PATIENCE)
+        assert shared.nbytes <= shared.max_bytes
 
 
 @given(exprs(), exprs())

@@ -19,6 +19,7 @@ import constraints
 import tokenfst
 from automata import (
     EmptyLanguage,
+    Expr,
     LimitExceeded,
     NondeterministicGrammar,
     TextNotAllowed,
@@ -27,7 +28,7 @@ from automata import (
     lookbehind,
     parse,
 )
-from constraints import Marked, after, integer, optional, sequence, token, triggered, typed
+from constraints import Marked, Parsed, after, integer, optional, sequence, token, triggered, typed
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # A grammar with words would lack some texts after a pattern that may end at several places (`docs/limits.md`).
@@ -178,7 +179,8 @@ def test_after_a_marker() -> None:
 
 def test_tokens_are_read_as_their_names() -> None:
     on, off = token("<on>"), token("<off>")
-    made = triggered({on: (integer(), off), "n=": integer()})
+    triggers: dict[str | Expr, Any] = {on: (integer(), off), "n=": integer()}
+    made = triggered(triggers)
     assert made.parse("a<on>12<off>b n=3") == ("a", Marked("<on>", 12), "b ", Marked("n=", 3))
     # A name that other tokens spell is free text.
     assert made.parse("<on> is a name") == ("<on> is a name",)
@@ -210,10 +212,11 @@ def test_words_end_before_the_name_of_a_token() -> None:
 
 def test_a_token_whose_name_begins_with_a_marker_is_a_token() -> None:
     on, off = token("<on>"), token("<off>")
-    for triggers in (
+    orders: list[dict[str | Expr, Any]] = [
         {"<": ("[a-z]*>[0-9]*", ""), on: (integer(), off)},
         {on: (integer(), off), "<": ("[a-z]*>[0-9]*", "")},
-    ):
+    ]
+    for triggers in orders:
         made = triggered(triggers)
         assert made.parse("x<on>1<off>") == ("x", Marked("<on>", 1))
         assert made.parse("x<on>1") == ("x", Marked("<", "on>1"))
@@ -243,6 +246,7 @@ def test_parts_that_no_deterministic_automaton_reads_alone() -> None:
 
 def test_assertions_of_parts_see_nothing_around_them() -> None:
     """Neither where a text is written nor where it is read, beside rules that are called or without."""
+    made: Parsed[Any]
     for made, text, value in (
         (sequence("b", r"\bend"), "bend", ("b", "end")),
         (sequence("b", r"(?<!b)e(?!n)", "nd"), "bend", ("b", "e", "nd")),
@@ -273,7 +277,8 @@ def test_parts_without_a_text() -> None:
     assert (integer() | never).parse("12") == 12
     assert sequence(optional(never), "x").parse("x") == (None, "x")
     assert optional(never).parse("") is None
-    assert triggered({"<": never, ">": "[0-9]"}).parse("a>1") == ("a", Marked(">", "1"))
+    triggers: dict[str, Any] = {"<": never, ">": "[0-9]"}
+    assert triggered(triggers).parse("a>1") == ("a", Marked(">", "1"))
 
 
 def test_tokens_in_intersections_are_read_as_their_names() -> None:

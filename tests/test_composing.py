@@ -22,8 +22,6 @@ from automata.pushdown.grammar import Grammar
 from constraints.composing import Composed
 from decoding import bundled_model, vocabulary_of
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
-from tokenfst.lazy import LazyTokenAutomaton
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 ANYTHING = r"(.|\n)*"
 TREES = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
@@ -153,7 +151,12 @@ def test_after_a_marker_the_constraint_holds_to_the_end(name: str, marker: str) 
 
 def test_a_sequence_is_one_text_after_the_other() -> None:
     inner = constraints.sequence("(a|,)*", TREE)
-    parts = [("a?", matches("a?")), (TREE, is_tree), (literal("a"), matches("a")), (inner, is_late_tree)]
+    parts: list[tuple[Any, Callable[[bytes], bool]]] = [
+        ("a?", matches("a?")),
+        (TREE, is_tree),
+        (literal("a"), matches("a")),
+        (inner, is_late_tree),
+    ]
 
     def holds(text: bytes, at: int = 0) -> bool:
         if at == len(parts):
@@ -197,7 +200,8 @@ def test_markers_may_be_tokens(inner: Any, letters: tuple[bytes, bytes]) -> None
     names = {"<on>": 5, "<off>": 6}
     vocabulary = Vocabulary([*letters, letters[0] + b"<", b"!", b"", b"", b""], [4], special_tokens=names)
     on, off = map(constraints.token, names)
-    automaton = tokenfst.compile(constraints.triggered({on: (inner, off), "<": ("!", "!")}), vocabulary)
+    triggers: dict[str | Expr, Any] = {on: (inner, off), "<": ("!", "!")}
+    automaton = tokenfst.compile(constraints.triggered(triggers), vocabulary)
     alone = tokenfst.compile(constraints.sequence(inner), vocabulary)
 
     def holds(tokens: list[int]) -> bool:
@@ -232,7 +236,7 @@ def test_mistakes_are_said() -> None:
     with pytest.raises(ValueError, match="between 2 and 1"):
         constraints.triggered({"<": "a"}, at_least=2, at_most=1)
     work = Work()
-    stacked = TREE.to_automaton(work)
+    stacked: Any = TREE.to_automaton(work)
     with pytest.raises(TypeError, match=r"compiled already: give what"):
         constraints.after("<", stacked)
 
@@ -295,7 +299,7 @@ def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
 
 
 @pytest.fixture(scope="module")
-def automata_of_agent(vocabulary: Vocabulary) -> tuple[PushdownTokenAutomaton | TokenAutomaton, LazyTokenAutomaton]:
+def automata_of_agent(vocabulary: Vocabulary) -> tuple[TokenAutomaton, TokenAutomaton]:
     constraint = AGENT.constraint()
     assert isinstance(constraint, Composed)
     return tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
@@ -318,7 +322,7 @@ def cut(text: bytes, vocabulary: Vocabulary, rng: random.Random) -> list[int]:
 
 
 def test_real_tokens_spell_what_is_allowed(
-    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyTokenAutomaton]
+    vocabulary: Vocabulary, automata_of_agent: tuple[TokenAutomaton, TokenAutomaton]
 ) -> None:
     rng = random.Random(4)
     for _ in range(60):
@@ -338,7 +342,7 @@ def test_real_tokens_spell_what_is_allowed(
 
 
 def test_random_walks_are_texts_that_a_host_would_take(
-    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyTokenAutomaton]
+    vocabulary: Vocabulary, automata_of_agent: tuple[TokenAutomaton, TokenAutomaton]
 ) -> None:
     eager, lazy = automata_of_agent
     rng = random.Random(7)

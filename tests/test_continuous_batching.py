@@ -33,6 +33,8 @@ from decoding.masking.processor import InPlace
 from serving.continuous_batching import constrained_batching
 from tokenfst import Vocabulary
 
+MODEL: Any
+TOKENIZER: Any
 MODEL, TOKENIZER = bundled_model()
 VOCABULARY = vocabulary_of(TOKENIZER)
 PROMPT = "A person as JSON: "

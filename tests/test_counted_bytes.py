@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from typing import Any
 
 import pytest
 from counted_cases import (
@@ -35,7 +36,8 @@ from automata.errors import LimitExceeded
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_counted_automata_accept_what_re_matches(pattern: str) -> None:
-    automaton, matcher = certainly_counted(pattern), re.compile(pattern.encode() if pattern.isascii() else pattern)
+    matcher: re.Pattern[Any] = re.compile(pattern.encode() if pattern.isascii() else pattern)
+    automaton = certainly_counted(pattern)
     if not pattern.isascii():
         texts = ["".join(letters) for length in range(7) for letters in product('aé€b"', repeat=length)]
         assert [text for text in texts if automaton.accepts(text.encode())] == list(filter(matcher.fullmatch, texts))

@@ -48,7 +48,7 @@ def test_an_arena_does_what_the_automaton_says(pattern: str, shape: Callable[[An
     assert len(check_everywhere(Arena.of([automaton], width=12), automaton)) == automaton.num_states
 
 
-def adversary(width: int, seed: int) -> LlamaForCausalLM:
+def adversary(width: int, seed: int) -> Any:
     """A model with random weights: whatever it writes, it writes against its will."""
     torch.manual_seed(seed)
     config = LlamaConfig(
@@ -123,7 +123,8 @@ def test_rows_that_change_places_or_go_back_keep_their_states() -> None:
         state = automaton.start
         for token in tokens:
             state = automaton.advance(state, token)
-        return np.flatnonzero(automaton.mask(state)).tolist()
+        found: list[int] = np.flatnonzero(automaton.mask(state)).tolist()
+        return found
 
     assert allowed([[5], [5]]) == [expected([])] * 2
     assert allowed([[5, 0], [5, 1]]) == [expected([0]), expected([1])]

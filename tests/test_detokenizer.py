@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pynini
 import pytest
+import pywrapfst
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -236,7 +237,7 @@ def test_a_text_begins_once_although_an_fst_returns_to_its_start(decoded: bool, 
     fst.set_start(state)
     fst.set_final(state)
     for token in range(3):
-        fst.add_arc(state, pynini.Arc(token + 1, token + 1, cost or 0, state))
+        fst.add_arc(state, pywrapfst.Arc(token + 1, token + 1, cost or 0, state))
     automaton = tokenfst.TokenAutomaton.from_fst(fst, vocabulary, at_text_start=True)
     texts: dict[bytes, int] = {}
     for sequence in sequences(range(3), 4):
@@ -258,7 +259,7 @@ def test_tokens_that_a_decoder_deletes_may_lower_a_cost_without_bound(cost: floa
     fst.set_start(state)
     fst.set_final(state)
     for token, each in enumerate((0.5, cost)):
-        fst.add_arc(state, pynini.Arc(token + 1, token + 1, each, state))
+        fst.add_arc(state, pywrapfst.Arc(token + 1, token + 1, each, state))
     automaton = tokenfst.TokenAutomaton.from_fst(fst, vocabulary)
     assert automaton.weight("a") == least
     assert automaton.weight("b") == inf

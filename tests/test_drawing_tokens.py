@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -24,13 +25,12 @@ from automata import (
 )
 from automata.drawing import Drawing, byte_label, character_label
 from automata.openfst import EPSILON, byte_of_symbol, symbol_of_byte, to_arcs
-from tokenfst import Vocabulary
+from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.drawing import (
     MAX_MOVES,
     draw_detokenizer,
     token_label,
 )
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.reference import compose_by_definition
 from tokenfst.vocabulary.detokenizer import detokenizer
 
@@ -48,7 +48,7 @@ def shows_end(drawing: Drawing) -> bool:
 
 def test_figure_9_detokenizers() -> None:
     plain, compact = (detokenizer(FIGURE_4, compact=compact) for compact in (False, True))
-    counts = []
+    counts: list[tuple[int, ...]] = []
     for fst in (plain, compact):
         _, final, (source, read, written, target) = to_arcs(fst)
         assert final.tolist() == [True] + [False] * (len(final) - 1)
@@ -124,7 +124,7 @@ def test_the_lines_say_what_tokens_do() -> None:
     vocabulary = Vocabulary([*(name.encode() for name in names[:-1]), b""], [len(names) - 1])
     automaton = complete(pairs, vocabulary)
     steps = read_off(automaton.draw())
-    frontier = [(automaton.start, (automaton.tables.start, ()))]
+    frontier: list[tuple[Any, tuple[int, tuple[int, ...]]]] = [(automaton.start, (automaton.tables.start, ()))]
     for _ in range(6):
         following = []
         for state, (drawn, stack) in frontier:
@@ -271,7 +271,7 @@ def test_too_many_states_are_refused() -> None:
         draw_detokenizer(vocabulary)
 
 
-def lists(*tokens: bytes, end: bool = True) -> PushdownTokenAutomaton:
+def lists(*tokens: bytes, end: bool = True) -> TokenAutomaton:
     """Lists in lists over some tokens."""
     s = call("s")
     rules = {"s": alternation("x", concat("(", s, concat(",", s).star(), ")"))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -201,5 +202,6 @@ def test_sets_of_posix_are_not_in_it() -> None:
 
 
 def test_an_unknown_dialect_is_refused() -> None:
+    dialect: Any = "perl"
     with pytest.raises(ValueError, match="'perl' is not one of python, ecma"):
-        parse("a", dialect="perl")
+        parse("a", dialect=dialect)

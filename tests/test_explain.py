@@ -31,7 +31,7 @@ def dates() -> tuple[TokenAutomaton, Vocabulary]:
 
 def test_a_token_that_fails_in_the_middle() -> None:
     automaton, vocabulary = dates()
-    found = automaton.explain("20", "2-")
+    found: Any = automaton.explain("20", "2-")
     assert (found.reason, found.offset, found.token_offset, found.refused_byte) == ("byte", 3, 1, ord("-"))
     assert found.expected == frozenset(b"0123456789")
     assert [(place.part, place.span, place.count) for place in found.places] == [(r"\d{4}", (0, 5), 3)]
@@ -141,7 +141,7 @@ def test_named_tokens() -> None:
     vocabulary = Vocabulary(tokens, [258], special_tokens={"<|call|>": 256, "<|done|>": 257})
     constraint = concat("a", named_token("<|call|>"), parse("[bc]+"), named_token("<|done|>"))
     automaton = tokenfst.compile(constraint, vocabulary)
-    found = automaton.explain("a", "b")
+    found: Any = automaton.explain("a", "b")
     assert (found.reason, found.expected, found.labels) == ("byte", frozenset(), ("<|call|>",))
     assert found.expected_in_words() == "the token <|call|>"
     assert found.completion is None
@@ -159,7 +159,7 @@ def test_named_tokens() -> None:
 
 def test_weights_and_items_that_differ() -> None:
     weighted = literal("ab").weighted(1.0) | literal("ac").weighted(2.0)
-    found = tokenfst.explain(weighted, ALL_BYTES, "a", "d")
+    found: Any = tokenfst.explain(weighted, ALL_BYTES, "a", "d")
     assert found.expected == frozenset(b"bc")
     assert {place.rest for place in found.places} == {b"b", b"c"}
     schema = constraints.json_schema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
@@ -206,15 +206,15 @@ def test_other_constraints() -> None:
         (constraints.sequence("id ", constraints.optional("none")), "id no", {"(?:none)?"}),
     ],
 )
-def test_parts_of_values_and_composed_constraints(constraint: object, text: str, parts: set[str]) -> None:
-    found = tokenfst.explain(constraint, ALL_BYTES, text, "?")
+def test_parts_of_values_and_composed_constraints(constraint: Any, text: str, parts: set[str]) -> None:
+    found: Any = tokenfst.explain(constraint, ALL_BYTES, text, "?")
     assert {place.part for place in found.places} == parts
     assert frozenset[int]().union(*(place.expected for place in found.places)) == found.expected
 
 
 def test_rules_of_a_composed_grammar_and_none_of_a_composed_schema() -> None:
     grammar = constraints.grammar('start: A "," B\nA: "a"+\nB: "b"+')
-    found = tokenfst.explain(constraints.sequence("x: ", grammar), ALL_BYTES, "x: a", "b")
+    found: Any = tokenfst.explain(constraints.sequence("x: ", grammar), ALL_BYTES, "x: a", "b")
     assert found.expected == frozenset(b"a,")
     assert any("0: start" in place.rules for place in found.places)
     schema = constraints.json_schema({"type": "integer"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pynini
 import pytest
@@ -36,8 +37,9 @@ def test_pynini_reads_every_kind_of_entry(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arc_type", ["log", "log64"])
 def test_weights_in_the_log_semiring(tmp_path: Path, arc_type: str) -> None:
-    fst = pywrapfst.arcmap(pynini.accep("a", weight=2), map_type=f"to_{arc_type}")
-    entries = {"theirs": fst}
+    map_type: Any = f"to_{arc_type}"
+    fst = pywrapfst.arcmap(pynini.accep("a", weight=2), map_type=map_type)
+    entries: dict[str, Any] = {"theirs": fst}
     if arc_type == "log":
         entries["ours"] = compile_weighted(parse("a").weighted(2, "log"))
     write_far(tmp_path / "log.far", entries)

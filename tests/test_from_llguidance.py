@@ -395,7 +395,7 @@ def test_masks_in_logits() -> None:
         logits = [np.random.default_rng(1).normal(size=(3, width)).astype(np.float32) for _ in range(2)]
         llguidance.numpy.apply_token_bitmask_inplace(logits[0], masks)
         in_place_of.llguidance.numpy.apply_token_bitmask_inplace(logits[1], masks)
-        assert np.array_equal(*logits)
+        assert np.array_equal(logits[0], logits[1])
         third = torch.from_numpy(np.random.default_rng(1).normal(size=(3, width)).astype(np.float32))
         in_place_of.llguidance.torch.apply_token_bitmask_inplace(third, torch.from_numpy(masks))
         assert np.array_equal(third.numpy(), logits[0])
@@ -406,11 +406,12 @@ def test_what_is_not_there_is_named() -> None:
     assert unknown(llguidance.LLTokenizer, stand_in.LLTokenizer) == []
     made = stand_in.LLMatcher
     source = made.grammar_from_regex("ab")
+    limits: Any = object()
     for call in (
         lambda: made(TOKENIZERS[1], source).get_captures(),
         lambda: stand_in.LLInterpreter,
         lambda: in_place_of.llguidance.numpy.fill_next_token_bitmask_par_with_draft_tokens,
-        lambda: made(TOKENIZERS[1], source, limits=object()),
+        lambda: made(TOKENIZERS[1], source, limits=limits),
         lambda: made(TOKENIZERS[1], made.grammar_from_json_schema({}, overrides={"coerce_one_of": True})),
         lambda: made(TOKENIZERS[1], '{"grammars": [{"regex": "a"}, {"regex": "b"}]}'),
         lambda: stand_in.LLTokenizer("gpt2"),

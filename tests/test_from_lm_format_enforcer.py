@@ -159,13 +159,14 @@ def test_padding_and_what_is_not_there() -> None:
     data = ours.build_token_enforcer_tokenizer_data(TOKENIZER, vocab_size=len(TOKENIZER) + 5)
     assert len(data.vocabulary) == len(TOKENIZER) + 5
     parser = stand_in.RegexParser("a")
+    alphabet: Any = "abc"
     for call in (
         lambda: parser.add_character("a"),
         lambda: stand_in.TokenEnforcer,
         lambda: integrations.vllm,
         lambda: ours.build_token_enforcer_tokenizer_data(TOKENIZER, use_bitmask=True),
         lambda: stand_in.JsonSchemaParser({}, num_consecutive_whitespaces=2),
-        lambda: stand_in.RegexParser("a", stand_in.CharacterLevelParserConfig(alphabet="abc")),
+        lambda: stand_in.RegexParser("a", stand_in.CharacterLevelParserConfig(alphabet=alphabet)),
         lambda: ours.generate_enforced(MODEL, data, parser, output_scores=True, return_dict_in_generate=True),
     ):
         with pytest.raises(NotOffered, match="is not offered: "):

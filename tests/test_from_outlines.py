@@ -20,6 +20,7 @@ import in_place_of.outlines as stand_in
 from automata.errors import IncompleteOutput, NotOffered, SchemaError, UnsupportedTokenizer
 from decoding import bundled_model
 
+TOKENIZER: Any
 MODEL, TOKENIZER = bundled_model()
 MODELS: tuple[Any, Any] = outlines.from_transformers(MODEL, TOKENIZER), stand_in.from_transformers(MODEL, TOKENIZER)
 PACKAGES: tuple[Any, Any] = outlines, stand_in

@@ -303,6 +303,7 @@ def test_masks_in_arrays() -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_the_processor_for_transformers(several: bool) -> None:
+    model: Any
     model, tokenizer = bundled_model()
     prompts = tokenizer(["Say: ", "Tell: "], padding=True, padding_side="left", return_tensors="pt")
     found = []

@@ -167,7 +167,7 @@ def test_an_fst_in_a_schema_is_refused() -> None:
 
 
 def test_paths_of_fsts_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "some.fst"
+    path: Any = tmp_path / "some.fst"
     FST.write(str(path))
     with pytest.raises(ValueError, match=r"a file of OpenFst: write automata\.from_fst\(path\)"):
         tokenfst.compile(str(path), BYTES)

@@ -29,6 +29,8 @@ from transformers.generation.streamers import BaseStreamer
 import constraints
 from decoding import ConstraintLogitsProcessor, bundled_model
 
+MODEL: Any
+TOKENIZER: Any
 MODEL, TOKENIZER = bundled_model()
 END = "<|endoftext|>"
 DATE = r"\d{4}-[01]\d-[0-3]\d"
@@ -100,7 +102,10 @@ def test_drafts_of_the_models_own_first_layer(constraint: Any) -> None:
     for seed in range(2):
         torch.manual_seed(seed)
         (text,) = write(constraint, PROMPTS[:1], do_sample=True, assistant_early_exit=1)
-        assert is_date(text) if constraint == DATE else check_person(text) is None
+        if constraint == DATE:
+            assert is_date(text)
+        else:
+            check_person(text)
 
 
 class Pieces(BaseStreamer):
@@ -133,9 +138,10 @@ def test_streams(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{"do_sample": True}, {"num_beams": 3}], ids=str)
 def test_an_encoder_and_a_decoder(options: dict[str, Any]) -> None:
-    sizes = {"vocab_size": 2048, "d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    sizes: Any = {"vocab_size": 2048, "d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    tokens: Any = {"decoder_start_token_id": 1, "eos_token_id": 0, "pad_token_id": 1}
     torch.manual_seed(1)
-    config = T5Config(decoder_start_token_id=1, eos_token_id=0, pad_token_id=1, **sizes)
+    config = T5Config(**tokens, **sizes)
     model = T5ForConditionalGeneration(config).eval()
     processor = ConstraintLogitsProcessor([DATE, SCHEMA], TOKENIZER, max_new_tokens=60)
     rows = model.generate(
@@ -158,7 +164,7 @@ def assistant() -> tuple[Any, Any]:
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<e>", "<p>"], initial_alphabet=alphabet)
     trained.train_from_iterator(["a person as json 2020-10-10"] * 5, trainer)
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=trained, eos_token="<e>", pad_token="<p>")
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     config = LlamaConfig(vocab_size=len(tokenizer), eos_token_id=0, pad_token_id=1, **sizes)
     return LlamaForCausalLM(config).eval(), tokenizer
 

@@ -76,7 +76,10 @@ def vocabulary() -> Vocabulary:
 
 @pytest.fixture(scope="module")
 def engines(vocabulary: Vocabulary) -> Engines:
-    both = {"xgrammar": XGrammarGrammar(vocabulary), "llguidance": LLGuidanceGrammar(vocabulary)}
+    both: dict[str, XGrammarGrammar | LLGuidanceGrammar] = {
+        "xgrammar": XGrammarGrammar(vocabulary),
+        "llguidance": LLGuidanceGrammar(vocabulary),
+    }
     return Engines(Tokens(vocabulary), TokenFstGrammar(vocabulary), both)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -21,6 +22,7 @@ from automata import (
 )
 from automata.pushdown.compile import compile_grammar
 from constraints import grammar
+from constraints.grammars import Syntax
 
 SETS = [
     ("[a-c]", "[a-c]"),
@@ -54,7 +56,7 @@ REGULAR = [
 
 @BOTH
 @pytest.mark.parametrize(("text", "pattern"), SETS + REGULAR)
-def test_regular_bodies_match_as_patterns_do(text: str, pattern: str, syntax: str) -> None:
+def test_regular_bodies_match_as_patterns_do(text: str, pattern: str, syntax: Syntax) -> None:
     automaton = compile_expr(body(text, syntax))
     alphabet = "ab\\]^-\né\n" if text.startswith("[") else "abc"
     candidates = ["".join(chars) for length in range(5) for chars in product(sorted(set(alphabet)), repeat=length)]
@@ -91,7 +93,9 @@ RECURSIVE = [
 
 @BOTH
 @pytest.mark.parametrize(("text", "alphabet", "length", "oracle"), RECURSIVE[:-1])
-def test_recursive_grammars_by_brute_force(text: str, alphabet: str, length: int, oracle, syntax: str) -> None:
+def test_recursive_grammars_by_brute_force(
+    text: str, alphabet: str, length: int, oracle: Callable[[str], bool], syntax: Syntax
+) -> None:
     expected = {candidate.encode() for candidate in all_texts(alphabet, length) if oracle(candidate)}
     assert len(expected) > 3
     assert language(grammar(text, syntax=syntax), length) == expected
@@ -146,7 +150,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("text", "accepted", "refused"), EXAMPLES)
 @pytest.mark.parametrize("syntax", ["gbnf", "auto"])
-def test_examples(text: str, accepted: list[str], refused: list[str], syntax: str) -> None:
+def test_examples(text: str, accepted: list[str], refused: list[str], syntax: Syntax) -> None:
     automaton = compile_grammar(grammar(text, syntax=syntax))
     for candidate in accepted + refused:
         assert automaton.accepts(candidate.encode()) == (candidate in accepted), candidate
@@ -168,5 +172,5 @@ def test_xgrammar_reads_the_same() -> None:
         for candidate in all_texts("abc\\]^-\né", 2):
             assert accepts(reference, candidate) == automaton.accepts(candidate.encode()), (text, candidate)
     for escape in (r"\x1F600", r"\x41g", r"\u00e9", r"\U0001F600", r"\e", r"\0", r"\?", r"\'"):
-        [text] = language(grammar(f'root ::= "{escape}"', syntax="ebnf"), 4)
-        assert accepts(xgrammar.Grammar.from_ebnf(f'root ::= "{escape}"'), text.decode())
+        [found] = language(grammar(f'root ::= "{escape}"', syntax="ebnf"), 4)
+        assert accepts(xgrammar.Grammar.from_ebnf(f'root ::= "{escape}"'), found.decode())

@@ -23,6 +23,7 @@ from automata import (
 )
 from automata.pushdown.grammar import Grammar
 from constraints import grammar
+from constraints.grammars import Syntax
 from constraints.grammars.dialects import EBNF, BnfDialect
 
 NAMES = ["root", "a", "b-1", "C_d"]
@@ -65,7 +66,7 @@ def bodies(draw: st.DrawFn, dialect: BnfDialect) -> Expr:
 @BOTH
 @settings(max_examples=50, deadline=None)
 @given(data=st.data())
-def test_what_is_printed_is_read_back(data: st.DataObject, syntax: str) -> None:
+def test_what_is_printed_is_read_back(data: st.DataObject, syntax: Syntax) -> None:
     dialect = DIALECTS[syntax]
     rules = {name: data.draw(bodies(dialect)) for name in NAMES}
     text = written(Grammar(rules, "root"), dialect, Random(data.draw(st.integers(0, 2**32))))
@@ -145,7 +146,7 @@ MISTAKES = [
 @BOTH
 @pytest.mark.parametrize(("text", "reason", "line", "column", "rule"), MISTAKES)
 def test_mistakes_of_both(
-    text: str, reason: str, line: int | None, column: int | None, rule: str | None, syntax: str
+    text: str, reason: str, line: int | None, column: int | None, rule: str | None, syntax: Syntax
 ) -> None:
     with pytest.raises(GrammarError, match=reason) as caught:
         grammar(text, syntax=syntax)
@@ -184,7 +185,7 @@ def test_mistakes_of_both(
         ("root ::= 'a' - x\nx ::= '(' y ')'\ny ::= x?", "ebnf", "'x' calls itself", 1, 14),
     ],
 )
-def test_mistakes_of_one(text: str, syntax: str, reason: str, line: int, column: int) -> None:
+def test_mistakes_of_one(text: str, syntax: Syntax, reason: str, line: int, column: int) -> None:
     with pytest.raises(GrammarError, match=reason) as caught:
         grammar(text, syntax=syntax)
     assert (caught.value.line, caught.value.column) == (line, column)

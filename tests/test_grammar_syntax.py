@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from grammar_syntax_cases import ARITHMETIC, BOTH, CHESS, JSON, KANA, LIST, A, B, X, Y, body, reading
@@ -23,6 +24,7 @@ from automata import (
 from automata.expressions.extensions import token
 from automata.pushdown.grammar import Place
 from constraints import grammar
+from constraints.grammars import Syntax
 
 
 @BOTH
@@ -89,12 +91,12 @@ from constraints import grammar
         ("x #xbeef-stew", X),
     ],
 )
-def test_both_dialects_have(text: str, expected: Expr, syntax: str) -> None:
+def test_both_dialects_have(text: str, expected: Expr, syntax: Syntax) -> None:
     assert body(text, syntax) == expected
     assert body(text) == expected
 
 
-def check_alone(text: str, syntax: str, other: str, expected: Expr) -> None:
+def check_alone(text: str, syntax: Syntax, other: Syntax, expected: Expr) -> None:
     """One dialect has this meaning; it is found where the other has none, and asked for where it has another."""
     assert body(text, syntax) == expected
     elsewhere = reading(f'root ::= {text}\nx ::= "x"\ny ::= "y"\n', other)
@@ -220,8 +222,9 @@ def test_syntax_that_is_not_found(text: str, reason: str) -> None:
 
 
 def test_unknown_syntax() -> None:
+    syntax: Any = "bnf"
     with pytest.raises(ValueError, match="not 'bnf'"):
-        grammar('root ::= "a"', syntax="bnf")
+        grammar('root ::= "a"', syntax=syntax)
 
 
 # Size

@@ -3,6 +3,7 @@ these are written out, and beside a slow reading of what guarded arcs mean."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -27,6 +28,7 @@ from automata.visibly_pushdown import (
     compile_visibly_pushdown,
 )
 from automata.visibly_pushdown.conditions import FALSE, TRUE
+from automata.visibly_pushdown.grammar import ArcLanguage
 from automata.visibly_pushdown.unfolding import unfolded
 from tokenfst import Vocabulary
 from tokenfst.lazy import LazyTokenAutomaton
@@ -85,7 +87,8 @@ class Members:
             rule.arcs.append((source, ex.literal(self.rng.choice(["{", "[{"])), called))
             rule.calls.append(VisiblyPushdownCall(called, 1, (target,)))
             return
-        rule.arcs.append((source, [parse("[12]"), parse("x{1,3}"), COUNTED][kind], target))
+        values: list[ArcLanguage] = [parse("[12]"), parse("x{1,3}"), COUNTED]
+        rule.arcs.append((source, values[kind], target))
 
 
 def grammar(seed: int) -> VisiblyPushdownGrammar:
@@ -225,6 +228,7 @@ def test_conditions_of_very_many_flags() -> None:
 
 def test_what_is_no_condition_or_no_set_of_flags() -> None:
     conditions = Conditions()
+    ask: Callable[[], object]
     for wrong in (-1, 2):
         for ask in (
             lambda wrong=wrong: conditions.holds(wrong, 0),
@@ -244,8 +248,9 @@ def test_what_is_no_condition_or_no_set_of_flags() -> None:
             ask()
     with pytest.raises(ValueError, match="a flag is negative"):
         conditions.known(TRUE, -1, True)
+    text: Any = "1"
     with pytest.raises(TypeError):
-        conditions.all_of("1")
+        conditions.all_of(text)
 
 
 def test_conditions_of_too_many_decisions() -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hostile import Attempt, is_meant, result
@@ -135,7 +136,8 @@ def deliberate() -> None:
 
 
 def accident() -> None:
-    _ = "a" + 1
+    number: Any = 1
+    _ = "a" + number
 
 
 def endless() -> None:
@@ -143,7 +145,7 @@ def endless() -> None:
 
 
 @pytest.mark.parametrize(("does", "meant"), [(deliberate, True), (accident, False), (endless, False)])
-def test_only_what_is_raised_on_purpose_is_a_refusal(does: object, meant: bool) -> None:
+def test_only_what_is_raised_on_purpose_is_a_refusal(does: Callable[[], None], meant: bool) -> None:
     with pytest.raises((TypeError, RecursionError)) as caught:
         does()
     assert is_meant(caught.value) is meant

@@ -48,7 +48,7 @@ class Interrupted(BaseException):
 
 
 @contextmanager
-def timer() -> Iterator[Callable[[float], None]]:
+def timer() -> Iterator[Callable[[float], object]]:
     """Sets a timer that raises."""
 
     def ring(*_: object) -> None:
@@ -186,7 +186,7 @@ class Tally:
     seconds: float
     delays: list[float] = field(default_factory=list)
 
-    def interrupt(self, work: Callable[[], object], set_timer: Callable[[float], None]) -> bool:
+    def interrupt(self, work: Callable[[], object], set_timer: Callable[[float], object]) -> bool:
         """Does some work, which is interrupted at a random moment of it, or comes to its end; whether it was."""
         moment = self.random.uniform(0, self.seconds)
         begun = time.process_time()

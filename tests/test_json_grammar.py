@@ -196,8 +196,9 @@ def test_json_is_small_and_deterministic() -> None:
     assert json_automaton().num_states < 64
     assert compiled_json().max_configurations == 1
     assert compiled_json().num_states < 256
+    whitespace: Any = "much"
     with pytest.raises(ValueError, match=r"whitespace is one of 'default', .* not 'much'"):
-        constraints.json(whitespace="much")
+        constraints.json(whitespace=whitespace)
 
 
 def test_json_as_it_is_written_in_gbnf() -> None:

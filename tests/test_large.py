@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -33,6 +34,7 @@ from automata.limits import Work
 from automata.queries import equivalent
 from constraints import choice
 from tokenfst import Vocabulary, _native
+from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import token_classes
 from tokenfst.finite.compile import from_bytes
 
@@ -76,7 +78,7 @@ def test_lists_have_a_normal_form_and_print_as_patterns() -> None:
 @FEW
 @given(st.lists(BYTES, min_size=2, max_size=8), exprs(max_leaves=3), st.integers(0, 5))
 def test_lists_compose_with_other_expressions(values: list[bytes], other: Expr, place: int) -> None:
-    combine = [
+    combine: Callable[[Expr], Expr] = [
         lambda own: own & other,
         lambda own: other - own,
         lambda own: own - other,
@@ -215,7 +217,7 @@ def test_both_compositions_give_equal_classes(expr: Expr, vocabulary: Vocabulary
 @FEW
 @given(exprs(), vocabularies())
 def test_token_automata_of_sparse_automata_are_those_of_dense_ones(expr: Expr, vocabulary: Vocabulary) -> None:
-    made = []
+    made: list[FiniteTokenAutomaton | None] = []
     for automaton in (compile_expr(expr), sparse(expr)):
         try:
             made.append(from_bytes(automaton, vocabulary))

@@ -6,6 +6,7 @@ import random
 from bisect import bisect_left
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,10 +158,10 @@ def continuations(texts: list[bytes], prefix: bytes) -> set[bytes]:
 def test_a_large_list_is_small_and_survives_a_file(
     compiled: dict[str, TokenAutomaton], vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
-    automaton = compiled["names"]
+    automaton: Any = compiled["names"]
     assert automaton.nbytes < 40e6
     automaton.save(tmp_path / "names")
-    loaded = tokenfst.load_automaton(tmp_path / "names", vocabulary)
+    loaded: Any = tokenfst.load_automaton(tmp_path / "names", vocabulary)
     for mine, others in zip(automaton.transitions.edges(), loaded.transitions.edges(), strict=True):
         assert np.array_equal(mine, others)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import jsonschema
 import pytest
@@ -32,7 +33,7 @@ SCHEMAS = [
 ]
 
 
-VALUES = [
+VALUES: list[Any] = [
     *(
         1,
         4,
@@ -79,6 +80,7 @@ def test_json_schemas_inside_a_grammar(schema: dict[str, object]) -> None:
     validator = jsonschema.Draft202012Validator(schema)
     valid = [validator.is_valid(value) for value in VALUES]
     assert 1 < sum(valid) < len(VALUES) - 1
+    options: Any
     for options in ({}, {"indent": 2}):
         texts = [f"set({json.dumps(value, **options)})".encode() for value in VALUES]
         assert [automaton.accepts(text) for text in texts] == valid

@@ -67,9 +67,9 @@ def byte_vocabulary(rng: random.Random, alphabet: bytes, count: int) -> Vocabula
 
 def walks(automaton: TokenAutomaton, rng: random.Random, count: int, length: int) -> set[tuple[int, ...]]:
     """Random sequences of tokens that the masks allow, with those that begin them."""
-    found = {()}
+    found: set[tuple[int, ...]] = {()}
     for _ in range(count):
-        state, tokens = automaton.start, ()
+        state, tokens = automaton.start, tuple[int, ...]()
         while len(tokens) < length and state != getattr(automaton, "end_state", None):
             token = int(rng.choice(np.flatnonzero(automaton.mask(state))))
             state, tokens = automaton.advance(state, token), (*tokens, token)
@@ -180,7 +180,7 @@ def test_grammars_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
 
 
 def test_kept_masks_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
-    lazy = tokenfst.compile(constraints.json(), tekken)
+    lazy = kinds.lazy(constraints.json(), tekken)
     token = tekken.tokens.index(b"[")
     state, words = lazy.start, np.empty(4096, np.int32)
     for _ in range(3000):
@@ -226,7 +226,7 @@ def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> No
     rng = random.Random(5)
     vocabulary = byte_vocabulary(rng, b'{}[]",: a1', 300)
     eager = complete(constraints.json(), vocabulary)
-    lazy = tokenfst.compile(constraints.json(), vocabulary)
+    lazy = kinds.lazy(constraints.json(), vocabulary)
     for tokens in walks(lazy, rng, 10, 20):
         one, other = eager.start, lazy.start
         for token in tokens:

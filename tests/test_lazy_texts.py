@@ -7,6 +7,7 @@ import random
 from importlib.resources import files
 from typing import Any
 
+import kinds
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,7 +39,7 @@ def test_counted_characters_are_followed_to_their_bounds(low: int, high: int, in
     chained = 0
     # Shorter strings are not counted. Each length is the first one that a mask is made for.
     for begins in {0, low, *range(max(high - 12, 0), high + 1)}:
-        lazy = tokenfst.compile(constraint, vocabulary)
+        lazy = kinds.lazy(constraint, vocabulary)
         for written in (b"a" * length for length in range(begins, min(begins + 12, high) + 1)):
             one, other = eager.start, lazy.start
             for byte in (b'["' if in_array else b'"') + written:
@@ -63,7 +64,7 @@ def test_bounds_are_met_by_tokens_of_every_length(schema: dict[str, Any]) -> Non
     tokens = list(dict.fromkeys(tokens))
     vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
     constraint = constraints.json_schema({"type": "string", **schema})
-    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    eager, lazy = complete(constraint, vocabulary), kinds.lazy(constraint, vocabulary)
     for text in (b"a" * 55, b"ab " * 18):
         one, other = eager.start, lazy.start
         for byte in b'"' + text:
@@ -88,9 +89,9 @@ def test_bounds_are_met_by_tokens_of_every_length(schema: dict[str, Any]) -> Non
 )
 def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], found_by: str, tekken: Vocabulary) -> None:
     constraint = constraints.json_schema({"type": ["object", "string"], **schema})
-    cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids))
+    cold = kinds.lazy(constraint, Vocabulary(tekken.tokens, tekken.eos_ids))
     for _ in range(4):
-        warm = tokenfst.compile(constraint, tekken)
+        warm = kinds.lazy(constraint, tekken)
         found = walks(warm, random.Random(str(schema)), 6, 8)
     rng = random.Random(1)
     for tokens in found:
@@ -177,7 +178,7 @@ def test_texts_of_many_tokens_are_those_of_complete_tables(schema: dict[str, Any
     tokens = list(dict.fromkeys(tokens))
     vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
     constraint = constraints.json_schema({"type": ["object", "string"], **schema})
-    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    eager, lazy = complete(constraint, vocabulary), kinds.lazy(constraint, vocabulary)
     for walk in walks(eager, random.Random(str(schema)), 40, 20):
         one, other = eager.start, lazy.start
         for token in walk:
@@ -227,7 +228,7 @@ def test_kinds_of_characters_are_told_apart(left_out: str, repeated: str) -> Non
     tokens = list(dict.fromkeys(tokens))
     vocabulary = Vocabulary([*tokens, b""], eos_ids=(len(tokens),))
     for _ in range(4):
-        automaton = tokenfst.compile(f'"[^"{left_out}]{repeated}"(,.*)?', vocabulary)
+        automaton: Any = tokenfst.compile(f'"[^"{left_out}]{repeated}"(,.*)?', vocabulary)
         found = walks(automaton, rng, 8, 8)
     for walk in found:
         state: Any = automaton.start
@@ -262,7 +263,7 @@ def test_text_is_read_whole_though_some_of_its_characters_may_begin_more(data: s
 
 
 def test_text_in_a_set_of_a_regular_expression_is_not_walked_over(tekken: Vocabulary) -> None:
-    automaton = tokenfst.compile(constraints.json_schema({"type": "string", "format": "regex"}), tekken)
+    automaton = kinds.lazy(constraints.json_schema({"type": "string", "format": "regex"}), tekken)
     state: Any = automaton.start
     for byte in b'"[a':
         state = automaton.advance(state, tekken.tokens.index(bytes([byte])))

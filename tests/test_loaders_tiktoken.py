@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import tiktoken
@@ -11,10 +12,8 @@ from hypothesis import given
 from loader_cases import TEXTS, anything, encoding, small_encoding, thorough, tiktoken_file
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
+from tokenfst import Vocabulary
 from tokenfst.loaders import from_tiktoken, load_vocabulary
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -62,14 +61,17 @@ def test_special_tokens_of_tiktoken_are_given_by_name(tmp_path: Path) -> None:
     for origin in (path, source):
         with pytest.raises(VocabularyError, match=r"the special token 'a' has the id 5 of the token b"):
             from_tiktoken(origin, special_tokens={"a": 5})
+    wrong: Any = ["<|end|>"]
     with pytest.raises(TypeError, match=r"maps names to ids, as in .*; \['<\|end\|>'\] \(list\) does not"):
-        from_tiktoken(path, special_tokens=["<|end|>"])
+        from_tiktoken(path, special_tokens=wrong)
+    wrong = {3: "<|end|>"}
     with pytest.raises(TypeError, match=r"special_tokens maps names to ids, and not 3 to '<\|end\|>'"):
-        from_tiktoken(path, special_tokens={3: "<|end|>"})
+        from_tiktoken(path, special_tokens=wrong)
 
 
 def test_what_ends_a_sequence_of_tiktoken_has_to_be_known(tmp_path: Path) -> None:
     path = tiktoken_file(tmp_path)
+    make: Callable[[], Vocabulary]
     for make in (
         lambda: from_tiktoken(path),
         lambda: load_vocabulary(path),
@@ -123,7 +125,8 @@ def test_an_id_of_an_encoding_is_a_rank_or_a_special_token() -> None:
 
 
 def test_tiktoken_refuses_other_objects() -> None:
+    wrong: Any = 3
     with pytest.raises(UnsupportedTokenizer, match="int: neither"):
-        from_tiktoken(3)
+        from_tiktoken(wrong)
     with pytest.raises(FileNotFoundError):
         from_tiktoken("missing.tiktoken")

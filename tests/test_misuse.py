@@ -90,12 +90,14 @@ def test_what_is_no_automaton_is_refused(use: Callable[[Any], object]) -> None:
 
 
 def test_a_prompt_that_is_healed_is_token_ids() -> None:
+    prompt: Any = "abc"
     with pytest.raises(TypeError, match=r'the prompt is token ids, tokenizer\(prompt\)\["input_ids"\], and not a text'):
-        heal("abc", tokenfst.compile("a", BYTES))
+        heal(prompt, tokenfst.compile("a", BYTES))
 
 
 def test_what_is_no_vocabulary_is_refused() -> None:
     _, tokenizer = bundled_model()
+    vocabulary: Any
     for vocabulary, message in [
         (tokenizer, r"decoding\.vocabulary_of\(tokenizer\)"),
         ("tekken.json", r"tokenfst\.load_vocabulary\(path\)"),
@@ -113,7 +115,8 @@ TOKENS = [b"a", b"b", b"", b""]
 
 def test_one_end_token_needs_no_list() -> None:
     assert Vocabulary(TOKENS, eos_ids=3).digest == Vocabulary(TOKENS, eos_ids=[3]).digest
-    assert Vocabulary(TOKENS, eos_ids=np.int64(3)).eos_ids == Vocabulary(TOKENS, np.array([3])).eos_ids == (3,)
+    end: Any = np.int64(3)
+    assert Vocabulary(TOKENS, eos_ids=end).eos_ids == Vocabulary(TOKENS, np.array([3])).eos_ids == (3,)
     _, tokenizer = bundled_model()
     assert tokenfst.from_transformers(tokenizer, eos_ids=1).eos_ids == (1,)
 
@@ -133,23 +136,27 @@ def test_end_tokens_are_ids(eos_ids: Any, message: str) -> None:
 
 
 def test_special_tokens_are_ids_by_name() -> None:
+    names: Any = ["<s>"]
     with pytest.raises(
         TypeError, match=r"special_tokens maps names to ids, as in \{'<\|end\|>': 7\}; \['<s>'\] \(list\)"
     ):
-        Vocabulary(TOKENS, special_tokens=["<s>"])
+        Vocabulary(TOKENS, special_tokens=names)
 
 
 def test_tokens_are_bytes() -> None:
+    texts: Any = ["a", "b"]
     with pytest.raises(VocabularyError, match=r"token 0 is a str, not bytes: encode it, as in 'a'\.encode\(\)"):
-        Vocabulary(["a", "b"])
+        Vocabulary(texts)
+    texts = [b"a", 7]
     with pytest.raises(VocabularyError, match=r"token 1 is a int, not bytes$"):
-        Vocabulary([b"a", 7])
+        Vocabulary(texts)
     with pytest.raises(VocabularyError, match="at least one token"):
         Vocabulary([])
 
 
 def test_tokens_are_a_list() -> None:
     _, tokenizer = bundled_model()
+    tokens: Any
     for tokens, message in [
         (tokenizer, r"is not a list of tokens; .*tokenfst\.from_transformers\(tokenizer\)"),
         ("tekken.json", r"'tekken\.json' \(str\) is not a list of tokens; .*tokenfst\.load_vocabulary\(path\)"),

@@ -8,7 +8,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pattern_cases import CHARACTERS, CLASSES, compiled, in_utf8
+from pattern_cases import CHARACTERS, CLASSES, by_length, compiled, in_utf8
 
 from automata import parse
 
@@ -27,8 +27,7 @@ def test_one_character_patterns_over_all_characters(pattern: str, flags: int) ->
     expected = [char for char in CHARACTERS if match(char)]
     assert all(automaton.accepts(char.encode()) for char in expected)
     # Exactly those: as many byte strings of each length, so no malformed or overlong form and no surrogate.
-    lengths = [len(char.encode()) for char in expected]
-    assert in_utf8(automaton) == [lengths.count(n) for n in range(7)]
+    assert in_utf8(automaton) == by_length(expected)
 
 
 def test_all_characters_that_have_case() -> None:

@@ -158,8 +158,9 @@ def test_derivations_that_would_be_missing() -> None:
 
 
 def test_what_is_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    text: Any = "s: 'a'"
     with pytest.raises(TypeError, match=r"expected a grammar or a pushdown automaton, not str"):
-        to_pdt("s: 'a'")
+        to_pdt(text)
     monkeypatch.setattr(writing, "DEFAULT_LIMITS", Limits(memory=100))
     with pytest.raises(LimitExceeded, match="more than 100 bytes"):
         to_pdt(Grammar({"s": parse("[a-z]")}, "s"))
@@ -264,6 +265,7 @@ def test_other_fsts_are_refused() -> None:
         from_pdt(pynini.accep("a[300]"), [])
     with pytest.raises(FstError, match="label 1114112 is not a code point"):
         from_pdt(pynini.accep("[1114112]"), [], "utf8")
+    token_type: Any
     for token_type in ("byte", "utf8"):
         with pytest.raises(FstError, match="label -1 is not a"):
             from_pdt(fst_of(2, [(0, -1, -1, 0.0, 1)], {1: 0.0}), [], token_type)
@@ -275,5 +277,6 @@ def test_other_fsts_are_refused() -> None:
         from_pdt(pynini.accep("a"), [(0, 7)])
     with pytest.raises(TypeError, match="expected an FST of pynini or pywrapfst, not Literal"):
         from_pdt(literal("a"), [])
+    token_type = "bytes"
     with pytest.raises(ValueError, match='`token_type` is "byte" or "utf8", not \'bytes\''):
-        from_pdt(pynini.accep("a"), [], "bytes")
+        from_pdt(pynini.accep("a"), [], token_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -46,7 +47,7 @@ def test_cells_are_steps(pattern: str) -> None:
 
 def test_a_large_table_has_a_dot_for_each_step() -> None:
     pattern = "(foo|x){20}d"
-    automaton = tokenfst.compile(pattern, TOY).complete()
+    automaton: Any = tokenfst.compile(pattern, TOY).complete()
     image = ElementTree.fromstring(draw_classes(automaton).svg())
     dots = [rect.attrib for rect in image.iter(f"{SVG}rect") if rect.attrib["class"] == "c0"]
     area = sum(float(dot["width"]) * float(dot["height"]) for dot in dots) / 9

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from grammar_oracles.corpus import corpus
 from hypothesis import assume, given, settings
@@ -18,6 +19,7 @@ from strategies import exprs, strings, up_to
 from test_pushdown_random import CHARACTERS, LEXICAL, PATTERNS, RULES, WIDE, has_texts, lexical_rules, texts_of
 
 from automata import (
+    ByteAutomaton,
     EmptyLanguage,
     Expr,
     Grammar,
@@ -47,8 +49,8 @@ def union(walk: Walk, allowed: frozenset[int] | None = None) -> frozenset[int]:
     return frozenset[int]().union(*(place.expected for place in walk.places(allowed)))
 
 
-def next_bytes(automaton: object, state: int) -> frozenset[int]:
-    return frozenset(byte for byte in range(256) if automaton.step(state, bytes([byte])) >= 0)
+def next_bytes(automaton: ByteAutomaton, state: int) -> frozenset[int]:
+    return frozenset(np.flatnonzero(automaton.next[state, automaton.byte_class] >= 0).tolist())
 
 
 @pytest.mark.parametrize("pattern", up_to(3))

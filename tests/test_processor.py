@@ -39,10 +39,10 @@ KINDS: dict[str, Any] = {
 }
 
 
-def adversary(width: int, seed: int) -> LlamaForCausalLM:
+def adversary(width: int, seed: int) -> Any:
     """A model with random weights: whatever it writes, it writes against its will."""
     torch.manual_seed(seed)
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     return LlamaForCausalLM(LlamaConfig(vocab_size=width, max_position_embeddings=256, **sizes)).eval()
 
 
@@ -128,6 +128,7 @@ def test_options_beside_a_constraint() -> None:
     model, tokenizer = bundled_model()
 
     def written(**options: Any) -> str:
+        text: str
         (text,) = generate(model, tokenizer, "a", r"\d{3,9}", seed=3, max_new_tokens=20, **options)
         return text
 
@@ -201,7 +202,8 @@ def expected_mask(automaton: Any, row: list[int], limit: int) -> list[bool]:
         if token in LETTERS.eos_ids:
             return [number in LETTERS.eos_ids for number in range(WIDTH)]
         state = automaton.advance(state, token)
-    return automaton.mask(state, limit - len(row)).tolist() + [False] * (WIDTH - len(LETTERS))
+    allowed: list[bool] = automaton.mask(state, limit - len(row)).tolist()
+    return allowed + [False] * (WIDTH - len(LETTERS))
 
 
 def test_rows_are_found_again_however_far_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from networks import language, network
@@ -92,15 +93,16 @@ def test_many_derivations_of_one_text() -> None:
 
 def test_mistaken_arguments() -> None:
     rules = {"s": literal("a")}
+    ambiguity: Any = "maybe"
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
-        Grammar(rules, "s", ambiguity="maybe")
+        Grammar(rules, "s", ambiguity=ambiguity)
     with pytest.raises(ValueError, match="at least 1, not 0"):
         Grammar(rules, "s", ambiguity="parallel", max_configurations=0)
     with pytest.raises(ValueError, match="not 'maybe'"):
-        grammar('root ::= "a"', ambiguity="maybe")
+        grammar('root ::= "a"', ambiguity=ambiguity)
     plain = network(Grammar(rules, "s"))
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
-        compile_network(plain, ambiguity="maybe")
+        compile_network(plain, ambiguity=ambiguity)
     with pytest.raises(ValueError, match="at least 1"):
         compile_network(plain, ambiguity="parallel", max_configurations=0)
 

@@ -85,10 +85,10 @@ def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
     assert bites > 10
 
 
-def adversary(width: int) -> LlamaForCausalLM:
+def adversary(width: int) -> Any:
     """A model with random weights: whatever it writes, it writes against its will."""
     torch.manual_seed(5)
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     return LlamaForCausalLM(LlamaConfig(vocab_size=width, max_position_embeddings=256, **sizes)).eval()
 
 
@@ -126,7 +126,7 @@ def test_a_limit_too_small_is_an_error_with_the_minimum() -> None:
 def test_the_bundled_model_writes_json() -> None:
     model, tokenizer = bundled_model()
     prompts, grammar = ["", "Answer: "], constraints.json()
-    limits = {"max_new_tokens": 14, "max_depth": 4}
+    limits: dict[str, Any] = {"max_new_tokens": 14, "max_depth": 4}
     texts = generate(model, tokenizer, prompts, grammar, temperature=1.5, seed=1, num_return_sequences=2, **limits)
     assert len(texts) == 4
     assert len(set(map(str, map(loads, texts)))) > 1

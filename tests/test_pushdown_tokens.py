@@ -40,7 +40,8 @@ from automata import (
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import grammar
 from tokenfst import Vocabulary
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton, State
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.token_automaton import State
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -312,7 +313,7 @@ def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
     vocabulary = _vocabulary(name)
     tokens = complete(CASES[name](), vocabulary).within(9)
     tokens.save(tmp_path / "a.safetensors")
-    read = tokenfst.load_automaton(tmp_path / "a.safetensors", vocabulary)
+    read: Any = tokenfst.load_automaton(tmp_path / "a.safetensors", vocabulary)
     assert (read.max_depth, read.at_text_start, read.start) == (9, False, tokens.start)
     draw, state = random.Random(0), tokens.start
     for _ in range(20):
@@ -338,8 +339,10 @@ DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "runs that end early": lambda arrays: arrays["run_end"].__setitem__(-1, 3),
     "more symbols than are used": lambda arrays: arrays["sizes"].__setitem__(1, 1 << 30),
     "no states": lambda arrays: arrays["sizes"].__setitem__(0, 0),
-    "a depth that is not known": lambda arrays: arrays.update(max_depth=np.int32([3]), lacks_bytes=np.int32([1])),
-    "a depth below none": lambda arrays: arrays.update(max_depth=np.int32([-2])),
+    "a depth that is not known": lambda arrays: arrays.update(
+        max_depth=np.array([3], np.int32), lacks_bytes=np.array([1], np.int32)
+    ),
+    "a depth below none": lambda arrays: arrays.update(max_depth=np.array([-2], np.int32)),
     "several moves": lambda arrays: arrays["sizes"].__setitem__(5, 0),
 }
 

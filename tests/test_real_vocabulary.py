@@ -17,7 +17,8 @@ from kinds import complete
 
 from automata import ByteAutomaton, compile_expr, parse
 from constraints.paper import PATTERNS, SAMPLES
-from tokenfst import TokenAutomaton, Vocabulary, from_tekken
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.finite.automaton import FiniteTokenAutomaton
 
 WALKS, LENGTH = 6, 14
 
@@ -101,7 +102,7 @@ def test_masks_along_random_walks(name: str, vocabulary: Vocabulary, every_token
 
 
 def walk(
-    automaton: TokenAutomaton,
+    automaton: FiniteTokenAutomaton,
     byte_automaton: ByteAutomaton,
     every_token: EveryToken,
     generator: random.Random,
@@ -131,12 +132,13 @@ def walk(
 
 
 def choose(
-    automaton: TokenAutomaton, state: int, allowed: npt.NDArray[np.intp], generator: random.Random, *, hurry: bool
+    automaton: FiniteTokenAutomaton, state: int, allowed: npt.NDArray[np.intp], generator: random.Random, *, hurry: bool
 ) -> int:
     """Any allowed token; in a hurry one that comes nearer to the end."""
     if not hurry:
         return int(generator.choice(allowed))
-    wanted, moves = automaton.min_tokens(state) - 1, dict(zip(*map(list, automaton.moves(state)), strict=True))
+    numbers, targets = automaton.moves(state)
+    wanted, moves = automaton.min_tokens(state) - 1, dict(zip(numbers, targets, strict=True))
     classes = {
         number
         for number in set(automaton.token_class[allowed].tolist())

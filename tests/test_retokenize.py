@@ -57,7 +57,7 @@ def test_it_takes_few_forward_passes_where_the_model_likes_long_tokens(bundled: 
 def test_a_model_against_its_will_prefers_other_tokens() -> None:
     vocabulary = Vocabulary([b"a", b"ab", b"b", b"ba", b"aba", b"", b"a"], [5])
     torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     model = LlamaForCausalLM(LlamaConfig(vocab_size=8, max_position_embeddings=64, **sizes)).eval()
     seen = set()
     for first in range(5):

@@ -342,8 +342,9 @@ def test_settings_out_of_range_are_refused_by_name(wrong: dict[str, Any]) -> Non
 
 
 def test_top_k_is_an_integer_of_any_size() -> None:
+    top_k: Any = 2.5
     with pytest.raises(TypeError, match=r"top_k is a number of tokens, not 2\.5"):
-        Sampling(top_k=2.5)
+        Sampling(top_k=top_k)
     logits = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     every = Samplings.of([Sampling(top_k=1 << 70), Sampling(top_k=1)])
     assert (probabilities(logits, None, every) > 0).tolist() == [[True, True], [True, False]]
@@ -351,7 +352,8 @@ def test_top_k_is_an_integer_of_any_size() -> None:
 
 @pytest.mark.parametrize("name", ["top_p", "typical_p"])
 def test_a_share_below_what_float32_tells_from_zero_keeps_one_token(name: str) -> None:
-    logits, least = torch.tensor([[2.0, 0.0, -1.0]]), Sampling(**{name: 1e-46})
+    share: dict[str, Any] = {name: 1e-46}
+    logits, least = torch.tensor([[2.0, 0.0, -1.0]]), Sampling(**share)
     for columns in least, Samplings.of([least], every=True):
         result = probabilities(logits, None, columns)
         assert sorted(result[0].tolist()) == [0, 0, 1]

@@ -189,7 +189,7 @@ def test_strong_diversity_gives_every_group_another_first_token() -> None:
 
 
 @pytest.mark.parametrize("options", [{"beams": 0}, {"beams": 4, "groups": 3}, {"groups": 0}], ids=str)
-def test_beams_that_cannot_be_divided_are_refused(options: dict[str, int]) -> None:
+def test_beams_that_cannot_be_divided_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="cannot be divided"):
         beam_search(toy(1, 7), LETTERS, [[0]], tokenfst.compile("a", LETTERS), max_new_tokens=4, **options)
 

@@ -27,7 +27,7 @@ VOCABULARY = Vocabulary(TOKENS, [len(TOKENS) - 2, len(TOKENS) - 1])
 WIDTH = 20  # of the logits: five more than there are tokens
 SLOTS, DRAFTS = 5, 3
 NESTED = grammar('start: "a" | "(" start ")"', syntax="lark")
-ASKED = ["[a-c]{2,9}", "(ab|cd)*x", "a{3,40}", "x[01]{4}", "(a|bc|x)*", NESTED]
+ASKED: list[Any] = ["[a-c]{2,9}", "(ab|cd)*x", "a{3,40}", "x[01]{4}", "(a|bc|x)*", NESTED]
 
 
 @dataclass
@@ -93,7 +93,8 @@ class World:
             given, masked = given[size:], masked[size:]
 
     def proposed(self, text: Text, number: int) -> int:
-        return self.draw.choice([self.draw.randrange(len(TOKENS)), -1, *range(len(TOKENS))])
+        token: int = self.draw.choice([self.draw.randrange(len(TOKENS)), -1, *range(len(TOKENS))])
+        return token
 
     def check(self, text: Text, drafts: list[int], given: torch.Tensor, masked: torch.Tensor) -> None:
         """Compare masks, take a beginning of the drafts, and write one token more."""

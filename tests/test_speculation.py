@@ -104,7 +104,8 @@ def allowed(automaton: TokenAutomaton, tokens: Sequence[int], remaining: int | N
         left = None if remaining is None else remaining - index
         mask = automaton.mask(state, left)
         if token is None:
-            return np.flatnonzero(mask).tolist()
+            found: list[int] = np.flatnonzero(mask).tolist()
+            return found
         if not mask[token] or token in automaton.vocabulary.eos_ids:
             return []
         state = automaton.advance(state, token)
@@ -215,7 +216,7 @@ def test_forward_passes_are_at_least_halved_on_records(record: TokenAutomaton) -
 def test_forced_text_that_is_not_verified_is_written_as_the_encoder_cuts_it() -> None:
     automaton = tokenfst.compile("Dear (Sir|Madam), we thank you for your letter of [0-9]{4}-[0-9]{2}", VOCABULARY)
     sampling = Sampling(seed=1, temperature=2.0)
-    proposers = [ForcedTokens(), ForcedText(encode, verified=False)]
+    proposers: list[Proposer] = [ForcedTokens(), ForcedText(encode, verified=False)]
     result = decode_speculatively(MODEL, [prompt("Letter:\n")], automaton, proposers, sampling=sampling)
     (tokens,) = result.tokens
     middle = encode(", we thank you for your letter of")
@@ -232,7 +233,11 @@ def test_texts_are_complete_within_any_limit(name: str, opportunistic: bool) -> 
     least = automaton.min_tokens(automaton.start)
     for limit in range(least, least + 8):
         for seed in range(3):
-            proposers = [ForcedTokens(), CountModel(automaton, threshold=0.1), DraftModel(Table(seed=9), (2, 1))]
+            proposers: list[Proposer] = [
+                ForcedTokens(),
+                CountModel(automaton, threshold=0.1),
+                DraftModel(Table(seed=9), (2, 1)),
+            ]
             result = decode_speculatively(
                 Table(seed=seed),
                 [PROMPT] * 4,
@@ -310,7 +315,8 @@ def test_counts_are_shares_of_what_was_written() -> None:
     assert (tree.tokens, tree.parents) == ([0], [ROOT])
     model.threshold = 0.39
     model.propose([tree])
-    assert (tree.tokens, tree.parents, tree.likelihood) == ([0, 5], [ROOT, 0], pytest.approx([0.52, 0.39]))
+    likelihood: Any = pytest.approx([0.52, 0.39])
+    assert (tree.tokens, tree.parents, tree.likelihood) == ([0, 5], [ROOT, 0], likelihood)
 
 
 def test_a_text_that_is_forbidden_is_not_counted_nor_is_any_when_learning_is_over() -> None:
@@ -388,6 +394,7 @@ def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
         CountModel.load(path, tokenfst.compile("(ab|b)*(a|cc)", LETTERS))
     with pytest.raises(AutomatonFileError, match="another vocabulary"):
         CountModel.load(path, tokenfst.compile("a", Vocabulary([b"a", b""], eos_ids=[1])))
+    change: Any
     for change, message in [
         ({"version": 99}, "format version 99"),
         ({"format": "something"}, "does not hold counts"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,8 @@ VOCABULARY = 12
 
 def llama(attention: str = "sdpa") -> PreTrainedModel:
     torch.manual_seed(0)
-    config = LlamaConfig(
+    make: Any = LlamaConfig
+    config = make(
         vocab_size=VOCABULARY,
         hidden_size=16,
         intermediate_size=16,
@@ -28,14 +30,16 @@ def llama(attention: str = "sdpa") -> PreTrainedModel:
         initializer_range=0.5,
         attn_implementation=attention,
     )
-    return LlamaForCausalLM(config).eval()
+    model: PreTrainedModel = LlamaForCausalLM(config).eval()
+    return model
 
 
 def gpt2() -> PreTrainedModel:
     """Another architecture, whose positions are learned."""
     torch.manual_seed(0)
     config = GPT2Config(vocab_size=VOCABULARY, n_embd=16, n_layer=2, n_head=2, n_positions=128, initializer_range=0.5)
-    return GPT2LMHeadModel(config).eval()
+    model: PreTrainedModel = GPT2LMHeadModel(config).eval()
+    return model
 
 
 def expected(model: PreTrainedModel, reading: Reading) -> torch.Tensor:

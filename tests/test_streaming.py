@@ -89,7 +89,7 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
         x: int
         y: bool
 
-    short = {"seed": 1, "max_new_tokens": 30}
+    short: dict[str, Any] = {"seed": 1, "max_new_tokens": 30}
     point = stream(*bundled, "", constraints.typed(Point), **short)
     assert next(point).text.startswith("{")
     assert isinstance(point.result(), Point)
@@ -108,7 +108,7 @@ def test_the_likeliest_text_is_that_of_generate(bundled: tuple[Any, Any]) -> Non
 def test_streams_leave_the_random_state_alone_and_do_not_depend_on_it(bundled: tuple[Any, Any]) -> None:
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    options = {"seed": 3, "max_new_tokens": 20}
+    options: dict[str, Any] = {"seed": 3, "max_new_tokens": 20}
     one, other = (stream(*bundled, "", "[a-z ]{5,30}", **options) for _ in range(2))
     for left, right in zip(one, other, strict=True):
         assert left == right
@@ -144,7 +144,7 @@ def test_a_stream_that_an_exception_ended_is_not_taken_for_whole(
 
 
 def test_free_text_and_automata_that_are_being_compiled_are_streamed(bundled: tuple[Any, Any]) -> None:
-    options = {"seed": 3, "max_new_tokens": 12}
+    options: dict[str, Any] = {"seed": 3, "max_new_tokens": 12}
     free = stream(*bundled, "The ", None, **options)
     assert free.result() == free.text
     assert 0 < len(free.tokens) <= 12

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,6 +102,7 @@ def test_a_saved_automaton_reads_back(name: str, storage: str, tmp_path: Path) -
     automaton = STORAGES[storage](complete("b*(ab)*", VOCABULARIES[name]))
     automaton.save(tmp_path / "a.safetensors")
     read = tokenfst.load_automaton(tmp_path / "a.safetensors", VOCABULARIES[name])
+    assert isinstance(read, FiniteTokenAutomaton)
     assert type(read.transitions) is type(automaton.transitions)
     assert_same(read, automaton)
 
@@ -115,8 +117,9 @@ def saved(tmp_path: Path) -> Path:
 def test_what_is_no_file_or_no_vocabulary_is_refused(saved: Path) -> None:
     with pytest.raises(AutomatonFileError, match="is a folder"):
         tokenfst.load_automaton(saved.parent, VOCABULARIES["bytes"])
+    tokens: Any = ["a", "b"]
     with pytest.raises(TypeError, match="is not a vocabulary"):
-        tokenfst.load_automaton(saved, ["a", "b"])
+        tokenfst.load_automaton(saved, tokens)
 
 
 def test_a_file_for_another_vocabulary_is_refused(saved: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import inf, nan
 from pathlib import Path
@@ -244,7 +245,7 @@ def test_a_composition_made_by_hand_with_another_detokenizer() -> None:
 
 
 def test_other_fsts_are_refused() -> None:
-    read = lambda fst, **options: TokenAutomaton.from_fst(fst, VOCABULARY, **options)  # noqa: E731
+    read: Callable[..., object] = lambda fst, **options: TokenAutomaton.from_fst(fst, VOCABULARY, **options)  # noqa: E731
     with pytest.raises(
         FstError, match=r'a transducer cannot be used as an acceptor over tokens: pynini\.project\(fst, "input"\)'
     ):

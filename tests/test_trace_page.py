@@ -135,7 +135,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def explorer() -> Call:
-    v8 = MiniRacer()
+    v8: Any = MiniRacer()
     v8.eval(script())
     v8.eval(f"const data = {json.dumps(TRACE.data())};")
 
@@ -182,7 +182,7 @@ def test_steps(explorer: Call) -> None:
 
 
 def test_keys_are_actions() -> None:
-    v8 = MiniRacer()
+    v8: Any = MiniRacer()
     v8.eval(script())
     assert set(json.loads(v8.eval("JSON.stringify(Object.values(Explorer.KEYS))"))) == set(ACTIONS)
 

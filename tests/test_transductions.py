@@ -8,7 +8,7 @@ import time
 from itertools import product
 from math import inf, isclose, isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pynini
 import pytest
@@ -64,7 +64,7 @@ def texts(language: Expr) -> list[bytes]:
     return sorted(texts_of(compile_expr(language)))
 
 
-def projected(left: Any, right: Any, side: str) -> Any:
+def projected(left: Any, right: Any, side: Literal["input", "output"]) -> Any:
     """The texts on one side of a composition, as OpenFst makes them."""
     found = pywrapfst.compose(left.copy().arcsort("olabel"), right.copy().arcsort("ilabel")).project(side).rmepsilon()
     return pywrapfst.determinize(found)

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
+from visibly_pushdown_cases import accepted, completed, random_grammar, texts
 
 from automata import (
     ByteAutomaton,
@@ -29,7 +30,6 @@ from automata.visibly_pushdown import (
     VisiblyPushdownRule,
     compile_visibly_pushdown,
 )
-from tests.visibly_pushdown_cases import accepted, completed, random_grammar, texts
 
 LONGEST, NUM_SEEDS = 6, 200
 Arc = tuple[int, str | bytes | ArcLanguage, int]

@@ -29,10 +29,9 @@ def test_the_digest_tells_vocabularies_apart() -> None:
     # A file in JSON may name a token by half a character.
     named = {name: Vocabulary([b"a", b""], special_tokens={name: 1}).digest for name in ("\ud83d", "\ude00", "?")}
     assert len(set(named.values())) == 3
-    rules = (
-        TextStart(exceptions={1: b"1"}, ignored=frozenset({0})),
-        TextStart(exceptions={np.int64(1): b"1"}, ignored=frozenset({np.int32(0)})),
-    )
+    exceptions: Any = {np.int64(1): b"1"}
+    ignored: Any = frozenset({np.int32(0)})
+    rules = (TextStart(exceptions={1: b"1"}, ignored=frozenset({0})), TextStart(exceptions=exceptions, ignored=ignored))
     assert len({Vocabulary([b"a", b"b"], text_start=rule).digest for rule in rules}) == 1
 
 
@@ -77,7 +76,8 @@ def test_a_copy_is_the_vocabulary_itself(copied: Any) -> None:
 
 
 def test_the_start_of_a_text_can_be_copied() -> None:
-    for read in (pickle.loads(pickle.dumps(BEGINNING)), copy.deepcopy(BEGINNING)):
+    copies: list[Any] = [pickle.loads(pickle.dumps(BEGINNING)), copy.deepcopy(BEGINNING)]
+    for read in copies:
         assert read.fingerprint() == BEGINNING.fingerprint()
         with pytest.raises(TypeError):
             read.exceptions[3] = b""

@@ -6,7 +6,9 @@ import itertools
 import math
 import pickle
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pynini
@@ -154,6 +156,7 @@ def test_costs_of_texts_are_those_of_brute_force(semiring: Semiring) -> None:
 @given(weighted_exprs("tropical"), weighted_exprs("tropical"))
 def test_intersections_add_costs_and_differences_keep_them(left: Expr, right: Expr) -> None:
     plain = parse("[ab]*c?[ab]*")
+    cost: Callable[[bytes], float]
     for expr, cost in (
         (left & right, lambda text: brute(left, text, "tropical") + brute(right, text, "tropical")),
         (left & plain, lambda text: brute(left, text, "tropical") if text.count(b"c") < 2 else math.inf),
@@ -209,7 +212,9 @@ def test_every_loop_that_lowers_the_cost_has_a_hub(semiring: Semiring) -> None:
         assert automaton.weight(text) == cost
 
 
-MISUSE = [
+NO_SEMIRING: Any = "real"
+NO_EXPRESSION: Any = "a"
+MISUSE: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: compile_weighted(~parse("a").weighted(1)), WeightedLanguage, "a complement has no weights"),
     (lambda: compile_weighted(parse("a") - parse("a|b").weighted(1)), WeightedLanguage, "what is subtracted"),
     (lambda: compile_weighted(parse("a?").weighted(-1).star()), ExpressionError, "epsilon arcs lowers the cost"),
@@ -227,13 +232,13 @@ MISUSE = [
     (lambda: compile_weighted(parse("(ab)*c|a").weighted(1e9)), ExpressionError, "cost of 1e.09 is beyond"),
     (lambda: compile_expr(parse("a").weighted(1)), WeightedLanguage, "a<cost 1> has weights"),
     (lambda: parse("a").weighted(math.nan), ValueError, "a cost is finite"),
-    (lambda: parse("a").weighted(1, "real"), ValueError, "a semiring is 'tropical' or 'log'"),
-    (lambda: compile_weighted("a"), TypeError, "expected an expression"),
+    (lambda: parse("a").weighted(1, NO_SEMIRING), ValueError, "a semiring is 'tropical' or 'log'"),
+    (lambda: compile_weighted(NO_EXPRESSION), TypeError, "expected an expression"),
 ]
 
 
 @pytest.mark.parametrize(("make", "error", "message"), MISUSE)
-def test_what_cannot_be_is_an_error(make: object, error: type[Exception], message: str) -> None:
+def test_what_cannot_be_is_an_error(make: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
 

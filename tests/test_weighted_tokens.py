@@ -39,7 +39,7 @@ def vocabulary_of(seed: int) -> Vocabulary:
 
 def random_tokens(automaton: tokenfst.TokenAutomaton, rng: random.Random, budget: int = 12) -> list[int]:
     """Tokens of a random text, with the end token."""
-    state, tokens = automaton.start, []
+    state, tokens = automaton.start, list[int]()
     while state != automaton.end_state:
         allowed = np.flatnonzero(automaton.mask(state, max(budget - len(tokens), automaton.min_tokens(state))))
         tokens.append(int(rng.choice(allowed.tolist())))

@@ -67,7 +67,7 @@ def test_tropical_acceptors(made: Any) -> None:
 
 @settings(max_examples=120, deadline=None)
 @given(fst_arcs(LABELS, acceptor=True, costs=LOG))
-def test_log_acceptors(made: Any) -> None:
+def test_log_acceptors(made: tuple[int, Any, dict[int, float]]) -> None:
     fst = fst_of(*made, arc_type="log64")
     automaton = compiled(read(fst).weighted(0, "log"))
     if automaton is not None:

@@ -16,7 +16,7 @@ from tokenizers import (
     decoders,
     models,
 )
-from transformers import BertTokenizerFast
+from transformers import BertTokenizer
 
 from automata.errors import EmptyLanguage
 from tokenfst import from_transformers, load_vocabulary
@@ -26,7 +26,7 @@ def bert(cleanup: bool) -> Any:
     """BERT's tokenizer, trained on a few words, as transformers wraps it."""
     tokenizer = BertWordPieceTokenizer(lowercase=False, strip_accents=False)
     tokenizer.train_from_iterator(LETTERS * 4, vocab_size=220, min_frequency=1, show_progress=False)
-    fast = BertTokenizerFast(vocab=tokenizer.get_vocab(), do_lower_case=False, strip_accents=False)
+    fast = BertTokenizer(vocab=tokenizer.get_vocab(), do_lower_case=False, strip_accents=False)
     fast.backend_tokenizer.decoder = decoders.WordPiece("##", cleanup)
     return fast
 

@@ -32,6 +32,7 @@ from decoding.arena import Arena
 from decoding.speculation import ForcedTokens
 from tokenfst import Vocabulary
 
+MODEL: Any
 MODEL, TOKENIZER = bundled_model()
 SMALL = Vocabulary([b"a", b"b", b""], eos_ids=[2])
 WRITERS: dict[str, Callable[..., Any]] = {
@@ -116,7 +117,8 @@ def test_a_limit_is_at_least_one_token(write: Callable[..., Any]) -> None:
 
 
 def speculated(*arguments: Any, **options: Any) -> list[str]:
-    return generate(*arguments, speculation=Speculation(), **options)
+    texts: list[str] = generate(*arguments, speculation=Speculation(), **options)
+    return texts
 
 
 @pytest.mark.parametrize("write", [*WRITERS.values(), speculated])
@@ -133,7 +135,8 @@ def test_wrapping_up_after_what_is_no_number(after: Any) -> None:
     for write in (generate, stream):
         with pytest.raises(TypeError, match=f"wrap_up_after is a number of tokens, not {after!r}"):
             write(MODEL, TOKENIZER, "Name: ", "a", wrap_up_after=after)
-    assert generate(MODEL, TOKENIZER, "Name: ", "ab", wrap_up_after=np.int64(1)) == ["ab"]
+    one: Any = np.int64(1)
+    assert generate(MODEL, TOKENIZER, "Name: ", "ab", wrap_up_after=one) == ["ab"]
 
 
 @pytest.mark.parametrize("write", [generate, speculated, best_of_n, stream])
@@ -166,8 +169,9 @@ def test_searches_without_a_constraint(write: Callable[..., Any]) -> None:
 
 
 def test_a_stream_of_several_prompts() -> None:
+    prompts: Any = ["a", "b"]
     with pytest.raises(ValueError, match="a stream is one text, and there are 2 prompts: use `generate`"):
-        stream(MODEL, TOKENIZER, ["a", "b"], "a")
+        stream(MODEL, TOKENIZER, prompts, "a")
 
 
 @pytest.mark.parametrize(
@@ -200,8 +204,9 @@ def test_the_processor_takes_what_compiles(constraint: Any) -> None:
 
 
 def test_the_processor_knows_its_limit_and_its_vocabulary() -> None:
+    make: Any = ConstraintLogitsProcessor
     with pytest.raises(TypeError, match="max_new_tokens"):
-        ConstraintLogitsProcessor(r"\d+", TOKENIZER)
+        make(r"\d+", TOKENIZER)
     with pytest.raises(IncompleteOutput, match=r"at least \d+ tokens, and the limit is 3"):
         ConstraintLogitsProcessor("zqxjvkzqxjvk", TOKENIZER, max_new_tokens=3)
     with pytest.raises(ValueError, match="max_new_tokens is 1 or more, or None, not 0"):
@@ -271,7 +276,8 @@ def test_speculation_writes_whole_texts_and_counts() -> None:
 def test_a_text_with_a_seed_of_its_own_is_the_same_in_any_batch() -> None:
     def write(seeds: Sequence[int]) -> list[str]:
         options: Any = {"speculation": Speculation([ForcedTokens()]), "seed": seeds}
-        return generate(MODEL, TOKENIZER, ["Name: "] * len(seeds), "[A-Z][a-z]{2,9}", **options)
+        texts: list[str] = generate(MODEL, TOKENIZER, ["Name: "] * len(seeds), "[A-Z][a-z]{2,9}", **options)
+        return texts
 
     alone = {seed: write([seed])[0] for seed in range(4)}
     assert len(set(alone.values())) > 1

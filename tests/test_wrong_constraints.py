@@ -16,20 +16,23 @@ import pytest
 import constraints
 import tokenfst
 from automata import GrammarError, SchemaError, compile_grammar
-from constraints import (
-    choice,
-    dataclass,
-    date,
-    decimal,
-    grammar,
-    integer,
-    json_schema,
-    sequence,
-    sql_select,
-    tool_calls,
-    typed,
-    url,
-)
+from constraints import dataclass, url
+
+# They are given what they do not take.
+after: Any = constraints.after
+choice: Any = constraints.choice
+date: Any = constraints.date
+decimal: Any = constraints.decimal
+free_text: Any = constraints.free_text
+grammar: Any = constraints.grammar
+integer: Any = constraints.integer
+json_schema: Any = constraints.json_schema
+optional: Any = constraints.optional
+sequence: Any = constraints.sequence
+sql_select: Any = constraints.sql_select
+tool_calls: Any = constraints.tool_calls
+triggered: Any = constraints.triggered
+typed: Any = constraints.typed
 
 VOCABULARY = tokenfst.Vocabulary([b"a", b""], [1])
 
@@ -120,11 +123,11 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sequence(now), TypeError, r"is not a constraint; .*typed\(\.\.\.\), .*tool_calls\("),
     (lambda: sequence(compile_grammar(constraints.json())), TypeError, "give what it was compiled from"),
     (lambda: sequence(tokenfst.compile("a", VOCABULARY)), TypeError, "give what it was compiled from"),
-    (lambda: constraints.optional(None), TypeError, r"None \(NoneType\) is not a constraint"),
+    (lambda: optional(None), TypeError, r"None \(NoneType\) is not a constraint"),
     (lambda: integer() | {"type": "string"}, TypeError, r"json_schema\(...\)"),
-    (lambda: constraints.after(3, "a"), TypeError, r"a marker is a text, or a token by its name \(`token\(...\)`\)"),
-    (lambda: constraints.free_text(["a"]), TypeError, "a marker is a text"),
-    (lambda: constraints.triggered(["<date>"]), TypeError, r"triggers are a dict, \{marker: \(constraint, end\)\}"),
+    (lambda: after(3, "a"), TypeError, r"a marker is a text, or a token by its name \(`token\(...\)`\)"),
+    (lambda: free_text(["a"]), TypeError, "a marker is a text"),
+    (lambda: triggered(["<date>"]), TypeError, r"triggers are a dict, \{marker: \(constraint, end\)\}"),
 ]
 
 

@@ -63,10 +63,12 @@ def test_the_wrong_type_is_named_with_what_was_meant(
 
 
 def test_the_wrong_type_beside_another() -> None:
+    text: Any = "a"
     with pytest.raises(TypeError, match="not str: parse"):
-        equivalent("a", LETTER)
+        equivalent(text, LETTER)
+    text = "ab"
     with pytest.raises(TypeError, match="not str: parse"):
-        derivative("ab", "a")
+        derivative(text, "a")
     with pytest.raises(TypeError, match="unsupported operand"):
         LETTER & re.compile("a")
 
@@ -74,6 +76,7 @@ def test_the_wrong_type_beside_another() -> None:
 def test_texts_are_strings_or_bytes() -> None:
     counted = compile_counted(parse(".{1000}"))
     assert counted is not None
+    automaton: Any
     for automaton in (compile_expr(parse(".{1000}")), counted, compile_grammar(_grammar())):
         assert automaton.accepts("é" * 1000)
         assert automaton.accepts(("é" * 1000).encode())

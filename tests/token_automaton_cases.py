@@ -123,6 +123,7 @@ STORAGES: dict[str, Callable[[FiniteTokenAutomaton], FiniteTokenAutomaton]] = {
 
 def target(automaton: FiniteTokenAutomaton, state: int, token: int) -> int:
     try:
-        return automaton.advance(state, token)
+        reached: int = automaton.advance(state, token)
     except TokenNotAllowed:
         return -1
+    return reached

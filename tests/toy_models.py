@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -44,6 +45,7 @@ class Table:
         return first, second
 
 
+@cache
 def written(table: Table, pattern: str, sampling: Sampling, limit: int) -> Texts:
     """The probability of every text, as tokens with the end token, that plain constrained sampling writes within a
     limit: what is allowed is found from all token sequences that match."""

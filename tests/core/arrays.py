@@ -24,7 +24,7 @@ Arguments = Mapping[str, Any]
 # Numbers near those that arrays hold, and near the ends of what 32 bits hold.
 NUMBERS = (-(2**31), -257, -3, -2, -1, 0, 1, 2, 3, 4, 7, 255, 256, 257, 1000, 2**30, 2**31 - 2, 2**31 - 1)
 # In place of a value of any kind.
-OTHERS = (None, "", b"ab", 1.5, -1, 2**40, [], [1, 2], np.zeros(3, np.float64), np.zeros((2, 2, 2), np.int32))
+OTHERS: Any = (None, "", b"ab", 1.5, -1, 2**40, [], [1, 2], np.zeros(3, np.float64), np.zeros((2, 2, 2), np.int32))
 
 
 def budget(megabytes: int = 64, seconds: float = 5.0) -> Budget:

@@ -138,6 +138,13 @@ def mask_of(automaton: native.PushdownCore, state: native.PushdownState, remaini
     return {token for token in range(len(TOKENS)) if words[0] >> token & 1}
 
 
+def advanced(automaton: native.PushdownCore, state: native.PushdownState, token: int) -> native.PushdownState:
+    """The state after a token that is allowed."""
+    after = automaton.advance(state, token)
+    assert after is not None
+    return after
+
+
 def refused_or_done(call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     try:
         return call(*arguments, **named)

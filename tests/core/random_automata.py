@@ -6,11 +6,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from arrays import corrupted, ints
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from automata import _native
-from tests.core.arrays import corrupted, ints
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 1 << 20)
@@ -57,13 +57,13 @@ def some_layout(rng: Random) -> dict[str, Any]:
 
     texts = [bytes(rng.choice(b"ab()") for _ in range(rng.choice([0, 1, 1, 2, 3]))) for _ in range(rng.randint(0, 8))]
     pieces = [some_piece(rng, num_labels) for _ in range(num_pieces)]
-    calls, targets = [], []
+    calls, targets = [], list[int]()
     for _ in range(rng.randint(0, 3) if len(sizes) > 1 else 0):
         rule, callee = rng.randrange(len(sizes)), rng.randrange(1, len(sizes))
         calls.append((state(rule), callee, len(targets)))
         targets += [rng.choice([-1, state(rule), state(rule)]) for _ in range(exits[callee])]
     ends = [(state(rule), first_exit[rule] + way) for rule in range(len(sizes)) for way in range(exits[rule])]
-    counters, numbers = [], []
+    counters, numbers = [], list[tuple[int, int, int]]()
     for _ in range(rng.choice([0, 0, 1]) if pieces else 0):
         number, ((begin, end),) = rng.randrange(num_pieces), edges(1)
         num_states = pieces[number][0]

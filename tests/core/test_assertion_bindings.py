@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from arrays import attempt, budget, ints
 from hypothesis import given
 from hypothesis import strategies as st
+from random_automata import MANY, SEEDS, draw_from
 
 from automata import _native
 from automata.errors import LimitExceeded
-from tests.core.arrays import attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS, draw_from
 
 NUM_SYMBOLS, LONGEST, TEXT = 2, 5, -1
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import attempt, budget, ints
 from hypothesis import given
 from hypothesis import strategies as st
+from random_automata import MANY, SEEDS, draw_from, some_layout, some_piece, some_tables
 
 from automata import _native
 from automata.errors import Cancelled, LimitExceeded
-from tests.core.arrays import attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_piece, some_tables
 
 
 @given(SEEDS, st.data())
@@ -188,7 +188,8 @@ def test_doubtful_states(seed: int, data: st.DataObject) -> None:
 def test_arguments_of_any_kind() -> None:
     """What is not an array, or one of another type, is a TypeError that names the types."""
     wide, narrow = (np.zeros((0, width), np.int32) for width in (5, 2))
-    for other in ("x", wide.astype(np.int64), narrow):
+    others: list[Any] = ["x", wide.astype(np.int64), narrow]
+    for other in others:
         with pytest.raises(TypeError, match="incompatible function arguments"):
             _native.with_shared(other, narrow, 1, budget())
     with pytest.raises(ValueError, match="there are no negative numbers"):
@@ -321,7 +322,7 @@ def test_cancelled_work_ends() -> None:
 def test_results_outlive_what_they_came_from() -> None:
     """Arrays keep alive what they show."""
     layout = _native.VisiblyPushdownLayout(**chain_of_rules(10), budget=budget())
-    views = [layout.chains, layout.starts, layout.text]
+    views: list[np.ndarray] = [layout.chains, layout.starts, layout.text]
     before = [view.copy() for view in views]
     del layout
     churn = [np.ones(1000, np.int32) for _ in range(100)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -127,7 +127,8 @@ def test_a_budget_counts_forwards() -> None:
     small.charge(5)
     with pytest.raises(Exception, match="memory"):
         small.charge((1 << 63) - 1)
-    for wrong in (lambda: small.spend(-1), lambda: small.release(6)):
+    mistakes: list[Callable[[], object]] = [lambda: small.spend(-1), lambda: small.release(6)]
+    for wrong in mistakes:
         with pytest.raises(ValueError, match=r"negative|given back"):
             wrong()
     assert small.used_bytes == 5

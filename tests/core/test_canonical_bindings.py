@@ -302,11 +302,13 @@ def test_what_is_not_the_automatons_is_a_value_error() -> None:
             _native.fill_bitmasks([found], [state], words[None])
     with pytest.raises(ValueError, match="takes 1 words"):
         found.fill_bitmask(0, words[:0])
-    for wrong in ("x", None, 1.5, words.astype(np.int64)):
+    text: Any = "x"
+    others: list[Any] = [text, None, 1.5, words.astype(np.int64)]
+    for wrong in others:
         with pytest.raises(TypeError):
             found.fill_bitmask(0, wrong)
         with pytest.raises(TypeError):
-            found.advance("x", 0)
+            found.advance(text, 0)
     assert found.advance(0, 99) is found.advance(0, -1) is None
     with pytest.raises(ValueError, match=r"may not|read-only|not writeable"):
         found.edges[0, 0] = 1
@@ -318,7 +320,7 @@ def test_masks_are_the_same_from_many_threads() -> None:
     found = _native.CanonicalCore.from_subsets(WORDS, *ROWS, RELATION, 1)
 
     def masks(seed: int) -> list[tuple[int, ...]]:
-        words, made = np.zeros(1, np.int32), []
+        words, made = np.zeros(1, np.int32), list[tuple[int, ...]]()
         for state in [0, 5, 6, 10] * 50:
             found.fill_within(state, words, seed % 3 + 1) if seed % 4 else found.fill_bitmask(state, words)
             made.append((state, int(words[0])))

@@ -117,7 +117,7 @@ bytes_of_text = st.one_of(st.integers(0, 255), st.sampled_from([0x22, 0x5C, 0x75
 
 
 @st.composite
-def automata_of_any_kind(draw: Any) -> ByteTables:
+def automata_of_any_kind(draw: st.DrawFn) -> ByteTables:
     if draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from([ANY_TEXT, EVERY, USUAL, word_list(["a", "b😀"])]))
     num_states = draw(st.integers(2, 8))

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import attempt, budget, corrupted, ints
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from automata import _native
 from automata.errors import Cancelled, LimitExceeded
-from tests.core.arrays import attempt, budget, corrupted, ints
 
 MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # What arrays at random begin may have no end but that of the time.
@@ -28,7 +28,7 @@ BYTES = np.arange(256)
 def some_network(rng: Random) -> dict[str, Any]:
     """Rules of a few states, with columns, calls and ends of words between them; most read before they call."""
     sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
-    start = np.cumsum([0, *sizes]).tolist()
+    start: list[int] = np.cumsum([0, *sizes]).tolist()
     num_classes, num_labels = rng.randint(1, 3), rng.randint(0, 1)
     next_, by_label, rule_of, calls, words = [], [], [], [], []
     for rule, size in enumerate(sizes):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import attempt, budget, corrupted, ints
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from automata import _native as over_bytes
 from automata.errors import Cancelled, LimitExceeded
-from tests.core.arrays import attempt, budget, corrupted, ints
 from tokenfst import _native as native
 
 MANY = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,12 +6,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from arrays import attempt, budget, ints
 from hypothesis import given
 from hypothesis import strategies as st
+from random_automata import MANY, SEEDS, draw_from, some_tables
 
 from automata import _native
-from tests.core.arrays import attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS, draw_from, some_tables
 
 
 def some_counted_layout(rng: Random) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def test_masks_are_of_the_tokens_of_their_classes(
     families: list[dict[int, int]], classes: list[int], begin: int, width: int
 ) -> None:
     token_class = np.array(classes, np.int32)
-    arguments: Any = *rows_of(families), token_class, 31, begin, begin + width
-    row_mask, masks, chunks, forced = _native.row_masks(*arguments, budget())
+    arguments: Any = *rows_of(families), token_class, 31, begin, begin + width, budget()
+    row_mask, masks, chunks, forced = _native.row_masks(*arguments)
     assert not chunks[0].any()
     assert len({chunk.tobytes() for chunk in chunks}) == len(chunks)
     rows = written_out(families)
@@ -148,8 +148,8 @@ def test_masks_of_many_tokens(seed: int) -> None:
     alike = random.random((5, num_classes)) < 0.5
     rows = [np.flatnonzero(alike[row % 5] ^ (random.random(num_classes) < 0.1)).tolist() for row in range(60)]
     begin = 0 if seed % 3 else 1_000
-    arguments: Any = *rows_of([dict.fromkeys(row, 0) for row in rows]), token_class, num_classes, begin, width
-    row_mask, masks, chunks, _ = _native.row_masks(*arguments, budget())
+    arguments: Any = *rows_of([dict.fromkeys(row, 0) for row in rows]), token_class, num_classes, begin, width, budget()
+    row_mask, masks, chunks, _ = _native.row_masks(*arguments)
     assert len({chunk.tobytes() for chunk in chunks}) == len(chunks)
     for row, own in enumerate(rows):
         words = np.ascontiguousarray(chunks[masks[row_mask[row]]]).reshape(-1)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import NUMBERS, OTHERS, attempt, budget, ints
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
 
 from automata import _native as automata
 from automata.errors import Cancelled, LimitExceeded
-from tests.core.arrays import NUMBERS, OTHERS, attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
 from tokenfst import _native
 from tokenfst._native import LazyCore, TextLibrary, VocabularyTries
 
@@ -112,7 +112,9 @@ def check_walk(automaton: LazyCore, rng: Random) -> None:
         tried(automaton.min_tokens, state)
         if not mask:
             return
-        state = reached[rng.choice(sorted(mask))]
+        after = reached[rng.choice(sorted(mask))]
+        assert after is not None
+        state = after
     assert automaton.num_masks >= 0
     assert automaton.num_contexts >= 0
     assert automaton.num_bytes > 0
@@ -178,5 +180,6 @@ def test_a_library_is_of_a_vocabulary() -> None:
     for other in OTHERS:
         with pytest.raises(TypeError):
             TextLibrary(other)
+    nothing: Any = None
     with pytest.raises(TypeError):
-        _native.LazyCore.from_bytes(None, LETTERS, 100, budget())
+        _native.LazyCore.from_bytes(nothing, LETTERS, 100, budget())

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from automata.errors import TooManyConfigurations
-from tests.core.pushdown_machines import (
+from pushdown_machines import (
     BRACKETS,
     END,
     Configuration,
     Machine,
+    advanced,
     anything,
     automaton_of,
     budget,
@@ -25,6 +24,8 @@ from tests.core.pushdown_machines import (
     refused_or_done,
     tables_of,
 )
+
+from automata.errors import TooManyConfigurations
 from tokenfst import _native as native
 
 WILD = [-(1 << 31), -2, -1, 0, 1, 2, 3, 7, 100, 1 << 20, (1 << 31) - 1]
@@ -143,14 +144,14 @@ def test_what_is_trimmed_leads_on(machine: Machine, dice: Any) -> None:
         if not alive - {END}:
             break
         token = dice.choice(sorted(alive - {END}))
-        state, own = trimmed.advance(state, token), automaton.advance(own, token)
+        state, own = advanced(trimmed, state, token), advanced(automaton, own, token)
         # Configurations that are dead ends have gone.
         own = native.PushdownState([each for each in own.configurations if reaches_end(automaton, each)])
         assert state == own
 
 
 def leads_on(automaton: native.PushdownCore, state: native.PushdownState, token: int) -> bool:
-    return automaton.min_tokens(automaton.advance(state, token)) < 1 << 29
+    return automaton.min_tokens(advanced(automaton, state, token)) < 1 << 29
 
 
 def reaches_end(automaton: native.PushdownCore, configuration: Configuration) -> bool:

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from automata.errors import Cancelled
-from tests.core.pushdown_machines import (
+from pushdown_machines import (
     BRACKETS,
     Machine,
+    advanced,
     budget,
     compiled,
     effects_of,
@@ -23,6 +22,8 @@ from tests.core.pushdown_machines import (
     tables_of,
     vocabulary,
 )
+
+from automata.errors import Cancelled
 from tokenfst import _native as native
 
 
@@ -95,7 +96,7 @@ def test_threads_share_automata_and_stacks() -> None:
     state = automata[0].start
     states = [state]
     for token in [0] * 30:
-        state = automata[0].advance(state, token)
+        state = advanced(automata[0], state, token)
         states.append(state)
     expected = [(compiled(BRACKETS).min_tokens(each), mask_of(compiled(BRACKETS), each, 20)) for each in states]
     errors: list[BaseException] = []

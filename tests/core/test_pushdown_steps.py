@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from automata.errors import TooManyConfigurations
-from tests.core.pushdown_machines import (
+from pushdown_machines import (
     BRACKETS,
     END,
     REFUSALS,
     TOKENS,
+    Configuration,
     Machine,
+    advanced,
     anything,
     budget,
     compiled,
@@ -29,6 +29,8 @@ from tests.core.pushdown_machines import (
     stacks,
     tables_of,
 )
+
+from automata.errors import TooManyConfigurations
 from tokenfst import _native as native
 
 
@@ -46,7 +48,8 @@ def test_ambiguous_ones_do_what_their_steps_do(machine: Machine, has_end: bool, 
 
 def check_walk(machine: Machine, has_end: bool, dice: Any) -> None:
     automaton = compiled(machine, has_end)
-    state, expected = automaton.start, {(0, ())}
+    state = automaton.start
+    expected: set[Configuration] = {(0, ())}
     for _ in range(8):
         assert set(state.configurations) == expected
         assert state == native.PushdownState(sorted(expected, reverse=True))
@@ -66,7 +69,7 @@ def check_walk(machine: Machine, has_end: bool, dice: Any) -> None:
         if not going_on:
             break
         token = dice.choice(going_on)
-        state, expected = automaton.advance(state, token), after[token]
+        state, expected = advanced(automaton, state, token), after[token]
 
 
 @settings(max_examples=150, deadline=None)
@@ -84,7 +87,7 @@ def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine,
     for level in reversed(levels):
         for state in level:
             tokens = mask_of(automaton, state) - ({END} if has_end else set())
-            after = [automaton.advance(state, token) for token in tokens]
+            after = [advanced(automaton, state, token) for token in tokens]
             least[state] = min([least.get(state, 1 << 29), *(1 + least.get(other, 1 << 29) for other in after)])
     # What is at most this far has been gone through.
     reach = len(levels) - 1
@@ -95,7 +98,7 @@ def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine,
             allowed = mask_of(automaton, state, remaining)
             assert allowed <= mask_of(automaton, state)
             if has_end and remaining < reach:
-                near = {t for t in allowed if automaton.min_tokens(automaton.advance(state, t)) < remaining}
+                near = {t for t in allowed if automaton.min_tokens(advanced(automaton, state, t)) < remaining}
                 assert allowed == near
     assert automaton.min_tokens(automaton.end_state) == 0
 
@@ -190,6 +193,7 @@ def test_steps_from_any_state(machine: Machine, found: Any, token: Any, other: A
     state = native.PushdownState(found)
     is_own = all(at < machine.num_states and all(s < machine.num_symbols for s in stack) for at, stack in found)
     words = np.zeros(1, np.int32)
+    wrong: Any = "x"
     for call in (
         automaton.is_final,
         automaton.min_tokens,
@@ -205,7 +209,7 @@ def test_steps_from_any_state(machine: Machine, found: Any, token: Any, other: A
             with pytest.raises(ValueError, match="none of"):
                 call(state)
         with pytest.raises(TypeError):
-            call("x")
+            call(wrong)
     refused_or_done(automaton.advance, state, token)
     refused_or_done(automaton.fill_within, state, words, token)
     refused_or_done(automaton.fill_bitmask, state, other)

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import NUMBERS, OTHERS, attempt, budget, ints
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_automata import MANY, SEEDS
 
 from automata import _native as automata
 from automata.errors import LimitExceeded
-from tests.core.arrays import NUMBERS, OTHERS, attempt, budget, ints
-from tests.core.random_automata import MANY, SEEDS
 from tokenfst._native import ItemScalar, ItemTokenReader, LazyCore, SeparatingTokens, TextLibrary, VocabularyTries
 
 MARKS = 0xFE, 0xFD

@@ -20,7 +20,7 @@ def json_objects(count: int) -> list[bytes]:
 
 
 def _json_objects() -> Iterator[bytes]:
-    seen = set()
+    seen = set[bytes]()
     for path in sorted(Path(sysconfig.get_paths()["purelib"]).rglob("*.json")):
         if path.stat().st_size > 200_000:
             continue

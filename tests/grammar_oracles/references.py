@@ -146,7 +146,7 @@ def _s_expressions(text: str) -> bool:
         if found is None:
             return False
         # Two atoms need a gap, and the characters of atoms run on; a quote is none.
-        if found["atom"] and place and token.fullmatch(text[place - 1]) and token.fullmatch(text[place - 1])["atom"]:
+        if found["atom"] and place and (before := token.fullmatch(text[place - 1])) and before["atom"]:
             return False
         depth += bool(found["open"]) - bool(found["close"])
         if depth < 0:

@@ -96,7 +96,8 @@ def _fetch() -> None:
             raise RuntimeError(f"{archive.name} has the digest {digest}, not {DIGEST}")
         with tarfile.open(archive) as tar:
             # The filter is the default from 3.14 on, and is not known before 3.11.4.
-            tar.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+            options: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            tar.extractall(folder, **options)
         try:
             (Path(folder) / name).rename(CACHE / name)
         except OSError:

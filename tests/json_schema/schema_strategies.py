@@ -179,7 +179,7 @@ def is_well_founded(schema: Json) -> bool:
     """Whether no reference leads to itself about the very same value, which says nothing."""
     if not isinstance(schema, dict):
         return True
-    defined = schema.get("$defs", schema.get("definitions", {}))
+    defined: Json = schema.get("$defs", schema.get("definitions", {}))
     leads = {name: set(_references(part)) for name, part in defined.items()}
     for _ in defined:
         leads = {name: there.union(*(leads[other] for other in there)) for name, there in leads.items()}
@@ -215,7 +215,7 @@ def _value(draw: Callable[[Strategy], Json], schema: Json, root: Json, depth: in
     if "enum" in schema:
         return draw(st.sampled_from(schema["enum"]))
     if "$ref" in schema:
-        _, _, folder, name = ("", *schema["$ref"].split("/"))
+        _, folder, name = schema["$ref"].split("/")
         return _value(draw, root[folder][name], root, depth - 1)
     inner = [
         part

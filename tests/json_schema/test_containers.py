@@ -85,7 +85,7 @@ class Schemas:
         return found
 
     def object(self, depth: int) -> Any:
-        random, found = self.random, {}
+        random, found = self.random, dict[str, Any]()
         if random.random() < 0.7:
             names = random.sample(["a", "b"], random.choice([1, 2]))
             found["properties"] = {name: self.inner(depth) for name in names}
@@ -207,9 +207,9 @@ def test_plain_objects_have_the_grammars_of_the_general_automata(order: str, mon
         general = schema_grammar(schema, property_order=order)
         assert (grammar is None) == (general is None), schema
         if grammar is not None and general is not None:
-            automata = [compile_visibly_pushdown(each) for each in (grammar, general)]
-            if all(isinstance(automaton, ByteAutomaton) for automaton in automata):
-                assert equivalent(*automata), schema
+            one, other = compile_visibly_pushdown(grammar), compile_visibly_pushdown(general)
+            if isinstance(one, ByteAutomaton) and isinstance(other, ByteAutomaton):
+                assert equivalent(one, other), schema
             else:
                 assert grammar == general or order != "schema"
             found += 1
@@ -230,7 +230,10 @@ def test_plain_arrays_have_the_grammars_of_the_general_automaton(monkeypatch: py
         general = schema_grammar(schema)
         assert (grammar is None) == (general is None), schema
         if grammar is not None and general is not None:
-            assert equivalent(compile_visibly_pushdown(grammar), compile_visibly_pushdown(general)), schema
+            one, other = compile_visibly_pushdown(grammar), compile_visibly_pushdown(general)
+            assert isinstance(one, ByteAutomaton)
+            assert isinstance(other, ByteAutomaton)
+            assert equivalent(one, other), schema
             found += grammar == general
     assert found > 100
 
@@ -368,7 +371,8 @@ def test_free_json_is_as_deep_as_the_limits_say(objects: int, arrays: int) -> No
 
 
 def test_recursion_without_a_limit_is_no_regular_expression() -> None:
-    for limits in ({}, {"max_object_depth": 2}, {"max_array_depth": 2}):
+    too_few: list[dict[str, Any]] = [{}, {"max_object_depth": 2}, {"max_array_depth": 2}]
+    for limits in too_few:
         with pytest.raises(SchemaError, match="recursive"):
             json_schema_to_regex(True, **limits)
 
@@ -411,8 +415,9 @@ def test_a_regular_expression_has_the_members_in_each_order(order: Any) -> None:
     schema = {"type": "object", "properties": members, "required": ["b"], "additionalProperties": False}
     options = {"property_order": order, "whitespace": "compact"}
     made = json_schema(schema, **options)
-    expression = json_schema_to_regex(schema, **options)
-    assert equivalent(made.to_automaton(), compile_expr(expression))
+    automaton, expression = made.to_automaton(), json_schema_to_regex(schema, **options)
+    assert isinstance(automaton, ByteAutomaton)
+    assert equivalent(automaton, compile_expr(expression))
     beside = tokenfst.compile(sequence(grammar('root ::= "(" root ")" | "x"'), made), ALL_BYTES)
     number = dict(zip("abc", (1, 2, 3), strict=True))
     for size in range(4):

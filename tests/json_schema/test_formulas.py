@@ -48,7 +48,7 @@ from constraints.json_schema.formulas.statements import (
     TextLength,
 )
 
-STATEMENTS = [MultipleOf(Fraction(number)) for number in range(4)]
+STATEMENTS: list[Formula] = [MultipleOf(Fraction(number)) for number in range(4)]
 ASSIGNMENTS = [
     dict(zip(STATEMENTS, values, strict=True)) for values in itertools.product((False, True), repeat=len(STATEMENTS))
 ]
@@ -148,8 +148,8 @@ def untyped(value: Any) -> Any:
 
 def test_types_with_equal_fields_differ() -> None:
     assert Minimum(Fraction(1)) != Maximum(Fraction(1))
-    assert And(*STATEMENTS) != Or(*STATEMENTS)
-    assert IsInteger() != (False,)
+    assert untyped(And(*STATEMENTS)) != Or(*STATEMENTS)
+    assert untyped(IsInteger()) != (False,)
     with pytest.raises(TypeError):
         assert untyped(IsInteger()) < IsInteger(True)
 

@@ -47,7 +47,7 @@ class Refused(Exception):
     """The schema has no automaton."""
 
 
-def compiled(schema: Any, draft: str, order: str) -> ByteAutomaton | PushdownAutomaton | None:
+def compiled(schema: Any, draft: Any, order: Any) -> ByteAutomaton | PushdownAutomaton | None:
     """The automaton; None where no value is valid.
 
     Raises:

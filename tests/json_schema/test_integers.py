@@ -56,8 +56,9 @@ def test_integers_within_and_between_others() -> None:
     assert [made.allows(text) for text in texts] == [True, False, True, False, True, True]
     with pytest.raises(ValueError, match="alternatives have one integers, and not 'any' and 'digits'"):
         json_schema({}) | made
+    wrong: Any = "plain"
     with pytest.raises(ValueError, match="integers is 'any' or 'digits', not 'plain'"):
-        json_schema({}, integers="plain")
+        json_schema({}, integers=wrong)
 
 
 @pytest.mark.parametrize(

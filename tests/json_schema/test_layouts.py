@@ -216,15 +216,17 @@ def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong:
 
 
 def test_options_that_nobody_knows_are_errors() -> None:
-    for options in (
+    unknown: list[dict[str, Any]] = [
         {"whitespace": "wide"},
         {"draft": "draft3"},
         {"property_order": "other"},
         {"unsupported": "ignore"},
         {"spellings": "any"},
-    ):
+    ]
+    for options in unknown:
         with pytest.raises(ValueError, match="not '"):
             json_schema(True, **options)
+    wrong: Any = ["x"]
     for name in ("whitespace", "draft", "property_order", "spellings"):
         with pytest.raises(ValueError, match=rf"{name} is .*, not \['x'\]"):
-            json_schema(True, **{name: ["x"]})
+            json_schema(True, **{name: wrong})

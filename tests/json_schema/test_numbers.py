@@ -243,10 +243,11 @@ def test_multiples_within_bounds_are_written_out_as_the_automaton_would(
 
 def fewest_states(step: int) -> int:
     """The states of the smallest automaton for the multiples of an integer (Alexeev 2004, theorem 1)."""
-    return min(
+    least: int = min(
         step // gcd(step, 10**bound) + sum(10**digits // gcd(step, 10**digits) for digits in range(bound))
         for bound in range(step.bit_length() + 1)
     )
+    return least
 
 
 @pytest.mark.parametrize("step", [*range(2, 120), 128, 250, 375, 1024, 2400, 86_400])

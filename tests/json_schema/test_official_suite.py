@@ -77,7 +77,7 @@ def compiled(schema: Any, draft: str) -> Compiled:
         return Compiled(built(schema, draft, "schema"), False)
 
 
-def built(schema: Any, draft: str, property_order: str) -> Automaton:
+def built(schema: Any, draft: Any, property_order: Any) -> Automaton:
     named = isinstance(schema, dict) and "$schema" in schema
     constraint = json_schema(schema, draft="auto" if named else draft, property_order=property_order, resolver=remote)
     if constraint.unique_arrays() is not None:

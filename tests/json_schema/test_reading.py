@@ -350,7 +350,8 @@ def test_what_is_skipped_is_noted_and_says_nothing() -> None:
     schema = {"items": {"uniqueItems": True, "minItems": 1}, "uniqueItems": True}
     document = read_schema(schema, skip=frozenset(["/items/uniqueItems"]))
     assert [(note.pointer, note.keyword) for note in document.notes] == [("/items/uniqueItems", "uniqueItems")]
-    assert [holds(document, value) for value in ([[1, 1]], [[]], [[1], [1]])] == [True, False, False]
+    values: list[Any] = [[[1, 1]], [[]], [[1], [1]]]
+    assert [holds(document, value) for value in values] == [True, False, False]
 
 
 def test_places_say_where_statements_stand() -> None:

@@ -234,7 +234,7 @@ class TestReferences:
 
     def test_remote_documents_come_from_the_resolver(self) -> None:
         remote = {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "type": "null"}
-        documents = {"http://example.org/x/b.json": remote | {"definitions": {"a": {"$ref": "c.json"}}}}
+        documents: dict[str, Any] = {"http://example.org/x/b.json": remote | {"definitions": {"a": {"$ref": "c.json"}}}}
         documents["http://example.org/x/c.json"] = {"type": "string", "uniqueItems": True}
         schema = {"$id": "http://example.org/x/a.json", "items": {"$ref": "b.json"}}
         assert valid(schema, ["t"], [None], resolver=documents.__getitem__) == [True, False]

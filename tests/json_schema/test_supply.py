@@ -103,7 +103,7 @@ def needs_listed_names(items: Any) -> bool:
         return False
     (pattern,) = items["patternProperties"]
     unlisted = {name for name in NAMES if re.match(pattern, name)} - {*items["properties"], *items["required"]}
-    return items.get("minProperties", 0) > len(unlisted) + len(items["required"])
+    return bool(items.get("minProperties", 0) > len(unlisted) + len(items["required"]))
 
 
 @pytest.mark.parametrize("kind", ["array", "object"])

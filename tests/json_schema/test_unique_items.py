@@ -18,6 +18,7 @@ from validity import read, validator
 
 import tokenfst
 from automata import (
+    ByteAutomaton,
     UnsatisfiableSchema,
     UnsupportedSchema,
     queries,
@@ -31,6 +32,7 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 def valid_texts(schema: Any) -> list[bytes]:
     """All compact texts of the valid values, where these are finitely many."""
     language = json_schema(without_unique_items(schema), whitespace="compact").to_automaton()
+    assert isinstance(language, ByteAutomaton)
     checker = validator(schema, "draft2020-12")
     return [text for text in queries.enumerate(language) if checker.is_valid(read(text))]
 

@@ -30,6 +30,7 @@ from decoding.compiling.content import content_of
 from serving.matcher import Matcher
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.unique_items import automaton as unique_items
 from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
@@ -223,13 +224,13 @@ def test_what_needs_a_grammar_or_tables_says_so() -> None:
         with pytest.raises(UnsupportedSchema, match="needs memory of all items") as error:
             use()
         assert error.value.pointer == "/uniqueItems"
-    for use in (
+    for build in (
         sequence("x", constraint).to_automaton,
         lambda: tokenfst.compile(sequence(token("<x>"), constraint), VOCABULARY),
         lambda: sequence(grammar('start: "x"', syntax="lark"), constraint).to_automaton(),
     ):
         with pytest.raises(UnsupportedSchema, match="needs memory of all items"):
-            use()
+            build()
     with pytest.raises(ValueError, match="follow it on the host"):
         machine_of(automaton, 8)
     assert tables_for_arena(automaton, 1.0) is None
@@ -272,6 +273,8 @@ def test_rules_that_are_not_lazy_are_refused() -> None:
     rules, arrays = tokenfst.compile(json_schema({}), ALL_BYTES), constraint.unique_arrays()
     marked = tokenfst.compile("ab", Vocabulary([b"ab", b""], eos_ids=[1]))
     assert arrays
+    assert isinstance(rules, NativeTokenAutomaton)
+    assert isinstance(marked, NativeTokenAutomaton)
     assert not isinstance(marked, LazyTokenAutomaton)
     with pytest.raises(LimitExceeded, match="too many copies"):
         UniqueItemsTokenAutomaton(rules, marked, arrays)

@@ -73,7 +73,7 @@ class ArrayVariants(Variants):
         """Arrays with variants, at one of several places."""
         random = self.random
         parts = [part for part in (self.value() for _ in range(20)) if isinstance(part, dict) and "type" in part]
-        found = {"anyOf": random.sample(parts, random.choice([2, 2, 3]))}
+        found: dict[str, Any] = {"anyOf": random.sample(parts, random.choice([2, 2, 3]))}
         if random.random() < 0.3:
             found["contains"] = {"const": 1}
         around = [found, {"items": found}, {"properties": {"a": found}}, {"prefixItems": [found, True]}]
@@ -164,10 +164,10 @@ def tagged(*arrays: Any) -> dict[str, Any]:
 FLAT: Final = [list(items) for size in range(4) for items in product("ab", repeat=size)]
 INNER: Final = [[], ["a"], ["a", "a"], ["a", "b"]]
 NESTED: Final = [list(items) for size in range(3) for items in product(INNER, repeat=size)]
-WORDS: Final = {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}
-LISTS: Final = {"type": "array", "items": {"enum": INNER}, "maxItems": 2}
+WORDS: Final[dict[str, Any]] = {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}
+LISTS: Final[dict[str, Any]] = {"type": "array", "items": {"enum": INNER}, "maxItems": 2}
 DIFFERENT: Final = {"uniqueItems": True}
-SMALL = {
+SMALL: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "some differ": (tagged({**WORDS, **DIFFERENT}, WORDS), FLAT),
     "all differ": (tagged({**WORDS, **DIFFERENT}, {**WORDS, **DIFFERENT, "minItems": 1}), FLAT),
     "one that must come": (tagged({**WORDS, **DIFFERENT, "minItems": 1}, {**WORDS, "maxItems": 1}), FLAT),

@@ -32,8 +32,10 @@ class Walker:
         else:
             ends: list[list[int]] = [[self._end] if final else [] for final in automaton.final.tolist()]
             self._steps = [
-                [(column, (), (), target) for column, target in enumerate(row) if target >= 0]
-                + [(column, (), (), state) for column in ends[state]]
+                [
+                    *((column, (), (), target) for column, target in enumerate(row) if target >= 0),
+                    *((column, (), (), state) for column in ends[state]),
+                ]
                 for state, row in enumerate(automaton.next.tolist())
             ]
 

@@ -7,6 +7,7 @@ import datetime
 import enum
 from collections.abc import Callable
 from decimal import Decimal
+from types import GenericAlias
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 from uuid import UUID
 
@@ -46,7 +47,7 @@ class Tree:
     other: Tree | Leaf | None = None
 
 
-text = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 leaves = st.builds(Leaf, st.none() | st.integers(), text)
 labels = st.sampled_from(["a", 'it\'s "b"', 3])
 trees = st.recursive(
@@ -87,7 +88,7 @@ def scalars() -> list[Pair]:
         (Annotated[float, at.Gt(0)], st.floats(0, exclude_min=True, allow_infinity=False)),
         (
             Annotated[str, at.MinLen(2), at.MaxLen(4)],
-            st.text(st.characters(exclude_categories=("Cs",)), min_size=2, max_size=4),
+            st.text(st.characters(exclude_categories=["Cs"]), min_size=2, max_size=4),
         ),
         (Leaf, leaves),
         (Tree, trees),
@@ -111,19 +112,20 @@ def collections(inner: Made) -> Made:
         annotation, values = pair
         several = st.lists(values, max_size=3)
         keys = values.filter(is_hashable)
+        lists = GenericAlias(list, annotation)
         options: list[Pair] = [
-            (list[annotation], several),
-            (Annotated[list[annotation], at.MinLen(1), at.MaxLen(2)], st.lists(values, min_size=1, max_size=2)),
-            (tuple[annotation, ...], several.map(tuple)),
+            (lists, several),
+            (Annotated[lists, at.MinLen(1), at.MaxLen(2)], st.lists(values, min_size=1, max_size=2)),
+            (GenericAlias(tuple, (annotation, ...)), several.map(tuple)),
             (Optional[annotation], st.none() | values),  # noqa: UP045
-            (dict[str, annotation], st.dictionaries(text, values, max_size=3)),
-            (tuple[annotation, int], st.tuples(values, st.integers())),
-            (tuple[annotation], st.tuples(values)),
+            (GenericAlias(dict, (str, annotation)), st.dictionaries(text, values, max_size=3)),
+            (GenericAlias(tuple, (annotation, int)), st.tuples(values, st.integers())),
+            (GenericAlias(tuple, annotation), st.tuples(values)),
         ]
         if annotation in (int, str, bool, Color, Level, UUID, datetime.date):
             options += [
-                (set[annotation], st.sets(keys, max_size=3)),
-                (frozenset[annotation], st.frozensets(keys, max_size=3)),
+                (GenericAlias(set, annotation), st.sets(keys, max_size=3)),
+                (GenericAlias(frozenset, annotation), st.frozensets(keys, max_size=3)),
             ]
         return st.sampled_from(options)
 

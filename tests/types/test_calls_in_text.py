@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +15,7 @@ from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 import constraints
 import tokenfst
-from automata import TextNotAllowed
+from automata import Expr, TextNotAllowed
 from constraints import Marked, ToolCall, after, token, triggered
 from constraints.tools import TextPlace, WireFormat, tool_calls
 from constraints.tools.wire import WIRES
@@ -31,7 +31,7 @@ def now() -> str:
     raise AssertionError("nothing is ever called")
 
 
-TOOLS = [get_current_weather, now]
+TOOLS: list[Callable[..., Any]] = [get_current_weather, now]
 WEATHER, NOW = ToolCall("get_current_weather", {"city": "Paris"}), ToolCall("now", {})
 
 # What the templates write behind the header of the assistant's turn, up to the token that ends it.
@@ -332,12 +332,14 @@ def test_markers_are_not_doubled(form: WireFormat, trigger: dict[str, str]) -> N
 
 def test_other_markers_beside_calls_are_plain() -> None:
     calls = tool_calls([now], format="qwen")
+    triggers: dict[str | Expr, Any] = {"<tool_call>": calls, constraints.delimited_list("x", ""): "c"}
     with pytest.raises(
         ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is neither plain text nor a token"
     ):
-        triggered({"<tool_call>": calls, constraints.delimited_list("x", ""): "c"})
+        triggered(triggers)
 
 
 def test_mistakes() -> None:
+    wrong: Any = "after"
     with pytest.raises(ValueError, match='`text` is "before" or "around"'):
-        tool_calls([now], format="qwen", text="after")
+        tool_calls([now], format="qwen", text=wrong)

@@ -8,6 +8,7 @@ import enum
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from types import GenericAlias
 from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, NewType, TypeVar
 from uuid import UUID
 
@@ -94,7 +95,7 @@ def test_defaults_may_be_left_out_in_order() -> None:
 
 def test_all_fields_may_have_defaults() -> None:
     cls = dataclasses.make_dataclass("All", [(name, bool, dataclasses.field(default=True)) for name in "abcde"])
-    constraint = dataclass(cls)
+    constraint: ConstructorCalls[Any] = dataclass(cls)
     expected = set()
     for written in range(32):
         names = [name for bit, name in enumerate("abcde") if written >> bit & 1]
@@ -247,7 +248,7 @@ REFUSED = [
     (Callable[[int], int], r"Callable\[\[int\], int\] has no constructor call"),
     (list[Callable[..., int]], r"Callable\[\.\.\., int\] has no constructor call"),
     (Callable, "no constructor call"),
-    (list[[1]], r"\[1\] is not a type"),
+    (GenericAlias(list, [1]), r"\[1\] is not a type"),
     (Box[Annotated[int, []]], "has no hash"),
 ]
 
@@ -285,7 +286,7 @@ def test_as_expression_and_grammar() -> None:
 def test_large_types_are_grammars() -> None:
     inner = dataclasses.make_dataclass("Wide", [(f"f{n}", datetime.datetime) for n in range(12)])
     outer = dataclasses.make_dataclass("Wider", [(f"g{n}", inner) for n in range(12)])
-    constraint = dataclass(outer)
+    constraint: ConstructorCalls[Any] = dataclass(outer)
     moment = datetime.datetime(2024, 2, 29, tzinfo=datetime.UTC)
     value = outer(*[inner(*[moment] * 12)] * 12)
     assert isinstance(automaton_of(constraint), PushdownAutomaton)

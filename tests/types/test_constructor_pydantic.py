@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import product
-from typing import Annotated, Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, NamedTuple, TypeVar, Unpack
 
 import pydantic
 import pytest
@@ -179,7 +179,7 @@ def test_what_validators_refuse() -> None:
     assert dataclass(Checked).parse("Checked(a=3)") == Checked(3)
 
 
-def made(*fields: tuple[str, Any, Any], **config: Any) -> type:
+def made(*fields: tuple[str, Any, Any], **config: Unpack[ConfigDict]) -> type:
     """A Pydantic dataclass."""
     standard = type("Made", (), {"__annotations__": {name: hint for name, hint, _ in fields}})
     for name, _, info in fields:

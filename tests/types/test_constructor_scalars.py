@@ -392,8 +392,8 @@ def test_durations_and_zones_at_their_ends() -> None:
         assert dataclass(datetime.timedelta).parse(repr(value)) == value
     day = datetime.timedelta(days=1, microseconds=-1)
     for offset in (day, -day, datetime.timedelta(microseconds=1)):
-        value = datetime.time(1, tzinfo=datetime.timezone(offset, "it's"))
-        assert repr(dataclass(datetime.time).parse(repr(value))) == repr(value)
+        moment = datetime.time(1, tzinfo=datetime.timezone(offset, "it's"))
+        assert repr(dataclass(datetime.time).parse(repr(moment))) == repr(moment)
     whole = "datetime.time(0, 0, tzinfo=datetime.timezone(datetime.timedelta(days=-1)))"
     assert accepts(datetime.time, whole) == [False]
 

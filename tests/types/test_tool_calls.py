@@ -122,6 +122,8 @@ def written(calls: list[ToolCall], form: WireFormat) -> str:
                 for name, arguments in pairs
             )
             return f"<｜DSML｜{around}>\n{inside}</｜DSML｜{around}>"
+        case "pythonic":
+            raise AssertionError(form)
 
 
 def plain(value: Any) -> str:
@@ -135,7 +137,7 @@ def dsml(argument: tuple[str, Any]) -> str:
     return f'<｜DSML｜parameter name="{name}" string="{is_text}">{plain(value)}</｜DSML｜parameter>\n'
 
 
-text = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 places = st.builds(Place, text, st.none() | text)
 calls = st.one_of(
     places.map(lambda place: ToolCall("weather", {"place": place})),
@@ -220,7 +222,8 @@ def test_mistral_common_writes_what_is_accepted() -> None:
         ]
     )
     expected = (ToolCall("search", {"query": "é", "limit": 2}), ToolCall("now", {}))
-    for version, form in [("V2", "mistral"), ("V3", "mistral"), ("V11", "mistral-args")]:
+    forms: dict[str, WireFormat] = {"V2": "mistral", "V3": "mistral", "V11": "mistral-args"}
+    for version, form in forms.items():
         cls = getattr(instruct, f"InstructTokenizer{version}")
         made = cls.__new__(cls)
         made.tokenizer = Kept()
@@ -318,7 +321,7 @@ def test_markers_as_tokens() -> None:
 def test_recursive_arguments() -> None:
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
     constraint = tool_calls([("a", schema), ("b", schema)], format="qwen")
-    deep = {"next": {"next": {"next": {}}}}
+    deep: dict[str, Any] = {"next": {"next": {"next": {}}}}
     assert constraint.parse(written([ToolCall("b", deep)], "qwen")) == (ToolCall("b", deep),)
 
 

@@ -6,6 +6,7 @@ import datetime
 import re
 from decimal import Decimal
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -125,8 +126,9 @@ def test_decimals_come_back(number: Decimal, places: int) -> None:
 
 
 def test_bounds_of_decimals() -> None:
+    wrong: Any = 0.1
     with pytest.raises(TypeError, match="float"):
-        decimal(0.1)
+        decimal(wrong)
     for low, high, places in ((2, 1, None), (Decimal("NaN"), None, None), (None, None, -1), (Decimal("0.5"), 0, 2)):
         with pytest.raises(ValueError, match=r"no decimal|finite|places"):
             decimal(low, high, places=places)
