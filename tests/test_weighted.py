@@ -61,30 +61,38 @@ def brute(expr: Expr, text: bytes, semiring: Semiring) -> float:
         case Weighted(inner, cost, _):
             return brute(inner, text, semiring) + cost
         case Alternation(parts):
-            plain = [part for part in parts if semiring == "log" and not _has_weight(part)]
-            rest = [part for part in parts if part not in plain] + ([ex.alternation(*plain)] if plain else [])
-            return either(semiring, [brute(part, text, semiring) for part in rest])
+            return either(semiring, [brute(part, text, semiring) for part in _apart(parts, semiring)])
         case Concatenation(parts):
-            runs = [(weighted, list(run)) for weighted, run in itertools.groupby(parts, _has_weight)]
-            grouped = [[ex.concat(*run)] if semiring == "log" and not weighted else run for weighted, run in runs]
-            return _chain([part for run in grouped for part in run], text, semiring)
+            return _chain(_runs(parts, semiring), text, semiring)
         case Repetition(inner, 0, None):
             whole = [0.0] if not text else []
             return either(semiring, whole + _splits(inner, expr, text, semiring))
     raise AssertionError(expr)
 
 
+@lru_cache
+def _apart(parts: tuple[Expr, ...], semiring: Semiring) -> list[Expr]:
+    plain = [part for part in parts if semiring == "log" and not _has_weight(part)]
+    return [part for part in parts if part not in plain] + ([ex.alternation(*plain)] if plain else [])
+
+
+@lru_cache
+def _runs(parts: tuple[Expr, ...], semiring: Semiring) -> list[Expr]:
+    runs = [(weighted, list(run)) for weighted, run in itertools.groupby(parts, _has_weight)]
+    grouped = [[ex.concat(*run)] if semiring == "log" and not weighted else run for weighted, run in runs]
+    return [part for run in grouped for part in run]
+
+
 def _chain(parts: list[Expr], text: bytes, semiring: Semiring) -> float:
     if len(parts) == 1:
         return brute(parts[0], text, semiring)
-    cuts = range(len(text) + 1)
-    first = [brute(parts[0], text[:cut], semiring) for cut in cuts]
-    return either(semiring, [first[cut] + _chain(parts[1:], text[cut:], semiring) for cut in cuts])
+    first = [(brute(parts[0], text[:cut], semiring), text[cut:]) for cut in range(len(text) + 1)]
+    return either(semiring, [cost + _chain(parts[1:], rest, semiring) for cost, rest in first if cost < math.inf])
 
 
 def _splits(inner: Expr, star: Expr, text: bytes, semiring: Semiring) -> list[float]:
-    cuts = range(1, len(text) + 1)
-    return [brute(inner, text[:cut], semiring) + brute(star, text[cut:], semiring) for cut in cuts]
+    first = [(brute(inner, text[:cut], semiring), text[cut:]) for cut in range(1, len(text) + 1)]
+    return [cost + brute(star, rest, semiring) for cost, rest in first if cost < math.inf]
 
 
 def _has_weight(expr: Expr) -> bool:
