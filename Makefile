@@ -83,7 +83,7 @@ lint: $(DEVELOPS)
 	find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 
 types: $(DEVELOPS)
-	$(BIN)/mypy --num-workers auto
+	$(BIN)/mypy
 
 format: $(DEVELOPS)
 	$(BIN)/ruff check --fix .

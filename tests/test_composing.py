@@ -200,8 +200,7 @@ def test_markers_may_be_tokens(inner: Any, letters: tuple[bytes, bytes]) -> None
     names = {"<on>": 5, "<off>": 6}
     vocabulary = Vocabulary([*letters, letters[0] + b"<", b"!", b"", b"", b""], [4], special_tokens=names)
     on, off = map(constraints.token, names)
-    triggers: dict[str | Expr, Any] = {on: (inner, off), "<": ("!", "!")}
-    automaton = tokenfst.compile(constraints.triggered(triggers), vocabulary)
+    automaton = tokenfst.compile(constraints.triggered({on: (inner, off), "<": ("!", "!")}), vocabulary)
     alone = tokenfst.compile(constraints.sequence(inner), vocabulary)
 
     def holds(tokens: list[int]) -> bool:
@@ -302,7 +301,7 @@ def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
 def automata_of_agent(vocabulary: Vocabulary) -> tuple[TokenAutomaton, TokenAutomaton]:
     constraint = AGENT.constraint()
     assert isinstance(constraint, Composed)
-    return tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    return tokenfst.compile(constraint, vocabulary).complete(), tokenfst.compile(constraint, vocabulary)
 
 
 @cache

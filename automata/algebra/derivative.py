@@ -56,7 +56,7 @@ from automata.texts import text_bytes
 # A level of nesting takes three calls.
 _MAX_DEPTH = 100
 
-L = TypeVar("L", ByteAutomaton, Expr)
+L = TypeVar("L", ByteAutomaton, Expr, ByteAutomaton | Expr)
 
 
 def derivative(language: L, prefix: str | bytes) -> L:

@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from automata import expressions as ex
+from automata.compilable import Compilable
 from automata.errors import TextNotAllowed
 from automata.expressions import ANY_CHAR, ANY_TEXT, EPSILON, Expr, Label, Literal
 from automata.pushdown.naming import calls_and_labels
@@ -92,6 +93,10 @@ def after(marker: Marker, constraint: Parsed[T]) -> Composed[tuple[str, T]]: ...
 def after(marker: Marker, constraint: Unparsed) -> Composed[tuple[str, str]]: ...
 
 
+@overload
+def after(marker: Marker, constraint: Compilable) -> Composed[tuple[str, Any]]: ...
+
+
 def after(marker: Marker, constraint: Composable) -> Composed[Any]:
     """Return the constraint of free text up to the first place where a marker ends, followed by a text of `constraint`.
 
@@ -109,6 +114,25 @@ def after(marker: Marker, constraint: Composable) -> Composed[Any]:
     found = _marker(marker)
     switch = Switch(_Free([found]).until(found), found, constraint, EPSILON, _alone)
     return composed(switch.part(), partial(_before_and_value, switch))
+
+
+# Overloads, since a type checker does not find the type of a dict display in a union of mappings.
+@overload
+def triggered(
+    triggers: Mapping[str, Triggered], *, at_least: int = 0, at_most: int | None = None
+) -> Composed[tuple[str | Marked, ...]]: ...
+
+
+@overload
+def triggered(
+    triggers: Mapping[Expr, Triggered], *, at_least: int = 0, at_most: int | None = None
+) -> Composed[tuple[str | Marked, ...]]: ...
+
+
+@overload
+def triggered(
+    triggers: Mapping[Marker, Triggered], *, at_least: int = 0, at_most: int | None = None
+) -> Composed[tuple[str | Marked, ...]]: ...
 
 
 def triggered(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar, overload
 
+from automata.compilable import Compilable
 from automata.errors import TextNotAllowed
 from constraints.composing.parsed import Composed, Parsed, composed, parsed
 from constraints.composing.part import Composable, Unparsed, concatenated, part_of, repeated
@@ -62,6 +63,10 @@ def optional(constraint: Parsed[T]) -> Composed[T | None]: ...
 
 @overload
 def optional(constraint: Unparsed) -> Composed[str | None]: ...
+
+
+@overload
+def optional(constraint: Compilable) -> Composed[Any]: ...
 
 
 def optional(constraint: Composable) -> Composed[Any]:

@@ -15,7 +15,7 @@ from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 import constraints
 import tokenfst
-from automata import Expr, TextNotAllowed
+from automata import TextNotAllowed
 from constraints import Marked, ToolCall, after, token, triggered
 from constraints.tools import TextPlace, WireFormat, tool_calls
 from constraints.tools.wire import WIRES
@@ -332,11 +332,10 @@ def test_markers_are_not_doubled(form: WireFormat, trigger: dict[str, str]) -> N
 
 def test_other_markers_beside_calls_are_plain() -> None:
     calls = tool_calls([now], format="qwen")
-    triggers: dict[str | Expr, Any] = {"<tool_call>": calls, constraints.delimited_list("x", ""): "c"}
     with pytest.raises(
         ValueError, match=r"beside a constraint that writes its own marker, 'xx\*' is neither plain text nor a token"
     ):
-        triggered(triggers)
+        triggered({"<tool_call>": calls, constraints.delimited_list("x", ""): "c"})
 
 
 def test_mistakes() -> None:
