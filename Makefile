@@ -7,7 +7,7 @@ BUILDS := $(VENV)/.builds
 READY := $(VENV)/.ready
 DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
-# Python compiles what it imports; compiling all of torch beforehand takes as long as installing it.
+# Modules are compiled when they are first imported; compiling all of torch at once takes as long as installing it.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
 .PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean

@@ -63,7 +63,7 @@ def check_truncation() -> None:
         # Few different numbers, so that many are equal where rows are cut.
         logits = logits_of(width, next(dtypes))
         logits[6:] = logits[6:].float().round().to(logits.dtype)
-        if len(samplings) == 1:
+        if len(samplings) == 1:  # the other rows have been met with all samplings
             logits = logits[4:]
         mask = torch.rand(8, width) < 0.6 if masked else None
         columns = Samplings.of(samplings)

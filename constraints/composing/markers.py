@@ -116,7 +116,7 @@ def after(marker: Marker, constraint: Composable) -> Composed[Any]:
     return composed(switch.part(), partial(_before_and_value, switch))
 
 
-# Overloads, since a type checker does not find the type of a dict display in a union of mappings.
+# Type checkers cannot infer the type of a dict literal from a union of mappings, so there are overloads.
 @overload
 def triggered(
     triggers: Mapping[str, Triggered], *, at_least: int = 0, at_most: int | None = None
