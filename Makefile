@@ -7,7 +7,9 @@ BUILDS := $(VENV)/.builds
 READY := $(VENV)/.ready
 DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
-# Modules are compiled when they are first imported; compiling all of torch at once takes as long as installing it.
+# Modules are compiled when they are first imported; compiling all of torch at once takes as long as installing it. The bytecode
+# has to be written for that, also where images of containers forbid it: otherwise each process compiles torch again.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
 .PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
