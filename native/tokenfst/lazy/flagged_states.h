@@ -22,7 +22,7 @@ using support::Vector;
 
 class FlagSets {
  public:
-  explicit FlagSets(Budget& budget) : sets_(budget) { sets_.close(); }
+  explicit FlagSets(Budget& budget) : sets_(budget) { sets_.intern({}); }
 
   bool has(int32_t set, int32_t flag) const {
     const auto words = sets_[set];
