@@ -59,6 +59,8 @@ import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
 sys.stdout.buffer.write(graph.draw(format="svg", prog="dot"))
 """
+# What pygraphviz's wheel for Linux takes from the system, and minimal containers lack.
+_LIBRARIES = "on Debian and Ubuntu: apt-get install libglib2.0-0 libx11-6 libxext6 libxrender1"
 _DARK = f"""<style>
 @media (prefers-color-scheme: dark) {{
   .tokenfst-drawing > g > polygon {{ fill: #14171a; }}
@@ -86,13 +88,11 @@ class Drawing:
         """Render the picture as SVG.
 
         Raises:
-            ImportError: pygraphviz is not installed.
+            ImportError: pygraphviz is not installed, or lacks a library of the system.
             LimitExceeded: the picture has more than `MAX_LINES` nodes and edges, or Graphviz takes more than
                 `MAX_SECONDS` to lay it out.
         """
         pygraphviz = _pygraphviz()
-        if pygraphviz is None:
-            raise ImportError("an SVG needs pygraphviz: pip install 'tokenfst[draw]'")
         if self.dot.count("\n") > _MAX_LINES_HERE:
             rendered = _laid_out_apart(self.dot)
         else:
@@ -111,18 +111,18 @@ class Drawing:
         path = Path(path)
         if path.suffix not in ("", ".svg", ".dot"):
             raise ValueError(f"a picture is saved as .svg or .dot, not as {path.suffix}")
-        rendered = path.suffix != ".dot" and _pygraphviz() is not None
+        rendered = path.suffix != ".dot" and _renders()
         written = path if rendered else path.with_suffix(".dot")
         written.write_text(self.svg() if rendered else self.dot, "utf-8")
         return written
 
     def _repr_svg_(self) -> str | None:
         """Return what a notebook shows; nothing without pygraphviz. Raises LimitExceeded as `svg`."""
-        return self.svg() if _pygraphviz() is not None else None
+        return self.svg() if _renders() else None
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows without pygraphviz."""
-        return f"<pre>{html.escape(self.dot)}</pre>" if _pygraphviz() is None else None
+        return None if _renders() else f"<pre>{html.escape(self.dot)}</pre>"
 
 
 def _laid_out_apart(dot: str) -> bytes:
@@ -188,11 +188,29 @@ def shown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f'<table style="color:inherit">{"".join(f"<tr>{row}</tr>" for row in made)}</table>'
 
 
-def _pygraphviz() -> ModuleType | None:
+def _pygraphviz() -> ModuleType:
+    """Import pygraphviz.
+
+    Raises:
+        ImportError: it is not installed, or it lacks a library of the system.
+    """
     try:
         return import_module("pygraphviz")
+    except ModuleNotFoundError:
+        raise ImportError("an SVG needs pygraphviz: pip install 'tokenfst[draw]'") from None
+    except ImportError as error:
+        raise ImportError(
+            f"an SVG needs pygraphviz, which is installed but lacks a library of the system: {error}; {_LIBRARIES}"
+        ) from error
+
+
+def _renders() -> bool:
+    """Return whether pictures are SVG here."""
+    try:
+        _pygraphviz()
     except ImportError:
-        return None
+        return False
+    return True
 
 
 def draw_fst(

@@ -159,6 +159,11 @@ def draw_figures(folder: Path) -> None:
         paths = [drawing.save(folder / f"{name}.svg") for name, drawing in drawings.items()]
     for path in paths:
         print(f"    {path}")
+    if any(path.suffix == ".dot" for path in paths):
+        try:
+            drawings["bytes"].svg()
+        except ImportError as error:
+            print(f"    as DOT text: {error}")
 
 
 def compile_paper() -> None:

@@ -61,9 +61,12 @@ def test_draw_without_tokens_writes_the_automaton_over_bytes(
     assert capsys.readouterr().out == f"{tmp_path / 'bytes.svg'}\n"
 
 
-def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draw_without_graphviz_writes_dot_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     assert main(["draw", "--regex", "a", "--tokens", "a", "--output", str(tmp_path)]) == 0
+    assert "bytes.dot in place of bytes.svg: an SVG needs pygraphviz: pip install" in capsys.readouterr().err
     assert (tmp_path / "bytes.dot").read_text().startswith("digraph")
 
 

@@ -160,6 +160,17 @@ def test_without_pygraphviz_a_drawing_is_its_text(
     assert ElementTree.fromstring(shown).text == drawing.dot
 
 
+def test_a_library_that_the_system_lacks_is_named(
+    drawing: Drawing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pygraphviz.py").write_text("raise ImportError('libgobject-2.0.so.0: cannot open it')", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pygraphviz")
+    with pytest.raises(ImportError, match=r"libgobject-2.0.so.0: cannot open it; .* apt-get install libglib2.0-0"):
+        drawing.svg()
+    assert drawing.save(tmp_path / "a.svg") == tmp_path / "a.dot"
+
+
 def test_a_picture_that_is_too_large_is_refused(tmp_path: Path) -> None:
     large = compile_expr(parse("(ab){0,9999}")).draw()
     with pytest.raises(LimitExceeded, match=r"nodes and 19,998 edges is too large for Graphviz.*around= and radius="):

@@ -57,13 +57,14 @@ def draw(options: ConstraintOptions, tokens: list[bytes], output: Path, opens: b
 
 
 def _saved(drawing: Drawing, path: Path) -> Path:
-    """Write a picture, as DOT where it is too large to be laid out, and return the path of the file."""
+    """Write a picture, as DOT where it cannot be rendered, and return the path of the file."""
     from automata.errors import LimitExceeded
 
     try:
         with progress("drawing"):
-            return drawing.save(path)
-    except LimitExceeded as error:
+            path.write_text(drawing.svg(), "utf-8")
+    except (ImportError, LimitExceeded) as error:
         written = drawing.save(path.with_suffix(".dot"))
         click.echo(f"tokenfst: {written.name} in place of {path.name}: {error}", err=True)
         return written
+    return path

@@ -89,9 +89,10 @@ class _Repr(Repr):
     def repr_int(self, x: int, level: int) -> str:
         """Return an integer's text, or its size if it has more digits than the 4,300 that Python writes."""
         try:
-            return super().repr_int(x, level)
+            repr(x)  # `Repr` itself writes an address from Python 3.14 on
         except ValueError:
             return f"an integer of {x.bit_length():,} bits"
+        return super().repr_int(x, level)
 
 
 _SHOWN: Final = _Repr()
