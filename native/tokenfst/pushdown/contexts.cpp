@@ -1,6 +1,7 @@
 #include "tokenfst/pushdown/contexts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "support/interner.h"
 #include "support/value_interner.h"
@@ -27,7 +28,8 @@ class ContextNodes {
         below_(budget),
         child_offsets_(1, 0, budget),
         children_(budget),
-        offsets_(static_cast<size_t>(trees.num_symbols) + 1, 0, budget),
+        begins_(trees.num_symbols, 0, budget),
+        symbols_(budget),
         by_symbol_(budget),
         depth_(budget) {}
 
@@ -68,10 +70,11 @@ class ContextNodes {
   }
 
   void add_children(int32_t node) {
-    if (sort_by_symbol(node) == 0) return;
-    for (int32_t symbol = 0; symbol < trees_.num_symbols; ++symbol) {
-      const int32_t begin = offsets_[symbol], end = offsets_[symbol + 1];
-      if (begin == end) continue;
+    sort_by_symbol(node);
+    for (size_t place = 0; place < symbols_.size(); ++place) {
+      const int32_t symbol = symbols_[place], begin = std::exchange(begins_[symbol], 0);
+      const bool is_last = place + 1 == symbols_.size();
+      const int32_t end = is_last ? static_cast<int32_t>(by_symbol_.size()) : begins_[symbols_[place + 1]];
       // Nodes of different depths are different nodes.
       below_.push({-depth_[node], kDead});
       for (int32_t at = begin; at < end; ++at) below_.push(by_symbol_[at]);
@@ -82,19 +85,21 @@ class ContextNodes {
     }
   }
 
-  // Sort the children of a node's trees by symbol, and find where those of each symbol begin; return how many there
-  // are.
-  int32_t sort_by_symbol(int32_t node) {
-    std::ranges::fill(offsets_, 0);
+  // Sort the children of a node's trees by symbol; find the symbols, and where the children of each begin.
+  void sort_by_symbol(int32_t node) {
+    symbols_.clear();
     int32_t count = 0;
-    for_each_child(node, [&](int32_t, const Part& part) { ++offsets_[part.popped], ++count; });
-    budget_.spend(2 * static_cast<int64_t>(items(node).size()) + trees_.num_symbols + 4 * int64_t{count});
+    for_each_child(node, [&](int32_t, const Part& part) {
+      if (begins_[part.popped]++ == 0) symbols_.push_back(part.popped);
+      ++count;
+    });
+    budget_.spend(2 * static_cast<int64_t>(items(node).size()) + 8 * std::ssize(symbols_) + 4 * int64_t{count});
+    std::ranges::sort(symbols_);
     by_symbol_.resize(count);
     int32_t end = 0;
-    for (int32_t& offset : offsets_) end += offset, offset = end;
+    for (const int32_t symbol : symbols_) end += begins_[symbol], begins_[symbol] = end;
     for_each_child(node,
-                   [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
-    return count;
+                   [&](int32_t number, const Part& part) { by_symbol_[--begins_[part.popped]] = {number, part.to}; });
   }
   // Visit the children from the last to the first.
   template <class Visit>
@@ -113,7 +118,9 @@ class ContextNodes {
   Interner<Item> below_;  // the trees of a node, after its depth
   Vector<int32_t> child_offsets_;
   Vector<PushdownTables::Child> children_;
-  Vector<int32_t> offsets_;  // scratch of `add_children`
+  // Scratch of `add_children`: where the children of each symbol begin, 0 between calls; the symbols; and the children.
+  Vector<int32_t> begins_;
+  Vector<int32_t> symbols_;
   Vector<Item> by_symbol_;
   Vector<int32_t> depth_;
 };
