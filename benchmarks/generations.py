@@ -43,6 +43,7 @@ from automata.errors import TokenfstError
 from automata.limits import Limits
 from constraints.grammars.bundled import BUNDLED, bundled
 from decoding import bundled_model, vocabulary_of
+from decoding.inputs.caches import cache_argument, cache_of
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -101,8 +102,8 @@ class ModelWriter:
             self._cache = None
         last = torch.tensor([[tokens[-1] if tokens else self._first]])
         with torch.no_grad():
-            found = self._model(input_ids=last, past_key_values=self._cache, use_cache=True)
-        self._cache = found.past_key_values
+            found = self._model(input_ids=last, use_cache=True, **{cache_argument(self._model): self._cache})
+        self._cache = cache_of(found)
         logits: Logits = found.logits[0, -1].numpy()
         return logits
 

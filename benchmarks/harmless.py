@@ -31,6 +31,7 @@ import tokenfst
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import log_probabilities, measures
+from decoding.inputs.caches import cache_argument
 from decoding.inputs.prompts import pad_token, padded, prompt_tokens
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from tokenfst.token_automaton import TokenAutomaton
@@ -93,9 +94,9 @@ class Writer:
                 input_ids=ids,
                 attention_mask=seen,
                 position_ids=positions,
-                past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **{cache_argument(self.model): cache},
             )
             ids = batch.step(output.logits[:, -1], noise, step)[:, None]
             if not batch.live:

@@ -118,7 +118,8 @@ def narrowed(
         else:
             reached = count + tl.cumsum(own_counts, 0) >= needed
         # Because of rounding, the sums may not reach what is needed: then the last interval is taken.
-        own = tl.minimum(tl.min(tl.where(reached, interval, INTERVALS - 1), 0), BEYOND >> open_bits)
+        last = tl.full((), BEYOND, tl.int32) >> open_bits
+        own = tl.minimum(tl.min(tl.where(reached, interval, INTERVALS - 1), 0), last)
         inside = tl.sum(tl.where(interval == own, own_counts, 0), 0)
         count += tl.sum(tl.where(interval < own, own_counts, 0), 0)
         low += own << open_bits

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from decoding.inputs.caches import cache_argument, cache_of
 from decoding.inputs.prompts import padded
 
 # From R sequences of tokens to the logits of the next token of each, `[R, V]`.
@@ -61,7 +62,7 @@ class ModelScorer:
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
-        self._model = model
+        self._model, self._cache_argument = model, cache_argument(model)
         self._cache: Any = None
         self._attended = torch.empty(0)
 
@@ -92,9 +93,9 @@ class ModelScorer:
             input_ids=tokens,
             attention_mask=self._attended,
             position_ids=positions,
-            past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=1,
+            **{self._cache_argument: self._cache},
         )
-        self._cache = output.past_key_values
+        self._cache = cache_of(output)
         return cast(Tensor, output.logits[:, -1])

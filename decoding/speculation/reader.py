@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
+from decoding.inputs.caches import cache_argument
 from decoding.speculation.cache_slots import CachedText, NewTokens
 from decoding.speculation.tree import Tree
 
@@ -101,6 +102,7 @@ class CachedModel:
         # From the beginning of a reading until its end; still true after an exception in between.
         self._is_reading = False
         self._start_over()
+        self._cache_argument = cache_argument(model)
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
@@ -156,7 +158,7 @@ class CachedModel:
         for row, lane in self._lanes(news).items():
             ids[lane, width - len(news[row]) :] = news[row].tokens
             positions[lane, width - len(news[row]) :] = news[row].positions
-        device, options = self.model.device, dict[str, Any]()
+        device, options = self.model.device, dict[str, Any]({self._cache_argument: self._cache})
         if mask is not None:
             unseen = torch.from_numpy(~mask).to(device)[:, None]
             options["attention_mask"] = torch.zeros(unseen.shape, dtype=self.model.dtype, device=device)
@@ -167,7 +169,6 @@ class CachedModel:
             output = self.model(
                 input_ids=torch.from_numpy(ids).to(device),
                 position_ids=torch.from_numpy(positions).to(device),
-                past_key_values=self._cache,
                 use_cache=True,
                 **options,
             )

@@ -29,6 +29,7 @@ from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
 from constraints.types.typed import Typed
+from decoding.inputs.caches import cache_argument, cache_of
 from decoding.inputs.constraints import ConstraintLike, check_count, constrained
 from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompt, prompt_tokens
@@ -294,13 +295,13 @@ def _written(
 ) -> Iterator[int]:
     """Yield the tokens, the end token last; each is written when it is requested."""
     rows: Tensor = torch.tensor(prompt, device=model.device)
-    cache, begin = None, rows.shape[1]
+    cache, name, begin = None, cache_argument(model), rows.shape[1]
     noise = Noise.of([sampling.seed], rows.device)
     for step in range(max_new_tokens):
         with torch.no_grad():
             new = rows if cache is None else rows[:, -1:]
-            output = model(input_ids=new, past_key_values=cache, use_cache=True)
-            logits, cache = output.logits[:, -1], output.past_key_values
+            output = model(input_ids=new, use_cache=True, **{name: cache})
+            logits, cache = output.logits[:, -1], cache_of(output)
             # What the model rules out may still be allowed, so the mask is kept apart from the logits.
             change = processor.apply_(rows, torch.zeros_like(logits, dtype=torch.float32))
             mask = change.isfinite()

@@ -1,0 +1,25 @@
+"""The names by which a model takes and returns its cache of keys and values.
+
+transformers calls both `cache` from version 5.24 on, and `past_key_values` before. The code of a model that is not part
+of transformers may keep to the old name for its argument.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from inspect import signature
+from typing import Any
+
+
+def cache_argument(model: Any) -> str:
+    """Return the name of the argument that takes the cache of a causal language model."""
+    from transformers.modeling_outputs import CausalLMOutputWithPast
+
+    if "past_key_values" in signature(getattr(model, "forward", model)).parameters:
+        return "past_key_values"
+    return "cache" if "cache" in {field.name for field in fields(CausalLMOutputWithPast)} else "past_key_values"
+
+
+def cache_of(output: Any) -> Any:
+    """Return the cache of a model's output."""
+    return output.cache if hasattr(output, "cache") else output.past_key_values
