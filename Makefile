@@ -12,7 +12,7 @@ CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
-.PHONY: demo test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
+.PHONY: demo test lowest-test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,22 @@ demo: $(READY)
 # with few tests are not the quick ones.
 test: $(DEVELOPS) lint types
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
+# The tests with the lowest versions that pyproject.toml allows. Those of continuous batching and of transformers' ways to
+# generate need transformers 5.18. torch is the build for CUDA, of some gigabytes, where the index has no other.
+LOWEST := .venv-lowest
+LATER := --ignore tests/test_continuous_batching.py --ignore tests/test_generation_modes.py \
+	--deselect 'tests/test_readme.py::test_sessions_print_what_they_show[serving.md]'
+lowest-test: $(LOWEST)/.ready
+	$(LOWEST)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(LATER)
+
+$(LOWEST)/.ready: scripts/lowest_versions.py pyproject.toml $(CORE)
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) scripts/lowest_versions.py > $(LOWEST)/versions.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-compile $$($(PYTHON) scripts/build_backend.py)
+	$(LOWEST)/bin/python -m pip install --quiet --no-compile --constraint $(LOWEST)/versions.txt --no-build-isolation \
+		--config-settings build-dir=$(LOWEST)/build --editable '.[dev]'
+	touch $@
 
 # Engines with our backends run the bundled model. Their builds for CPUs take environments of their own: vLLM, SGLang and Ray
 # share one of five gigabytes, with torch's CPU build, and without the packages that vLLM brings for CUDA. vLLM's tests run with
@@ -135,5 +151,5 @@ $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
 	touch $(DEVELOPS) $(READY)
 
 clean:
-	rm -rf $(VENV) $(SERVES) $(MLX) $(LLAMA) demo-output build *.egg-info
+	rm -rf $(VENV) $(LOWEST) $(SERVES) $(MLX) $(LLAMA) demo-output build *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
-"""Prints the lowest versions that pyproject.toml supports, as constraints for pip; `make lowest-test` runs the tests with them.
+"""Prints the lowest versions that pyproject.toml allows, as constraints for pip; `make lowest-test` tests with them.
 
-    python scripts/lowest_versions.py > versions.txt
+python scripts/lowest_versions.py > versions.txt
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
-def lowest_versions() -> list[str]:
-    """Return `name==version` for each package that the project depends on."""
-    requirements = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["dependencies"]
-    found = [re.match(r"([\w.-]+)>=([\w.]+)", requirement) for requirement in requirements]
-    return [f"{match[1]}=={match[2]}" for match in found if match]
+def lowest_version(requirement: str) -> str:
+    """Return `name==version` for a requirement.
+
+    Raises:
+        ValueError: the requirement has no lowest version.
+    """
+    match = re.match(r"([\w.-]+)>=([\w.]+)", requirement)
+    if match is None:
+        raise ValueError(f"{requirement} has no lowest version")
+    return f"{match[1]}=={match[2]}"
 
 
 if __name__ == "__main__":
-    print("\n".join(lowest_versions()))
+    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    print("\n".join(map(lowest_version, project["dependencies"])))
