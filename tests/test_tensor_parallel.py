@@ -57,5 +57,5 @@ def test_two_processes_write_what_one_writes(tmp_path: Path) -> None:
         ]
         outputs = [worker.communicate(timeout=300)[0] for worker in workers]
         assert [worker.returncode for worker in workers] == [0] * size
-        found += outputs
+        found += [output.splitlines()[-1] for output in outputs]  # before it, Gloo may say what it connects to
     assert len(set(found)) == 1, "every process writes the same tokens, however many there are"
