@@ -7,8 +7,8 @@ BUILDS := $(VENV)/.builds
 READY := $(VENV)/.ready
 DEVELOPS := $(VENV)/.develops
 CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
-# Modules are compiled when they are first imported; compiling all of torch at once takes as long as installing it. The bytecode
-# has to be written for that, also where images of containers forbid it: otherwise each process compiles torch again.
+# Modules are compiled when they are first imported; compiling all of torch at once takes as long as installing it. For that,
+# Python has to write bytecode, even where a container image forbids it: otherwise each process compiles torch again.
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
@@ -19,16 +19,17 @@ demo: $(READY)
 
 # A process for each core; the tests of one file stay together, with what they share. Files go in their order: those
 # with few tests are not the quick ones.
+IN_PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 test: $(DEVELOPS) lint types
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(IN_PARALLEL)
 
-# The tests with the lowest versions that pyproject.toml allows. Those of continuous batching and of transformers' ways to
-# generate need transformers 5.18. torch is the build for CUDA, of some gigabytes, where the index has no other.
+# The tests with the lowest versions that pyproject.toml allows. Those of continuous batching and of transformers' generation
+# modes need transformers 5.18. From PyPI, torch is the CUDA build, which takes several gigabytes.
 LOWEST := .venv-lowest
 LATER := --ignore tests/test_continuous_batching.py --ignore tests/test_generation_modes.py \
 	--deselect 'tests/test_readme.py::test_sessions_print_what_they_show[serving.md]'
 lowest-test: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(LATER)
+	$(LOWEST)/bin/python -m pytest $(IN_PARALLEL) $(LATER)
 
 $(LOWEST)/.ready: scripts/lowest_versions.py pyproject.toml $(CORE)
 	$(PYTHON) -m venv $(LOWEST)

@@ -1,6 +1,4 @@
-"""Prints the lowest versions that pyproject.toml allows, as constraints for pip; `make lowest-test` tests with them.
-
-What the tests compare with has the version of pins.txt.
+"""Prints constraints for pip: the lowest versions that pyproject.toml allows, and the tests' own tools as pinned.
 
 python scripts/lowest_versions.py > versions.txt
 """
@@ -26,8 +24,8 @@ def lowest_version(requirement: str) -> str:
     return f"{match[1]}=={match[2]}"
 
 
-def pinned_peers(names: list[str]) -> list[str]:
-    """Return the lines of pins.txt for some packages, with which the tests compare."""
+def pinned(names: list[str]) -> list[str]:
+    """Return the lines of pins.txt for some packages."""
     pins = (PROJECT.parent / "pins.txt").read_text("utf-8").splitlines()
     return [pin for pin in pins if pin.split("==")[0].replace("_", "-").lower() in names]
 
@@ -35,5 +33,5 @@ def pinned_peers(names: list[str]) -> list[str]:
 if __name__ == "__main__":
     project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
     lowest = [lowest_version(requirement) for requirement in project["dependencies"]]
-    peers = [re.split(r"[>\[]", requirement)[0] for requirement in project["optional-dependencies"]["dev"]]
-    print("\n".join([*lowest, *pinned_peers(peers)]))
+    tools = [re.split(r"[>\[]", requirement)[0] for requirement in project["optional-dependencies"]["dev"]]
+    print("\n".join([*lowest, *pinned(tools)]))
