@@ -1,6 +1,8 @@
 """Prints constraints for pip: the lowest versions that pyproject.toml allows, and the tests' own tools as pinned.
 
-python scripts/lowest_versions.py > versions.txt
+    python scripts/lowest_versions.py > versions.txt
+
+`make lowest-test` runs the tests with them.
 """
 
 from __future__ import annotations
