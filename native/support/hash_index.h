@@ -4,6 +4,7 @@
 //                                  or kAbsent
 //     index.reserve_one()          makes room for one more; the only one of these that throws
 //     index.add(hash)              adds an element that is not there yet; numbers come in order, from 0
+//     index.skip()                 passes over the number of an element that is never to be found
 //
 // Open addressing with linear probing, in a power of two of slots at most half of which are taken. The high bits of a
 // hash, which are the best mixed, say which slot comes first. Hashes are kept apart from the slots, in order of
@@ -33,12 +34,14 @@ class HashIndex {
   }
   void reserve_one() {
     if (hashes_.size() == hashes_.capacity()) hashes_.reserve(std::max<size_t>(64, 2 * hashes_.size()));
-    if (2 * (hashes_.size() + 1) > slots_.size()) grow();
+    if (2 * (num_taken_ + 1) > slots_.size()) grow();
   }
   void add(uint32_t hash) noexcept {
     take(slots_, hash, static_cast<int32_t>(hashes_.size()));
     hashes_.push_back(hash);
+    ++num_taken_;
   }
+  void skip() noexcept { hashes_.push_back(0); }
 
  private:
   static constexpr size_t kFirstSlots = 256;
@@ -54,14 +57,15 @@ class HashIndex {
   }
   void grow() {
     Vector<int32_t> larger(2 * slots_.size(), kAbsent, slots_.get_allocator());
-    for (size_t number = 0; number < hashes_.size(); ++number) {
-      take(larger, hashes_[number], static_cast<int32_t>(number));
+    for (const int32_t number : slots_) {
+      if (number != kAbsent) take(larger, hashes_[number], number);
     }
     slots_ = std::move(larger);
   }
 
   Vector<uint32_t> hashes_;  // by number
   Vector<int32_t> slots_;
+  size_t num_taken_ = 0;
 };
 
 }  // namespace support

@@ -2,6 +2,7 @@
 //
 //     interner.push(value) ...    writes a new span after all others
 //     interner.close()            its number, and whether it is new; a known span is dropped again
+//     interner.close_unlisted()   its number, where the caller knows that it is new, and will find it by other means
 //     interner[number]            the span
 //
 // Equal spans have equal numbers, so equality of sets, functions or trees is a comparison of two integers. Numbers
@@ -58,6 +59,14 @@ class Interner {
     begins_.push_back(static_cast<int64_t>(values_.size()));
     index_.add(hash);
     return {number, true};
+  }
+
+  int32_t close_unlisted() {
+    const int32_t number = size();
+    index_.reserve_one();
+    begins_.push_back(static_cast<int64_t>(values_.size()));
+    index_.skip();
+    return number;
   }
 
   Interned intern(std::span<const T> span) {

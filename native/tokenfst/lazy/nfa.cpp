@@ -142,13 +142,14 @@ void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
     copies_.push_back({number, copy.fragment, copy.target});
     number += layout.fragment_states[copy.fragment] - 2;
   }
+  copies_.push_back({number, kNone, kNone});
   first_detached_ = first_block_ = number;
   number_pages();
   if (!layout.guarded.empty()) first_block_ += chains_.back().first_state - layout.num_states + 1;
 }
 
 void LazyNfa::number_pages() {
-  const auto num_copies = static_cast<int32_t>(copies_.size());
+  const auto num_copies = static_cast<int32_t>(copies_.size()) - 1;
   const int32_t first = chains_.back().first_state, num_states = first_detached_ - first;
   while (num_states >> copy_page_bits_ > 2 * num_copies) ++copy_page_bits_;
   int32_t copy = 0;

@@ -93,7 +93,10 @@ class LazyNfa {
 
   // For a state with flags inside a chain: the detached state in its place, and the state after the chain, which this
   // may make. For any other state, kNone and kNone.
-  std::pair<int32_t, int32_t> detached(int32_t state);
+  std::pair<int32_t, int32_t> detached(int32_t state) {
+    const bool has_flags = state >= first_block_ && block_of_page_[(state - first_block_) / kPage] < 0;
+    return has_flags ? detached_with_flags(state) : std::pair{automata::kNone, automata::kNone};
+  }
 
   // Whether a state inside a copy reads every text over the ASCII characters that JSON strings contain unescaped, as in
   // a string that may be any but some words. False if that takes more than one fragment, or where it is not known.
@@ -156,6 +159,8 @@ class LazyNfa {
   }
   int32_t flags_of(int32_t state) const { return apart(state).flags; }
   int32_t with_flags(int32_t state, int32_t flags);
+  void add_flags(std::span<ClassArc> arcs, int32_t flags);
+  std::pair<int32_t, int32_t> detached_with_flags(int32_t state);
   bool is_detached(int32_t state) const { return first_detached_ <= state && state < first_block_; }
   bool is_in_chain(int32_t state) const { return num_outer() <= state && state < chains_.back().first_state; }
   // For a state inside a chain: the chain, and how many bytes have been read.
@@ -188,7 +193,12 @@ class LazyNfa {
     return {edges_.data() + edge_offsets_[state], edges_.data() + edge_offsets_[state + 1]};
   }
   // For a state inside copies: its copy, and the corresponding state of the fragment.
-  std::pair<int32_t, int32_t> in_copy(int32_t state) const;
+  std::pair<int32_t, int32_t> in_copy(int32_t state) const {
+    const Copy& last = copies_[last_copy_];
+    if (state < last.first_state || state >= copies_[last_copy_ + 1].first_state) last_copy_ = copy_of(state);
+    return {last_copy_, state - copies_[last_copy_].first_state + 2};
+  }
+  int32_t copy_of(int32_t state) const;
   Counted counted(int32_t state) const;
   const automata::CountedState& number(const Counter& counter, int32_t inner) const {
     return numbers_[counter.first_number + inner];
@@ -246,11 +256,12 @@ class LazyNfa {
   Vector<int32_t> targets_;
   Vector<Chain> chains_;  // and one more, whose first state comes after those inside the last chain
   Vector<uint8_t> text_;  // classes
-  Vector<Copy> copies_;
+  Vector<Copy> copies_;   // and one more, likewise
   // By page of states inside copies, the copy of its first one; and the last copy. Pages are a power of two of states,
   // twice as many as copies.
   Vector<int32_t> copy_pages_;
   int copy_page_bits_ = 0;
+  mutable int32_t last_copy_ = 0;  // the copy that a state was last found in: the next is often in the same one
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;

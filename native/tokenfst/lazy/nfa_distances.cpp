@@ -305,7 +305,7 @@ bool NfaDistances::lower_inside_chains() {
 
 bool NfaDistances::lower_inside_copies() {
   bool changed = false;
-  for (const LazyNfa::Copy& copy : nfa_.copies_) {
+  for (const LazyNfa::Copy& copy : std::span(nfa_.copies_).first(nfa_.copies_.size() - 1)) {
     if (!has_flags_.empty() && has_flags_[copy.target]) continue;
     const int32_t first = nfa_.first_of_fragment_[copy.fragment];
     const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;

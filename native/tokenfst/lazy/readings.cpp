@@ -9,14 +9,13 @@ namespace tokenfst {
 using automata::kEndless;
 using automata::kNone;
 
-std::pair<int32_t, int32_t> LazyNfa::in_copy(int32_t state) const {
+int32_t LazyNfa::copy_of(int32_t state) const {
   const int32_t page = (state - chains_.back().first_state) >> copy_page_bits_;
   const auto first = copies_.begin() + copy_pages_[page] + 1, end = copies_.begin() + copy_pages_[page + 1] + 1;
   const auto next = first == end ? first : std::upper_bound(first, end, state, [](int32_t at, const Copy& copy) {
     return at < copy.first_state;
   });
-  const auto copy = static_cast<int32_t>(next - copies_.begin()) - 1;
-  return {copy, state - copies_[copy].first_state + 2};
+  return static_cast<int32_t>(next - copies_.begin()) - 1;
 }
 
 LazyNfa::Counted LazyNfa::counted(int32_t state) const {
@@ -39,9 +38,9 @@ std::pair<int32_t, int32_t> LazyNfa::in_chain(int32_t state) const {
   return {chain, state - chains_[chain].first_state + 1};
 }
 
-std::pair<int32_t, int32_t> LazyNfa::detached(int32_t state) {
+std::pair<int32_t, int32_t> LazyNfa::detached_with_flags(int32_t state) {
   const auto [own, flags] = apart(state);
-  if (flags == 0 || !is_in_chain(own)) return {kNone, kNone};
+  if (!is_in_chain(own)) return {kNone, kNone};
   return {own - num_outer() + first_detached_, with_flags(chains_[in_chain(own).first].target, flags)};
 }
 
@@ -103,21 +102,28 @@ void LazyNfa::add_block(int32_t counter, int32_t units) {
 
 int32_t LazyNfa::with_flags(int32_t state, int32_t flags) {
   if (flags == 0) return state;
-  const int32_t known = flagged_.find({state, flags});
-  if (known != support::HashIndex::kAbsent) return flagged_pages_[known / kPage] + known % kPage;
-  const int32_t number = flagged_.size();
-  if (number % kPage == 0) {
-    const int32_t first = num_states();
+  const int32_t first = num_states();
+  if (flagged_.size() % kPage == 0) {
     if (first > INT32_MAX - 2 * kPage) throw support::LimitExceeded(support::Limit::kStates, INT32_MAX);
     support::reserve_more(flagged_pages_, 1);
     support::reserve_more(block_of_page_, 1);
-    flagged_.intern({state, flags});
+  }
+  const auto [number, is_new] = flagged_.intern({state, flags});
+  if (is_new && number % kPage == 0) {
     block_of_page_.push_back(-1 - number / kPage);
     flagged_pages_.push_back(first);
-  } else {
-    flagged_.intern({state, flags});
   }
   return flagged_pages_[number / kPage] + number % kPage;
+}
+
+// Add flags to the targets of arcs, neighbours among which often share one.
+void LazyNfa::add_flags(std::span<ClassArc> arcs, int32_t flags) {
+  if (flags == 0) return;
+  int32_t target = kNone, flagged = kNone;
+  for (ClassArc& arc : arcs) {
+    if (arc.target != target) flagged = with_flags(target = arc.target, flags);
+    arc.target = flagged;
+  }
 }
 
 bool LazyNfa::is_open(const automata::GuardedArc& arc, int32_t flags) const {
@@ -138,7 +144,7 @@ void LazyNfa::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
   const auto [own, flags] = apart(state);
   const size_t first = arcs.size();
   append_arcs(own, arcs);
-  for (size_t at = first; flags && at < arcs.size(); ++at) arcs[at].target = with_flags(arcs[at].target, flags);
+  add_flags(std::span(arcs).subspan(first), flags);
   if (is_direct(own)) append_guarded(own, flags, arcs);
 }
 
@@ -149,7 +155,7 @@ void LazyNfa::append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arc
     const int32_t after = arc.sets == kNone ? flags : flag_sets_.with(flags, arc.sets);
     const size_t first = arcs.size();
     append_arcs(arc.target, arcs);
-    for (size_t at = first; after && at < arcs.size(); ++at) arcs[at].target = with_flags(arcs[at].target, after);
+    add_flags(std::span(arcs).subspan(first), after);
   }
   std::ranges::sort(std::span(arcs).subspan(begin), {}, &ClassArc::low);
 }

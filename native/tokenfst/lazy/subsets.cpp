@@ -92,25 +92,46 @@ int32_t SubsetMachine::closed() {
     if (is_plain || nfa_.is_kept(state)) sets_.push(state);
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
+  if (!only_reads) check_open();
+  if (sets_.open().size() == 1) return kept_single(sets_.open()[0], only_reads);
   if (!std::ranges::is_sorted(sets_.open())) std::ranges::sort(sets_.open());
-  if (only_reads) return kept(kNone, kNone);
-  check_open();
-  return kept(called(), ended());
+  return only_reads ? kept(kNone, kNone) : kept(called(), ended());
 }
 
 // Close the open set and return its number. A new set gets an entry and a row, and a step if it calls or ends rules.
 int32_t SubsetMachine::kept(int32_t called, int32_t exit) {
   // First reserve room, then do what cannot throw.
-  support::reserve_more(entries_, 1);
-  support::reserve_more(returns_of_, 1);
-  support::reserve_more(ends_, 1);
-  support::reserve_more(steps_, 1);
-  support::reserve_more(symbols_, 1);
-  support::reserve_more(returns_, kNone < called && called < num_rules() ? nfa_.num_exits(called) : 0);
-  table_.reserve_one();
+  reserve_set(called, exit);
   const auto [set, is_new] = sets_.close();
   if (is_new) add_set(set, called, exit);
   return set;
+}
+
+// The same for an open set of one state, which is looked up by that state.
+int32_t SubsetMachine::kept_single(int32_t state, bool only_reads) {
+  if (!single_.has(state)) single_.follow(nfa_);
+  int32_t& set = single_[state];
+  if (set != kDead) {
+    sets_.discard();
+    return set;
+  }
+  const int32_t calls = only_reads ? kNone : called(), exit = only_reads ? kNone : ended();
+  reserve_set(calls, exit);
+  set = sets_.close_unlisted();
+  add_set(set, calls, exit);
+  return set;
+}
+
+// Reserve room for one more set.
+void SubsetMachine::reserve_set(int32_t called, int32_t exit) {
+  support::reserve_more(entries_, 1);
+  support::reserve_more(returns_of_, 1);
+  support::reserve_more(ends_, 1);
+  table_.reserve_one();
+  if (called == kNone && exit == kNone) return;
+  support::reserve_more(steps_, 1);
+  support::reserve_more(symbols_, 1);
+  support::reserve_more(returns_, kNone < called && called < num_rules() ? nfa_.num_exits(called) : 0);
 }
 
 // Throw if some states of the open set call rules, or end them, and others do something else.
@@ -214,13 +235,13 @@ int32_t SubsetMachine::joint_call(int32_t set) const {
 
 int32_t SubsetMachine::set_of_state(int32_t state) {
   if (single_.has(state) && single_[state] != kDead) return single_[state];
-  begin_gathering();
   if (nfa_.is_plain(state)) {
     sets_.discard();
     sets_.push(state);
     budget_.spend(8);
-    return single_[state] = kept(kNone, kNone);
+    return kept_single(state, true);
   }
+  begin_gathering();
   gather(state);
   const int32_t set = closed();
   return single_[state] = set;

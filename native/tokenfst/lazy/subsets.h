@@ -119,6 +119,8 @@ class SubsetMachine : public Machine {
   // The set of the gathered states and their epsilon closure.
   int32_t closed();
   int32_t kept(int32_t called, int32_t exit);
+  int32_t kept_single(int32_t state, bool only_reads);
+  void reserve_set(int32_t called, int32_t exit);
   // The set of one state and its epsilon closure.
   int32_t set_of_state(int32_t state);
   int32_t entry_of_state(int32_t state);
@@ -147,7 +149,7 @@ class SubsetMachine : public Machine {
 
   LazyNfa nfa_;
   Budget& budget_;
-  support::Interner<int32_t> sets_;
+  support::Interner<int32_t> sets_;  // those of one state are found by `single_`
   Vector<int32_t> entries_;     // [Q], what entering each set does
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
