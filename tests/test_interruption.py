@@ -1,11 +1,12 @@
 """Every stage of a compilation ends soon after Ctrl-C, a deadline or a cancellation, and leaves nothing broken.
 
-    Ctrl-C          a timer of the process's own time raises an exception from a signal handler
+    Ctrl-C          a timer raises an exception from a signal handler
     deadline        an outer `Work` has a limit on seconds
     cancellation    another thread cancels an outer `Work`
 
 Delays are processor time, so that other processes do not count. A stage that comes to its end instead of raising has to
-do so within the same delay.
+do so within the same delay. The timer is one of real time: those of processor time ring only at ticks of the kernel,
+4 ms apart and more, and some stages take less.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ def timer() -> Iterator[Callable[[float], object]]:
     def ring(*_: object) -> None:
         raise Interrupted
 
-    before = signal.signal(signal.SIGPROF, ring)
+    before = signal.signal(signal.SIGALRM, ring)
     try:
-        yield lambda seconds: signal.setitimer(signal.ITIMER_PROF, seconds)
+        yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
