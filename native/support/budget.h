@@ -159,6 +159,12 @@ std::vector<T> charged_copy(const Vector<T>& values, Budget& budget) {
   return {values.begin(), values.end()};
 }
 
+// Return the memory of some vectors, room for further elements included.
+template <class... T>
+size_t bytes_of(const Vector<T>&... vectors) {
+  return (... + (sizeof(T) * vectors.capacity()));
+}
+
 // Reserve room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {

@@ -41,6 +41,12 @@ class HashIndex {
     hashes_.push_back(hash);
     ++num_taken_;
   }
+  size_t num_bytes() const { return bytes_of(hashes_, slots_); }
+  void clear() noexcept {
+    hashes_.clear();
+    std::ranges::fill(slots_, kAbsent);
+    num_taken_ = 0;
+  }
   void skip() noexcept { hashes_.push_back(0); }
 
  private:

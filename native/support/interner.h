@@ -38,6 +38,14 @@ class Interner {
     return {values_.data() + begins_[number], static_cast<size_t>(begins_[number + 1] - begins_[number])};
   }
 
+  size_t num_bytes() const { return bytes_of(values_, begins_) + index_.num_bytes(); }
+  // Drop all spans, and give back the memory of their values.
+  void clear() noexcept {
+    decltype(values_)(values_.get_allocator()).swap(values_);
+    begins_.resize(1);
+    index_.clear();
+  }
+
   void push(const T& value) { values_.push_back(value); }
   // Return the span that is being written, for example to be sorted.
   std::span<T> open() { return {values_.data() + begins_.back(), values_.size() - begins_.back()}; }

@@ -23,6 +23,7 @@ class ValueInterner {
 
   int32_t size() const { return static_cast<int32_t>(values_.size()); }
   const T& operator[](int32_t number) const { return values_[number]; }
+  size_t num_bytes() const { return bytes_of(values_) + index_.num_bytes(); }
 
   int32_t find(const T& value) const { return find(value, hash_of_value(value)); }
   Interned intern(const T& value) {

@@ -31,10 +31,10 @@ Shared made(SharedTexts texts, const LazyAutomaton::MakeParts& make_parts, int64
 }
 
 LazyAutomaton::Parts parts_of(const automata::ByteTables& dense, Budget& budget) {
-  auto machine = std::make_unique<FixedMachine>(dense, budget);
-  FixedMachine& stepped = *machine;
-  const auto distances = [&stepped](Budget& own) { return std::make_unique<ByteDistances>(stepped, own); };
-  return {std::move(machine), distances};
+  const auto distances = [](Machine& machine, Budget& own) {
+    return std::make_unique<ByteDistances>(static_cast<FixedMachine&>(machine), own);
+  };
+  return {std::make_unique<FixedMachine>(dense, budget), distances};
 }
 
 Shared from_bytes(SharedTexts texts, const automata::ByteTables& tables, int64_t max_masks, Budget& work) {
@@ -50,7 +50,9 @@ Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::Pushdown
   require(tables->num_labels == 0 && tables->max_configurations == 1,
           "the automaton has labels or is not deterministic");
   const auto parts = [&](Budget& budget) {
-    const auto distances = [tables](Budget& own) { return std::make_unique<PushdownDistances>(*tables, own); };
+    const auto distances = [tables](Machine&, Budget& own) {
+      return std::make_unique<PushdownDistances>(*tables, own);
+    };
     return LazyAutomaton::Parts{std::make_unique<FixedMachine>(*tables, budget), distances};
   };
   return made(std::move(texts), parts, max_masks, work);
@@ -64,10 +66,9 @@ std::optional<Shared> from_visibly_pushdown(SharedTexts texts, const automata::V
   const auto vocabulary = texts->vocabulary();
   const auto parts = [&](Budget& budget) {
     auto machine = std::make_unique<SubsetMachine>(layout, budget);
-    SubsetMachine& stepped = *machine;
-    is_exact = stepped.nfa().is_exact() || !stepped.nfa().has_text();
-    const auto distances = [&stepped, vocabulary](Budget& own) {
-      return std::make_unique<NfaDistances>(stepped, *vocabulary, own);
+    is_exact = machine->nfa().is_exact() || !machine->nfa().has_text();
+    const auto distances = [vocabulary](Machine& stepped, Budget& own) {
+      return std::make_unique<NfaDistances>(static_cast<SubsetMachine&>(stepped), *vocabulary, own);
     };
     return LazyAutomaton::Parts{std::move(machine), distances};
   };

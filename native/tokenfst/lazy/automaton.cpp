@@ -8,8 +8,9 @@ namespace tokenfst {
 
 namespace {
 
-// A generation that takes more than an eighth of the memory is followed by another. The two together may take half.
-constexpr int64_t kShare = 8, kShareOfTwo = 2;
+// A generation whose stacks take more than an eighth of the memory, or its states more than a sixth, is followed by
+// another. The two together may take half.
+constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6, kShareOfTwo = 2;
 // The number of a state given out: the machine's state in the low bits, the cell of its stack above them.
 constexpr int kStateBits = 28;
 constexpr int64_t kMostStates = int64_t{1} << kStateBits, kMostCells = int64_t{1} << (62 - kStateBits);
@@ -49,22 +50,43 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
     : Automaton(texts->vocabulary()),
       budget_(work.max_bytes(), std::numeric_limits<double>::infinity(), interrupt),
       texts_(std::move(texts)),
-      parts_(made(make_parts, budget_, work)),
-      machine_(*parts_.machine),
-      characters_(machine_, budget_),
-      shared_{
-          machine_, characters_, *texts_, budget_, max_masks, {}, [this]() -> DistanceSource& { return distances(); }},
-      current_(new Numbered{0, kMostCells, Generation(shared_)}) {}
+      max_masks_(max_masks) {
+  Parts parts = made(make_parts, budget_, work);
+  make_distances_ = std::move(parts.make_distances);
+  has_fixed_states_ = parts.machine->has_fixed_states(), start_ = parts.machine->start();
+  current_ = numbered(0, std::make_shared<Stepped>(*this, std::move(parts.machine)));
+}
+
+LazyAutomaton::Stepped::Stepped(LazyAutomaton& automaton, std::unique_ptr<Machine> made)
+    : machine(std::move(made)),
+      characters(*machine, automaton.budget_),
+      shared{*machine,
+             characters,
+             *automaton.texts_,
+             automaton.budget_,
+             automaton.max_masks_,
+             automaton.beginnings_,
+             [this, &automaton]() -> DistanceSource& {
+               if (!distances) distances = automaton.make_distances_(*machine, automaton.budget_);
+               return *distances;
+             }},
+      num_first_bytes(static_cast<int64_t>(machine->num_made_bytes())) {}
+
+int64_t LazyAutomaton::Stepped::num_made_bytes() const {
+  if (machine->has_fixed_states()) return 0;
+  return static_cast<int64_t>(machine->num_made_bytes() + characters.num_bytes()) - num_first_bytes;
+}
+
+std::unique_ptr<LazyAutomaton::Numbered> LazyAutomaton::numbered(int64_t first, std::shared_ptr<Stepped> stepped,
+                                                                 const MaskCounts& counts) {
+  const Generation::Shared& shared = stepped->shared;
+  return std::unique_ptr<Numbered>(new Numbered{first, kMostCells, std::move(stepped), Generation(shared, counts)});
+}
 
 void LazyAutomaton::set_beginnings(std::vector<Beginning> beginnings) {
   std::ranges::sort(beginnings, {}, &Beginning::token);
-  shared_.beginnings = std::move(beginnings);
-  current_.reset(new Numbered{0, kMostCells, Generation(shared_)});
-}
-
-DistanceSource& LazyAutomaton::distances() {
-  if (!distances_) distances_ = parts_.make_distances(budget_);
-  return *distances_;
+  beginnings_ = std::move(beginnings);
+  current_ = numbered(0, current_->stepped);
 }
 
 size_t LazyAutomaton::num_bytes() const {
@@ -77,50 +99,70 @@ size_t LazyAutomaton::num_bytes() const {
 LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
   const int64_t cell = state >> kStateBits;
   const auto own = static_cast<int32_t>(state & (kMostStates - 1));
-  if (state >= 0 && own < machine_.num_states()) {
-    if (cell == Stacks::kEmpty) {
+  if (state >= 0 && (state == start() || (has_fixed_states_ && cell == Stacks::kEmpty))) {
+    if (own < machine().num_states()) {
       make_room();
       return {*current_, {own, Stacks::kEmpty}};
     }
+  } else if (state >= 0) {
     for (Numbered* in : {current_.get(), previous_.get()}) {
-      if (in && in->first < cell && cell < in->first + in->generation.stacks().num_kept()) {
+      if (in && in->first <= cell && cell < in->first + in->generation.stacks().num_kept() &&
+          own < in->stepped->machine->num_states()) {
         return {*in, {own, static_cast<int32_t>(cell - in->first)}};
       }
     }
     const Numbered& oldest = previous_ ? *previous_ : *current_;
-    if (cell <= oldest.first) throw ForgottenState(budget_);
+    if (cell < oldest.first) throw ForgottenState(budget_);
   }
   throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
 }
 
 int64_t LazyAutomaton::number(const Numbered& in, const NumberedConfiguration& at) const {
   support::require_at_most(at.state, kMostStates - 1);
-  const int64_t cell = at.top == Stacks::kEmpty ? 0 : in.first + at.top;
+  const bool is_shared = at.top == Stacks::kEmpty && (has_fixed_states_ || at.state == start());
+  const int64_t cell = is_shared ? Stacks::kEmpty : in.first + at.top;
   if (cell >= in.end) throw ForgottenState(budget_);
   return cell << kStateBits | at.state;
 }
 
 void LazyAutomaton::make_room() {
-  const auto num_bytes = [](const Numbered& in) { return static_cast<int64_t>(in.generation.num_bytes()); };
-  const int64_t own = num_bytes(*current_), both = own + (previous_ ? num_bytes(*previous_) : 0);
+  if (is_dropped_) return start_again(current_->first);
+  const auto of_stacks = [](const Numbered& in) { return static_cast<int64_t>(in.generation.num_bytes()); };
+  const int64_t stacks = of_stacks(*current_), states = current_->stepped->num_made_bytes(), own = stacks + states;
+  const int64_t both = own + (previous_ ? of_stacks(*previous_) + previous_->stepped->num_made_bytes() : 0);
+  const int64_t most = budget_.max_bytes();
   const int32_t num_cells = current_->generation.stacks().num_kept();
-  const bool is_large = own > budget_.max_bytes() / kShare && num_cells > 1;
-  if (!is_large && both <= budget_.max_bytes() / kShareOfTwo) return;
+  const bool is_large =
+      (stacks > most / kShareOfStacks && (num_cells > 1 || !has_fixed_states_)) || states > most / kShareOfStates;
+  if (!is_large && both <= most / kShareOfTwo) return;
   last_mask_ = nullptr;
   previous_.reset();
   if (!is_large) return;
   // Texts under way may need as many cells again.
   const int64_t end = current_->first + 2 * int64_t{num_cells};
   support::require_at_most(end, kMostCells - 1);
-  if (own > budget_.max_bytes() / kShareOfTwo) {
-    current_->first = end;
-    return current_->generation.clear();
-  }
-  std::unique_ptr<Numbered> made(
-      new Numbered{end, kMostCells, Generation(shared_, current_->generation.mask_counts())});
-  current_->end = end;
   current_->generation.forget_masks();
+  const int64_t used = has_fixed_states_ ? own : std::max(own, budget_.used_bytes());
+  if (used > most / kShareOfTwo) return start_again(end);
+  std::shared_ptr<Stepped> stepped = current_->stepped;
+  try {
+    if (!has_fixed_states_) stepped = std::make_shared<Stepped>(*this, machine().renewed());
+  } catch (const support::LimitExceeded&) {
+    return start_again(end);
+  }
+  std::unique_ptr<Numbered> made = numbered(end, std::move(stepped), current_->generation.mask_counts());
+  current_->end = end;
   previous_ = std::exchange(current_, std::move(made));
+}
+
+void LazyAutomaton::start_again(int64_t first) {
+  current_->first = first;
+  current_->generation.clear();
+  if (has_fixed_states_) return;
+  is_dropped_ = true;
+  current_->stepped->machine->drop_states();
+  current_ = numbered(first, std::make_shared<Stepped>(*this, machine().renewed()), current_->generation.mask_counts());
+  is_dropped_ = false;
 }
 
 template <class Work>
@@ -150,9 +192,11 @@ int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
 support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
   support::ByteSet found;
   if (state == kEndState) return found;
-  const std::span<const int32_t> row = machine_.row(located(state).at.state);
-  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
-    if (row[column] != kDead) found |= machine_.bytes(column).all;
+  const Located at = located(state);
+  Machine& machine = *at.in.stepped->machine;
+  const std::span<const int32_t> row = machine.row(at.at.state);
+  for (int32_t column = 0; column < machine.num_classes(); ++column) {
+    if (row[column] != kDead) found |= machine.bytes(column).all;
   }
   return found;
 }
@@ -167,7 +211,7 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   // Only states whose predecessors lead back to the start get one.
   if (reached != kNotAllowed && reached != state && reached != start() && !has_predecessor(reached) &&
       (state == start() || has_predecessor(state))) {
-    Numbered& in = reached < kMostStates ? *current_ : from.in;
+    Numbered& in = has_fixed_states_ && reached < kMostStates ? *current_ : from.in;
     in.generation.predecessors.emplace(reached, Predecessor{state, id});
   }
   return reached;

@@ -1,7 +1,8 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
 //     state    a configuration of a Machine: a state and a stack, both numbers, as one integer. Stacks belong to a
-//              generation (`lazy/generation.h`), except the empty one, which all of them share
+//              generation (`lazy/generation.h`), and so do the states of a machine that makes them on demand. The
+//              start, and the empty stack of a machine whose states are fixed, are shared by all generations
 //     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Once there are too many masks, or they
 //              take too much memory, all are forgotten; states stay valid
 //
@@ -42,10 +43,11 @@ class LazyAutomaton : public Automaton {
  public:
   static constexpr int64_t kNotAllowed = -1, kEndState = -2;
 
-  // The machine to step through, and the source of distances once they are asked for.
+  // The machine to step through, and what makes the source of distances of such a machine once they are asked for.
+  using MakeDistances = std::function<std::unique_ptr<DistanceSource>(Machine&, Budget&)>;
   struct Parts {
     std::unique_ptr<Machine> machine;
-    std::function<std::unique_ptr<DistanceSource>(Budget&)> make_distances;
+    MakeDistances make_distances;
   };
   using MakeParts = std::function<Parts(Budget&)>;
   using Predecessor = Generation::Predecessor;
@@ -77,12 +79,12 @@ class LazyAutomaton : public Automaton {
   // Set the tokens that write something else at the start of a text. No states may have been given before.
   void set_beginnings(std::vector<Beginning> beginnings);
   // Whether a state may read a byte; true if the rows of some states are not known yet.
-  bool reads(uint8_t byte) const { return machine_.reads(byte); }
+  bool reads(uint8_t byte) const { return machine().reads(byte); }
 
-  int32_t num_states() const { return machine_.num_states(); }
+  int32_t num_states() const { return machine().num_states(); }
   // Whether no text is allowed.
-  bool is_empty() const { return machine_.start() == kDead; }
-  int64_t start() const { return machine_.start(); }
+  bool is_empty() const { return start_ == kDead; }
+  int64_t start() const { return start_; }
   bool is_final(int64_t state);
   // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
@@ -110,9 +112,23 @@ class LazyAutomaton : public Automaton {
  private:
   // Only this thread can have made it true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  // A generation, and the range of numbers that states use for its cells: from `first` on, and below `end`.
+  // A machine, and what is known of its states.
+  struct Stepped {
+    Stepped(LazyAutomaton& automaton, std::unique_ptr<Machine> made);
+    // The memory of states that texts have reached, 0 for a fixed machine.
+    int64_t num_made_bytes() const;
+
+    const std::unique_ptr<Machine> machine;
+    Characters characters;
+    std::unique_ptr<DistanceSource> distances;  // null until they are asked for
+    const Generation::Shared shared;
+    const int64_t num_first_bytes;  // the memory of the states of the beginning
+  };
+  // A generation, and the range of numbers that states use for its cells: from `first` on, and below `end`. Fixed
+  // machines are shared with the generation before.
   struct Numbered {
     int64_t first, end;
+    std::shared_ptr<Stepped> stepped;
     Generation generation;
   };
   struct Located {
@@ -126,24 +142,28 @@ class LazyAutomaton : public Automaton {
   int64_t number(const Numbered& in, const std::optional<NumberedConfiguration>& at) const {
     return at ? number(in, *at) : kNotAllowed;
   }
-  // Begin a generation if the current one is large. Called for states with an empty stack, such as the start of a text.
+  const Machine& machine() const { return *current_->stepped->machine; }
+  std::unique_ptr<Numbered> numbered(int64_t first, std::shared_ptr<Stepped> stepped, const MaskCounts& counts = {});
+  // Begin a generation if the current one is large. Called where a text may begin.
   void make_room();
+  // Forget all texts, and number cells from `first` on.
+  void start_again(int64_t first);
   // Do some work; if it exceeds the memory, forget all masks, so that the next call may succeed.
   template <class Work>
   auto within_memory(Work work);
   bool has_predecessor(int64_t state) const;
-  DistanceSource& distances();
 
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;  // of the mutex
   Budget budget_;
   const std::shared_ptr<TextLibrary> texts_;
-  Parts parts_;
-  Machine& machine_;
-  Characters characters_;
-  std::unique_ptr<DistanceSource> distances_;
-  Generation::Shared shared_;
+  const size_t max_masks_;
+  MakeDistances make_distances_;
+  bool has_fixed_states_ = true;  // those of the machines
+  int32_t start_ = kDead;
+  std::vector<Beginning> beginnings_;
   std::unique_ptr<Numbered> current_, previous_;
+  bool is_dropped_ = false;  // whether the states of the current machine have been dropped
   // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
   const CachedMask* last_mask_ = nullptr;

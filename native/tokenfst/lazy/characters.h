@@ -119,6 +119,12 @@ class Characters {
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
 
+  // The memory of what is known of states.
+  size_t num_bytes() const {
+    return support::bytes_of(free_, note_of_, notes_, targets_of_, character_targets_, reached_, met_, covered_,
+                             num_leading_);
+  }
+
   // The greatest length of a cover.
   static constexpr int32_t kMostCover = 32;
 

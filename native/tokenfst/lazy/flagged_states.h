@@ -24,6 +24,7 @@ class FlagSets {
  public:
   explicit FlagSets(Budget& budget) : sets_(budget) { sets_.intern({}); }
 
+  size_t num_bytes() const { return sets_.num_bytes(); }
   bool has(int32_t set, int32_t flag) const {
     const auto words = sets_[set];
     const auto word = static_cast<size_t>(flag / 64);

@@ -1,9 +1,10 @@
 // Generation: what a lazy automaton keeps about the texts that began in some period: their stacks and their masks.
 //
-// A state is a number, so the stacks that texts have reached must be kept. A server may read any number of texts with
-// one automaton, and callers do not say which states they still hold; but texts that began long ago have ended. So once
-// the stacks of a generation are large, new texts begin in another one. Texts of the large one can still be read; those
-// of the generation before it are dropped (`LazyAutomaton::make_room`).
+// A state is a number, so the stacks that texts have reached must be kept, and so must the states of a machine that
+// makes them on demand. A server may read any number of texts with one automaton, and callers do not say which states
+// they still hold; but texts that began long ago have ended. So once these are large, new texts begin in another
+// generation, with a machine of its own if it makes states. Texts of the large one can still be read; those of the
+// generation before it are dropped (`LazyAutomaton::make_room`).
 //
 // Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
 // microsecond); dropping everything at once, as RE2 does (its callers hold no states; here texts under way would
@@ -32,14 +33,14 @@ struct Beginning {
 
 class Generation {
  public:
-  // What all generations of an automaton share.
+  // What generations with the same machine share.
   struct Shared {
     Machine& machine;
     Characters& characters;
     TextLibrary& texts;
     Budget& budget;
     size_t max_masks;
-    std::vector<Beginning> beginnings;  // ascending by token
+    const std::vector<Beginning>& beginnings;  // ascending by token
     std::function<DistanceSource&()> distances;
   };
   struct Predecessor {

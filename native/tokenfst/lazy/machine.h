@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "automata/byte_tables.h"
@@ -108,6 +109,15 @@ class Machine {
   virtual int32_t twin(int32_t state) { return state; }
   // Whether a state reads every text over the ASCII characters that JSON strings contain unescaped; false if unknown.
   virtual bool is_free(int32_t) { return false; }
+  // Whether all states exist from the beginning.
+  virtual bool has_fixed_states() const { return true; }
+  // About the memory of the states that are made on demand.
+  virtual size_t num_made_bytes() const { return 0; }
+  // A machine of the same automaton with only the states of the beginning, which have the same numbers; null if the
+  // states are fixed.
+  virtual std::unique_ptr<Machine> renewed() const { return nullptr; }
+  // Drop all states, and give back their memory; the machine can then only be renewed.
+  virtual void drop_states() noexcept {}
   // Whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
 

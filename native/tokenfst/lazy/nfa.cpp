@@ -69,6 +69,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
   number_states(layout);
   read_outer(layout, budget);
   read_counters(layout);
+  num_first_states_ = num_states();
 }
 
 void LazyNfa::classify(const VisiblyPushdownLayout& layout) {

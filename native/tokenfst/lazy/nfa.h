@@ -55,6 +55,12 @@ class LazyNfa {
   // The number of states: without those of blocks and those with flags; and with all that have been made so far.
   int32_t num_fixed_states() const { return first_block_; }
   int32_t num_states() const { return first_block_ + kPage * static_cast<int32_t>(block_of_page_.size()); }
+  // About the memory of the states that have been made.
+  size_t num_made_bytes() const {
+    return support::bytes_of(blocks_, block_of_page_, flagged_pages_) + flagged_.num_bytes() + flag_sets_.num_bytes();
+  }
+  // Forget them.
+  void forget_made_states();
   bool counts() const { return !counters_.empty(); }
   std::span<const int32_t> starts() const { return starts_; }
 
@@ -267,7 +273,7 @@ class LazyNfa {
   Vector<Block> blocks_;
   // By page of states from `first_block_` up: its block; or -1 - n for page n of states with flags.
   Vector<int32_t> block_of_page_;
-  int32_t first_detached_ = 0, first_block_ = 0;
+  int32_t first_detached_ = 0, first_block_ = 0, num_first_states_ = 0;
   // Guarded arcs by source, what they depend on, and the states with flags made so far, each page with its first
   // state.
   Vector<int32_t> guarded_offsets_;

@@ -98,6 +98,16 @@ void LazyNfa::add_block(int32_t counter, int32_t units) {
   blocks_.push_back({counter, units, kNone, first});
 }
 
+void LazyNfa::forget_made_states() {
+  Budget& budget = *blocks_.get_allocator().budget();
+  blocks_.erase(blocks_.begin() + kFixedBlocks * std::ssize(counters_), blocks_.end());
+  for (Block& block : blocks_) block.next = kNone;
+  block_of_page_.erase(block_of_page_.begin() + (num_first_states_ - first_block_) / kPage, block_of_page_.end());
+  flagged_pages_.clear();
+  flagged_ = support::ValueInterner<FlaggedState>(budget);
+  flag_sets_ = FlagSets(budget);
+}
+
 // States with flags.
 
 int32_t LazyNfa::with_flags(int32_t state, int32_t flags) {

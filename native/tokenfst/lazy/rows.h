@@ -27,6 +27,15 @@ class Rows {
   size_t size() const { return rows_.size(); }
   size_t columns() const { return unknown_.size(); }
   std::span<const int32_t> operator[](size_t row) const { return {rows_[row], columns()}; }
+  size_t num_bytes() const {
+    return sizeof(int32_t) * blocks_.size() * kBlock * columns() + support::bytes_of(rows_, blocks_);
+  }
+  // Drop all rows, and give back their memory.
+  void clear() noexcept {
+    decltype(rows_)(rows_.get_allocator()).swap(rows_);
+    decltype(blocks_)(blocks_.get_allocator()).swap(blocks_);
+    is_open_ = false;
+  }
   bool is_known(size_t row) const { return rows_[row] != unknown_.data(); }
 
   // Reserve room for one more row, so that adding it does not throw.

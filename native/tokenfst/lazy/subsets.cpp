@@ -336,6 +336,24 @@ int32_t SubsetMachine::twin(int32_t set) {
   return twins_[number];
 }
 
+size_t SubsetMachine::num_made_bytes() const {
+  return table_.num_bytes() + sets_.num_bytes() + single_.num_made_bytes() + marks_.num_made_bytes() +
+         support::bytes_of(entries_, returns_of_, returns_, ends_, steps_, symbols_) + nfa_.num_made_bytes();
+}
+
+std::unique_ptr<Machine> SubsetMachine::renewed() const {
+  LazyNfa nfa = nfa_;
+  nfa.forget_made_states();
+  return std::unique_ptr<Machine>(new SubsetMachine(std::move(nfa), budget_));
+}
+
+// Nearly all of the memory is that of the sets and their rows.
+void SubsetMachine::drop_states() noexcept {
+  table_.clear();
+  sets_.clear();
+  ends_.clear();
+}
+
 bool SubsetMachine::is_free(int32_t set) {
   return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state, budget_); });
 }

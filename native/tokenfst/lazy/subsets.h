@@ -56,6 +56,8 @@ class ByState {
     std::ranges::fill(made_, value_);
   }
   size_t size() const { return fixed_.size() + made_.size(); }
+  // The memory for the states that are made later.
+  size_t num_made_bytes() const { return support::bytes_of(made_); }
 
  private:
   const int32_t value_;
@@ -93,6 +95,10 @@ class SubsetMachine : public Machine {
   int32_t one_further(int32_t set, int32_t next) override;
   int32_t twin(int32_t set) override;
   bool is_free(int32_t set) override;
+  bool has_fixed_states() const override { return false; }
+  size_t num_made_bytes() const override;
+  std::unique_ptr<Machine> renewed() const override;
+  void drop_states() noexcept override;
 
  private:
   // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of the joint
@@ -150,10 +156,10 @@ class SubsetMachine : public Machine {
   LazyNfa nfa_;
   Budget& budget_;
   support::Interner<int32_t> sets_;  // those of one state are found by `single_`
-  Vector<int32_t> entries_;     // [Q], what entering each set does
-  Vector<int32_t> rule_sets_;   // [R]
-  Vector<Returns> returns_of_;  // [Q]
-  Vector<int32_t> returns_;     // by exit: an entry
+  Vector<int32_t> entries_;          // [Q], what entering each set does
+  Vector<int32_t> rule_sets_;        // [R]
+  Vector<Returns> returns_of_;       // [Q]
+  Vector<int32_t> returns_;          // by exit: an entry
   // Joint calls and joint exits: the rules that are called at one place, and the exits in which rules end at one place,
   // ascending. Then the set where the rules of each joint call begin, kDead if it is not made yet; and the entries
   // after returns from joint calls or by joint exits.
