@@ -1,8 +1,10 @@
-"""Generations: a lazy automaton reads any number of texts within its memory, whatever stacks and states they reach."""
+"""Generations: a lazy automaton reads any number of texts of any length within its memory, whatever they reach."""
 
 from __future__ import annotations
 
 import random
+import signal
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -44,6 +46,28 @@ ORDERS = json_schema(
 LAST = RulesAlone(
     VisiblyPushdownGrammar((VisiblyPushdownRule(3, [(0, parse(r"[ -~]*\([ -~]{12}"), 1)], ends=[(1, 0)]),))
 )
+# The same inside arrays, with counts of characters and of elements.
+LISTED = json_schema(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "a": {"type": "string", "minLength": 3, "maxLength": 30},
+                "bc": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 20},
+                **{name: {"type": ["boolean", "string"]} for name in "defghi"},
+            },
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+    },
+    whitespace="compact",
+    property_order="any",
+)
+COUNTED = json_schema(
+    {"type": "array", "items": {"type": "string", "pattern": "^[(-z]*$", "minLength": 5, "maxLength": 2000}},
+    whitespace="compact",
+)
 MEMORY = 1 << 20
 DEPTH = 40
 
@@ -63,11 +87,15 @@ def text_of(automaton: TokenAutomaton, rng: random.Random) -> list[int]:
     return tokens
 
 
-@pytest.fixture(params=[NESTED, VALUES, ORDERS, LAST], ids=["nested", "values", "orders", "last"])
-def lazy(request: pytest.FixtureRequest) -> LazyTokenAutomaton:
-    automaton = tokenfst.compile(request.param, VOCABULARY, limits=Limits(memory=MEMORY))
+def lazily(constraint: Any, memory: int = MEMORY) -> LazyTokenAutomaton:
+    automaton = tokenfst.compile(constraint, VOCABULARY, limits=Limits(memory=memory))
     assert isinstance(automaton, LazyTokenAutomaton)
     return automaton
+
+
+@pytest.fixture(params=[NESTED, VALUES, ORDERS, LAST, LISTED], ids=["nested", "values", "orders", "last", "listed"])
+def lazy(request: pytest.FixtureRequest) -> LazyTokenAutomaton:
+    return lazily(request.param)
 
 
 def test_any_number_of_texts_can_be_read(lazy: LazyTokenAutomaton) -> None:
@@ -101,6 +129,29 @@ def test_texts_side_by_side_outlive_a_generation(lazy: LazyTokenAutomaton) -> No
             texts[at] = lazy.advance(state, token), tables.advance(own, token), length + 1
 
 
+@pytest.mark.parametrize(
+    ("constraint", "memory"),
+    [(NESTED, 2 * MEMORY), (VALUES, MEMORY), (ORDERS, MEMORY), (LISTED, MEMORY), (LAST, 2 * MEMORY)],
+    ids=["nested", "values", "orders", "listed", "last"],
+)
+def test_texts_in_turn_are_never_forgotten(constraint: Any, memory: int) -> None:
+    lazy, rng = lazily(constraint, memory), random.Random(8)
+    tables = lazy.complete(limits=Limits())
+    texts, sizes = [(lazy.start, tables.start, 0)] * 100, [lazy.core.num_bytes]
+    for _ in range(150):
+        for at, (state, own, length) in enumerate(texts):
+            if length == 3 * DEPTH or not tables.mask(own)[:-1].any():
+                texts[at] = lazy.start, tables.start, 0
+                continue
+            token = opening(tables, own, rng)
+            state, own = lazy.advance(state, token), tables.advance(own, token)
+            assert (lazy.mask(state) == tables.mask(own)).all()
+            texts[at] = state, own, length + 1
+            sizes.append(lazy.core.num_bytes)
+    assert sum(later < before for before, later in pairwise(sizes)) > 3
+    assert max(sizes) < memory
+
+
 def test_a_state_is_right_until_it_is_refused_for_good(lazy: LazyTokenAutomaton) -> None:
     rng, tables = random.Random(3), lazy.complete(limits=Limits())
     held = list[tuple[Any, Any, int]]()
@@ -122,18 +173,44 @@ def test_a_state_is_right_until_it_is_refused_for_good(lazy: LazyTokenAutomaton)
     assert max(refused) < 395
 
 
+def continues(automaton: TokenAutomaton, state: Any, token: int) -> bool:
+    return bool(automaton.mask(automaton.advance(state, token))[:-1].any())
+
+
 @pytest.mark.parametrize(
-    ("constraint", "letters"), [(NESTED, b"["), (VALUES, b"["), (LAST, b"([")], ids=["nested", "values", "last"]
+    ("constraint", "memory"),
+    [(LAST, MEMORY), (LISTED, MEMORY // 2), (COUNTED, MEMORY // 2)],
+    ids=["last", "listed", "counted"],
 )
-def test_a_text_that_exceeds_the_memory_leaves_the_automaton_usable(constraint: Any, letters: bytes) -> None:
-    """The stack of the text grows, or the number of states that it reaches."""
-    lazy = tokenfst.compile(constraint, VOCABULARY, limits=Limits(memory=MEMORY))
-    assert isinstance(lazy, LazyTokenAutomaton)
+def test_a_text_may_reach_any_number_of_states(constraint: Any, memory: int) -> None:
+    lazy, rng = lazily(constraint, memory), random.Random(7)
+    tables = lazy.complete(limits=Limits())
+    state, own = lazy.start, tables.start
+    sizes = [lazy.core.num_bytes]
+    for length in range(10_000):
+        token = opening(tables, own, rng)
+        if not continues(tables, own, token):
+            continue
+        own, state = tables.advance(own, token), lazy.advance(state, token)
+        assert (lazy.mask(state) == tables.mask(own)).all()
+        sizes.append(lazy.core.num_bytes)
+        if length % 500 == 0:
+            assert reduce(tables.advance, lazy.tokens_to(state), tables.start) == own
+            assert lazy.min_tokens(state) == tables.min_tokens(own)
+    assert sum(later < before for before, later in pairwise(sizes)) > 5
+    assert max(sizes) < memory
+    with pytest.raises(TokenNotAllowed, match=r"after \.\.\."):
+        lazy.advance(state, TOKENS.index(b"\x00"))
+
+
+@pytest.mark.parametrize("constraint", [NESTED, VALUES], ids=["nested", "values"])
+def test_a_text_that_exceeds_the_memory_leaves_the_automaton_usable(constraint: Any) -> None:
+    lazy = lazily(constraint)
     rng, first = random.Random(4), lazy.mask(lazy.start)
 
     def write(states: list[Any]) -> None:
         for _ in range(MEMORY):
-            states.append(lazy.advance(states[-1], rng.choice(letters)))
+            states.append(lazy.advance(states[-1], TOKENS.index(b"[")))
 
     for _ in range(2):
         states = [lazy.start]
@@ -144,6 +221,44 @@ def test_a_text_that_exceeds_the_memory_leaves_the_automaton_usable(constraint: 
             text_of(lazy, rng)
         with pytest.raises(LimitExceeded, match="to make room for later texts"):
             lazy.mask(states[100])
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+def test_interrupts_leave_the_automaton_right() -> None:
+    """Steps are interrupted, as by Ctrl-C, and some of them while generations are made and dropped."""
+    words = [(0, parse(f"x{number:06}y"), 1) for number in range(3000)]
+    last = LAST.grammar.rules[0].arcs[0]
+    lazy = lazily(RulesAlone(VisiblyPushdownGrammar((VisiblyPushdownRule(3, [last, *words], ends=[(1, 0)]),))))
+    rng, first, num_interrupts = random.Random(9), lazy.mask(lazy.start), 0
+
+    def ring(*_: object) -> None:
+        raise Interrupted
+
+    def advanced(state: Any, token: int) -> Any:
+        signal.setitimer(signal.ITIMER_REAL, 2e-5)
+        try:
+            return lazy.advance(state, token)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(300):
+            state = lazy.start
+            for _ in range(DEPTH):
+                token = opening(lazy, state, rng)
+                try:
+                    state = advanced(state, token)
+                except Interrupted:
+                    num_interrupts += 1
+                    state = lazy.advance(state, token)
+            assert (lazy.mask(lazy.start) == first).all()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert num_interrupts
 
 
 def test_what_tokens_write_at_the_start_of_a_text_stays() -> None:

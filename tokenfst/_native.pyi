@@ -505,9 +505,9 @@ class LazyCore(AutomatonCore):
         Write the mask of a state within a budget of tokens. Return whether the budget is known to exclude no token.
         """
 
-    def predecessor(self, state: int) -> tuple[int, int] | None:
+    def last_tokens(self, state: int) -> tuple[int, list[int]] | None:
         """
-        Return the state and the token from which a state was first reached, or None for the start and where this is unknown.
+        Return the last tokens by which a state was first reached, after the state before them; None for the start, and where they are unknown.
         """
 
     def min_tokens(self, arg: int, /) -> int:

@@ -148,17 +148,19 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         known = self._counterparts
         if len(known) > MAX_COUNTERPARTS:
             known = self._counterparts = {}  # other threads may be reading the old ones
-        tokens, reached = list[tuple[int, int]](), None
+        steps, reached = list[tuple[int, list[int]]](), None
         while state != self.start and (reached := known.get(state)) is None:
-            before = self.core.predecessor(state)
-            if before is None:
+            last = self.core.last_tokens(state)
+            if last is None:
                 return None
-            tokens.append((state, before[1]))
-            state = before[0]
+            steps.append((state, last[1]))
+            state = last[0]
         if reached is None:
             reached = tables.start
-        for own, token in reversed(tokens):
-            reached = known[own] = tables.advance(reached, token)
+        for own, tokens in reversed(steps):
+            for token in tokens:
+                reached = tables.advance(reached, token)
+            known[own] = reached
         return reached
 
     def key(self, state: State) -> tuple[int, ...]:
@@ -199,13 +201,13 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             ValueError: the state belongs to another automaton, or is the state after an end token, which is reached in
                 many ways.
         """
-        tokens, at = list[int](), state
-        while (before := self.core.predecessor(at)) is not None:
-            at = before[0]
-            tokens.append(before[1])
+        reverse, at = list[int](), state
+        while (last := self.core.last_tokens(at)) is not None:
+            at = last[0]
+            reverse += reversed(last[1])
         if at != self.start:
             raise _no_tokens(state)
-        return tokens[::-1]
+        return reverse[::-1]
 
     def _where(self, state: Any) -> str:
         if state == self.end_state:

@@ -165,6 +165,12 @@ size_t bytes_of(const Vector<T>&... vectors) {
   return (... + (sizeof(T) * vectors.capacity()));
 }
 
+// Empty some vectors, and give back their memory.
+template <class... T>
+void drop(Vector<T>&... vectors) noexcept {
+  (Vector<T>(vectors.get_allocator()).swap(vectors), ...);
+}
+
 // Reserve room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {

@@ -5,6 +5,7 @@
 //     index.reserve_one()          makes room for one more; the only one of these that throws
 //     index.add(hash)              adds an element that is not there yet; numbers come in order, from 0
 //     index.skip()                 passes over the number of an element that is never to be found
+//     index.clear()                forgets all elements
 //
 // Open addressing with linear probing, in a power of two of slots at most half of which are taken. The high bits of a
 // hash, which are the best mixed, say which slot comes first. Hashes are kept apart from the slots, in order of

@@ -4,6 +4,7 @@
 //     interner.close()            its number, and whether it is new; a known span is dropped again
 //     interner.close_unlisted()   its number, where the caller knows that it is new, and will find it by other means
 //     interner[number]            the span
+//     interner.clear()            forgets all spans
 //
 // Equal spans have equal numbers, so equality of sets, functions or trees is a comparison of two integers. Numbers
 // count from 0 in the order of first appearance. Whatever `push` and `close` throw, the spans closed before are
@@ -41,7 +42,7 @@ class Interner {
   size_t num_bytes() const { return bytes_of(values_, begins_) + index_.num_bytes(); }
   // Drop all spans, and give back the memory of their values.
   void clear() noexcept {
-    decltype(values_)(values_.get_allocator()).swap(values_);
+    drop(values_);
     begins_.resize(1);
     index_.clear();
   }

@@ -118,9 +118,12 @@ void fill_bitmask(LazyAutomaton& automaton, int64_t state, Output<int32_t> out) 
   fill_within(automaton, state, out, kUnlimited);
 }
 
-std::optional<std::tuple<int64_t, int32_t>> predecessor(LazyAutomaton& automaton, int64_t state) {
-  const auto found = held(automaton, [&] { return automaton.predecessor(state); });
-  return found ? std::optional(std::tuple(found->state, found->token)) : std::nullopt;
+std::optional<std::tuple<int64_t, std::vector<int32_t>>> last_tokens(LazyAutomaton& automaton, int64_t state) {
+  return held(automaton, [&]() -> std::optional<std::tuple<int64_t, std::vector<int32_t>>> {
+    const auto found = automaton.last(state);
+    if (!found) return std::nullopt;
+    return std::tuple(found->state, std::vector<int32_t>(found->tokens.begin(), found->tokens.end()));
+  });
 }
 
 void translate_forgotten(const std::exception_ptr& thrown, void*) {
@@ -184,9 +187,10 @@ void bind_lazy(nb::module_& m) {
       .def("fill_within", &fill_within,
            "Write the mask of a state within a budget of tokens. Return whether the budget is known to exclude no "
            "token.")
-      .def("predecessor", &predecessor, "state"_a,
-           "Return the state and the token from which a state was first reached, or None for the start and where this "
-           "is unknown.")
+      .def(
+          "last_tokens", &last_tokens, "state"_a,
+          "Return the last tokens by which a state was first reached, after the state before them; None for the start, "
+          "and where they are unknown.")
       .def(
           "min_tokens",
           [](LazyAutomaton& a, int64_t state) { return held_unlocked(a, [&] { return a.min_tokens(state); }); },

@@ -9,8 +9,10 @@ namespace tokenfst {
 namespace {
 
 // A generation whose stacks take more than an eighth of the memory, or its states more than a sixth, is followed by
-// another. The two together may take half.
-constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6, kShareOfTwo = 2;
+// another, unless the texts that were moved there take half of that. The two together may take half. Once three
+// quarters are used in all, another one begins with the next text; where states are made on demand, with the next step.
+constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6;
+constexpr double kFull = 0.75;
 // The number of a state given out: the machine's state in the low bits, the cell of its stack above them.
 constexpr int kStateBits = 28;
 constexpr int64_t kMostStates = int64_t{1} << kStateBits, kMostCells = int64_t{1} << (62 - kStateBits);
@@ -54,10 +56,11 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
   Parts parts = made(make_parts, budget_, work);
   make_distances_ = std::move(parts.make_distances);
   has_fixed_states_ = parts.machine->has_fixed_states(), start_ = parts.machine->start();
-  current_ = numbered(0, std::make_shared<Stepped>(*this, std::move(parts.machine)));
+  current_ = numbered(0, std::make_shared<Explored>(*this, std::move(parts.machine)));
+  first_bytes_ = budget_.used_bytes();
 }
 
-LazyAutomaton::Stepped::Stepped(LazyAutomaton& automaton, std::unique_ptr<Machine> made)
+LazyAutomaton::Explored::Explored(LazyAutomaton& automaton, std::unique_ptr<Machine> made)
     : machine(std::move(made)),
       characters(*machine, automaton.budget_),
       shared{*machine,
@@ -72,21 +75,21 @@ LazyAutomaton::Stepped::Stepped(LazyAutomaton& automaton, std::unique_ptr<Machin
              }},
       num_first_bytes(static_cast<int64_t>(machine->num_made_bytes())) {}
 
-int64_t LazyAutomaton::Stepped::num_made_bytes() const {
+int64_t LazyAutomaton::Explored::num_made_bytes() const {
   if (machine->has_fixed_states()) return 0;
   return static_cast<int64_t>(machine->num_made_bytes() + characters.num_bytes()) - num_first_bytes;
 }
 
-std::unique_ptr<LazyAutomaton::Numbered> LazyAutomaton::numbered(int64_t first, std::shared_ptr<Stepped> stepped,
+std::unique_ptr<LazyAutomaton::Numbered> LazyAutomaton::numbered(int64_t first, std::shared_ptr<Explored> explored,
                                                                  const MaskCounts& counts) {
-  const Generation::Shared& shared = stepped->shared;
-  return std::unique_ptr<Numbered>(new Numbered{first, kMostCells, std::move(stepped), Generation(shared, counts)});
+  const Generation::Shared& shared = explored->shared;
+  return std::unique_ptr<Numbered>(new Numbered{first, 0, std::move(explored), Generation(shared, counts)});
 }
 
 void LazyAutomaton::set_beginnings(std::vector<Beginning> beginnings) {
   std::ranges::sort(beginnings, {}, &Beginning::token);
   beginnings_ = std::move(beginnings);
-  current_ = numbered(0, current_->stepped);
+  current_ = numbered(0, current_->explored);
 }
 
 size_t LazyAutomaton::num_bytes() const {
@@ -99,15 +102,15 @@ size_t LazyAutomaton::num_bytes() const {
 LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
   const int64_t cell = state >> kStateBits;
   const auto own = static_cast<int32_t>(state & (kMostStates - 1));
-  if (state >= 0 && (state == start() || (has_fixed_states_ && cell == Stacks::kEmpty))) {
-    if (own < machine().num_states()) {
-      make_room();
-      return {*current_, {own, Stacks::kEmpty}};
-    }
-  } else if (state >= 0) {
+  const bool is_fixed = has_fixed_states_ && cell == Stacks::kEmpty && own < machine().num_states();
+  if (state >= 0 && (state == start() || is_fixed)) {
+    make_room(true);
+    return {*current_, {own, Stacks::kEmpty}};
+  }
+  if (state >= 0) {
     for (Numbered* in : {current_.get(), previous_.get()}) {
       if (in && in->first <= cell && cell < in->first + in->generation.stacks().num_kept() &&
-          own < in->stepped->machine->num_states()) {
+          own < in->explored->machine->num_states()) {
         return {*in, {own, static_cast<int32_t>(cell - in->first)}};
       }
     }
@@ -117,52 +120,106 @@ LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
   throw std::invalid_argument("state " + std::to_string(state) + " is not one of the automaton's");
 }
 
-int64_t LazyAutomaton::number(const Numbered& in, const NumberedConfiguration& at) const {
+int64_t LazyAutomaton::number(const NumberedConfiguration& at) const {
   support::require_at_most(at.state, kMostStates - 1);
   const bool is_shared = at.top == Stacks::kEmpty && (has_fixed_states_ || at.state == start());
-  const int64_t cell = is_shared ? Stacks::kEmpty : in.first + at.top;
-  if (cell >= in.end) throw ForgottenState(budget_);
+  const int64_t cell = is_shared ? Stacks::kEmpty : current_->first + at.top;
+  support::require_at_most(cell, kMostCells - 1);
   return cell << kStateBits | at.state;
 }
 
-void LazyAutomaton::make_room() {
-  if (is_dropped_) return start_again(current_->first);
-  const auto of_stacks = [](const Numbered& in) { return static_cast<int64_t>(in.generation.num_bytes()); };
-  const int64_t stacks = of_stacks(*current_), states = current_->stepped->num_made_bytes(), own = stacks + states;
-  const int64_t both = own + (previous_ ? of_stacks(*previous_) + previous_->stepped->num_made_bytes() : 0);
+NumberedConfiguration LazyAutomaton::moved(int64_t state) {
+  const Located from = located(state);
+  const Histories* histories = previous_ ? histories_of(state) : nullptr;
+  const bool is_known_here = !histories || histories == &current_->generation.histories;
+  if (&from.in == current_.get() && is_known_here && !is_full(false)) return from.at;
+  DescribedText text = described(from, state, histories_of(state));
+  make_room(false);
+  return placed(std::move(text));
+}
+
+LazyAutomaton::DescribedText LazyAutomaton::described(const Located& from, int64_t state, const Histories* histories) {
+  DescribedText text{Vector<int32_t>(budget_), Vector<int32_t>(budget_), Vector<int32_t>(budget_), std::nullopt};
+  const Stacks& stacks = from.in.generation.stacks();
+  for (int32_t top = from.at.top; top != Stacks::kEmpty; top = stacks[top].below) {
+    text.stack.push_back(stacks[top].symbol);
+  }
+  text.numbers = text.stack;
+  std::ranges::sort(text.numbers);
+  text.numbers.erase(std::ranges::unique(text.numbers).begin(), text.numbers.end());
+  const Machine& machine = *from.in.explored->machine;
+  machine.describe(from.at.state, text.descriptions);
+  for (const int32_t symbol : text.numbers) machine.describe(symbol, text.descriptions);
+  if (histories) text.tokens = histories->tokens_to(state);
+  return text;
+}
+
+NumberedConfiguration LazyAutomaton::placed(DescribedText&& text) {
+  const int64_t num_bytes = current_->num_bytes();
+  Machine& machine = *current_->explored->machine;
+  std::span<const int32_t> rest = text.descriptions;
+  const int32_t state = machine.described(rest);
+  Vector<int32_t> symbols(budget_);
+  for (size_t left = text.numbers.size(); left > 0; --left) symbols.push_back(machine.described(rest));
+  for (int32_t& symbol : text.stack) {
+    symbol = symbols[std::ranges::lower_bound(text.numbers, symbol) - text.numbers.begin()];
+  }
+  const NumberedConfiguration at = current_->generation.configuration(state, text.stack);
+  if (text.tokens) current_->generation.histories.add_text(number(at), std::move(*text.tokens));
+  current_->num_moved_bytes += current_->num_bytes() - num_bytes;
+  return at;
+}
+
+bool LazyAutomaton::is_large(bool begins) const {
+  const auto most = budget_.max_bytes(), stacks = static_cast<int64_t>(current_->generation.num_bytes());
+  const int64_t states = current_->explored->num_made_bytes();
+  if (stacks + states <= 2 * current_->num_moved_bytes && !(begins && share_used() > kFull)) return false;
+  if (has_fixed_states_) return stacks > most / kShareOfStacks && current_->generation.stacks().num_kept() > 1;
+  return stacks > most / kShareOfStacks || states > most / kShareOfStates || share_used() > kFull;
+}
+
+// Whether something should be dropped to make room.
+bool LazyAutomaton::is_full(bool begins) const {
   const int64_t most = budget_.max_bytes();
-  const int32_t num_cells = current_->generation.stacks().num_kept();
-  const bool is_large =
-      (stacks > most / kShareOfStacks && (num_cells > 1 || !has_fixed_states_)) || states > most / kShareOfStates;
-  if (!is_large && both <= most / kShareOfTwo) return;
+  if (budget_.used_bytes() <= most / kShareOfStacks && !must_restart_) return false;
+  return must_restart_ || is_large(begins) || (previous_ && current_->num_bytes() + previous_->num_bytes() > most / 2);
+}
+
+// The share of the memory beyond that of the beginning that is used.
+double LazyAutomaton::share_used() const {
+  return static_cast<double>(budget_.used_bytes() - first_bytes_) /
+         static_cast<double>(std::max(budget_.max_bytes() - first_bytes_, int64_t{1}));
+}
+
+void LazyAutomaton::make_room(bool begins) {
+  if (!is_full(begins)) return;
+  if (must_restart_) return start_again(current_->first);
   last_mask_ = nullptr;
   previous_.reset();
-  if (!is_large) return;
-  // Texts under way may need as many cells again.
-  const int64_t end = current_->first + 2 * int64_t{num_cells};
-  support::require_at_most(end, kMostCells - 1);
+  if (!is_large(begins)) return;
+  const int64_t end = current_->first + current_->generation.stacks().num_kept();
   current_->generation.forget_masks();
-  const int64_t used = has_fixed_states_ ? own : std::max(own, budget_.used_bytes());
-  if (used > most / kShareOfTwo) return start_again(end);
-  std::shared_ptr<Stepped> stepped = current_->stepped;
+  const bool takes_half = current_->num_bytes() > budget_.max_bytes() / 2;
+  if (takes_half || (!has_fixed_states_ && share_used() > 0.5)) return start_again(end);
+  std::shared_ptr<Explored> explored = current_->explored;
   try {
-    if (!has_fixed_states_) stepped = std::make_shared<Stepped>(*this, machine().renewed());
+    if (!has_fixed_states_) explored = std::make_shared<Explored>(*this, machine().renewed());
   } catch (const support::LimitExceeded&) {
     return start_again(end);
   }
-  std::unique_ptr<Numbered> made = numbered(end, std::move(stepped), current_->generation.mask_counts());
-  current_->end = end;
-  previous_ = std::exchange(current_, std::move(made));
+  previous_ = std::exchange(current_, numbered(end, std::move(explored), current_->generation.mask_counts()));
 }
 
 void LazyAutomaton::start_again(int64_t first) {
   current_->first = first;
+  current_->num_moved_bytes = 0;
   current_->generation.clear();
   if (has_fixed_states_) return;
-  is_dropped_ = true;
-  current_->stepped->machine->drop_states();
-  current_ = numbered(first, std::make_shared<Stepped>(*this, machine().renewed()), current_->generation.mask_counts());
-  is_dropped_ = false;
+  must_restart_ = true;
+  current_->explored->characters.clear();
+  current_->explored->distances.reset();
+  current_->explored->machine->restart();
+  must_restart_ = false;
 }
 
 template <class Work>
@@ -177,23 +234,27 @@ auto LazyAutomaton::within_memory(Work work) {
   }
 }
 
-bool LazyAutomaton::has_predecessor(int64_t state) const {
-  return current_->generation.predecessors.contains(state) ||
-         (previous_ && previous_->generation.predecessors.contains(state));
+const Histories* LazyAutomaton::histories_of(int64_t state) const {
+  for (const Numbered* in : {current_.get(), previous_.get()}) {
+    if (in && in->generation.histories.has(state)) return &in->generation.histories;
+  }
+  return nullptr;
 }
 
 // Steps.
 
 int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
-  const Located from = located(state);
-  return within_memory([&] { return number(from.in, from.in.generation.read(text, from.at)); });
+  return within_memory([&] {
+    const NumberedConfiguration from = moved(state);
+    return number(current_->generation.read(text, from));
+  });
 }
 
 support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
   support::ByteSet found;
   if (state == kEndState) return found;
   const Located at = located(state);
-  Machine& machine = *at.in.stepped->machine;
+  Machine& machine = *at.in.explored->machine;
   const std::span<const int32_t> row = machine.row(at.at.state);
   for (int32_t column = 0; column < machine.num_classes(); ++column) {
     if (row[column] != kDead) found |= machine.bytes(column).all;
@@ -206,24 +267,12 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   const auto id = static_cast<int32_t>(token);
   if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
   if (state == kEndState) return kNotAllowed;
-  const Located from = located(state);
-  const int64_t reached = within_memory([&] { return number(from.in, from.in.generation.target(from.at, id)); });
-  // Only states whose predecessors lead back to the start get one.
-  if (reached != kNotAllowed && reached != state && reached != start() && !has_predecessor(reached) &&
-      (state == start() || has_predecessor(state))) {
-    Numbered& in = has_fixed_states_ && reached < kMostStates ? *current_ : from.in;
-    in.generation.predecessors.emplace(reached, Predecessor{state, id});
-  }
-  return reached;
-}
-
-std::optional<LazyAutomaton::Predecessor> LazyAutomaton::predecessor(int64_t state) const {
-  for (const Numbered* in : {current_.get(), previous_.get()}) {
-    if (!in) continue;
-    const auto found = in->generation.predecessors.find(state);
-    if (found != in->generation.predecessors.end()) return found->second;
-  }
-  return std::nullopt;
+  return within_memory([&] {
+    const NumberedConfiguration from = moved(state);
+    const int64_t before = number(from), reached = number(current_->generation.target(from, id));
+    if (reached != kNotAllowed) current_->generation.histories.add(reached, before, id);
+    return reached;
+  });
 }
 
 bool LazyAutomaton::is_final(int64_t state) {

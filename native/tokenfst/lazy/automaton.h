@@ -50,7 +50,6 @@ class LazyAutomaton : public Automaton {
     MakeDistances make_distances;
   };
   using MakeParts = std::function<Parts(Budget&)>;
-  using Predecessor = Generation::Predecessor;
 
   class Hold {
    public:
@@ -98,8 +97,12 @@ class LazyAutomaton : public Automaton {
   bool fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
   // Do the same if the mask is kept, and nothing otherwise; return whether it is kept.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // The state and the token by which a state was first reached; none for the start, and where this is not known.
-  std::optional<Predecessor> predecessor(int64_t state) const;
+  // The last tokens by which a state was first reached, and the state before them; none for the start, and where they
+  // are not known.
+  std::optional<Histories::Last> last(int64_t state) const {
+    const Histories* histories = histories_of(state);
+    return histories ? histories->last(state) : std::nullopt;
+  }
 
   // The kept masks of the current generation, in which new texts begin.
   const ContextMaskCache& masks() const { return current_->generation.masks(); }
@@ -112,9 +115,9 @@ class LazyAutomaton : public Automaton {
  private:
   // Only this thread can have made it true, so no order with other memory is needed.
   bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  // A machine, and what is known of its states.
-  struct Stepped {
-    Stepped(LazyAutomaton& automaton, std::unique_ptr<Machine> made);
+  // A machine, and what is known of the states that texts have explored.
+  struct Explored {
+    Explored(LazyAutomaton& automaton, std::unique_ptr<Machine> made);
     // The memory of states that texts have reached, 0 for a fixed machine.
     int64_t num_made_bytes() const;
 
@@ -124,34 +127,53 @@ class LazyAutomaton : public Automaton {
     const Generation::Shared shared;
     const int64_t num_first_bytes;  // the memory of the states of the beginning
   };
-  // A generation, and the range of numbers that states use for its cells: from `first` on, and below `end`. Fixed
-  // machines are shared with the generation before.
+  // A generation, the first of the numbers that states use for its cells, and the memory of the texts that were moved
+  // there. Fixed machines are shared with the generation before.
   struct Numbered {
-    int64_t first, end;
-    std::shared_ptr<Stepped> stepped;
+    int64_t first, num_moved_bytes;
+    std::shared_ptr<Explored> explored;
     Generation generation;
+
+    int64_t num_bytes() const { return static_cast<int64_t>(generation.num_bytes()) + explored->num_made_bytes(); }
   };
   struct Located {
     Numbered& in;
     NumberedConfiguration at;
   };
 
+  // A text, whatever machines have made: a state and different symbols of the stack, as descriptions; the numbers of
+  // these symbols, ascending, and the stack, from the top down, with the same numbers; and the tokens of the text, if
+  // they are known.
+  struct DescribedText {
+    Vector<int32_t> descriptions, numbers, stack;
+    std::optional<Vector<int32_t>> tokens;
+  };
+
   // The generation and the configuration of a state. Throws std::invalid_argument or ForgottenState.
   Located located(int64_t state);
-  int64_t number(const Numbered& in, const NumberedConfiguration& at) const;
-  int64_t number(const Numbered& in, const std::optional<NumberedConfiguration>& at) const {
-    return at ? number(in, *at) : kNotAllowed;
-  }
-  const Machine& machine() const { return *current_->stepped->machine; }
-  std::unique_ptr<Numbered> numbered(int64_t first, std::shared_ptr<Stepped> stepped, const MaskCounts& counts = {});
-  // Begin a generation if the current one is large. Called where a text may begin.
-  void make_room();
+  // The number of a configuration of the current generation.
+  int64_t number(const NumberedConfiguration& at) const;
+  int64_t number(const std::optional<NumberedConfiguration>& at) const { return at ? number(*at) : kNotAllowed; }
+  // Make room, and return the configuration of a state in the current generation. A text of an older one is moved
+  // there.
+  NumberedConfiguration moved(int64_t state);
+  DescribedText described(const Located& from, int64_t state, const Histories* histories);
+  NumberedConfiguration placed(DescribedText&& text);
+  const Machine& machine() const { return *current_->explored->machine; }
+  std::unique_ptr<Numbered> numbered(int64_t first, std::shared_ptr<Explored> explored, const MaskCounts& counts = {});
+  // Whether the current generation is so large that another should follow, where a text begins or continues.
+  bool is_large(bool begins) const;
+  bool is_full(bool begins) const;
+  double share_used() const;
+  // Drop what there is no room for, and begin a generation if the current one is large.
+  void make_room(bool begins);
   // Forget all texts, and number cells from `first` on.
   void start_again(int64_t first);
   // Do some work; if it exceeds the memory, forget all masks, so that the next call may succeed.
   template <class Work>
   auto within_memory(Work work);
-  bool has_predecessor(int64_t state) const;
+  // Where it is known how a state was reached, null if nowhere.
+  const Histories* histories_of(int64_t state) const;
 
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;  // of the mutex
@@ -161,9 +183,10 @@ class LazyAutomaton : public Automaton {
   MakeDistances make_distances_;
   bool has_fixed_states_ = true;  // those of the machines
   int32_t start_ = kDead;
+  int64_t first_bytes_ = 0;  // the memory before any text was read
   std::vector<Beginning> beginnings_;
   std::unique_ptr<Numbered> current_, previous_;
-  bool is_dropped_ = false;  // whether the states of the current machine have been dropped
+  bool must_restart_ = false;  // whether the restart of the current machine was not finished
   // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
   const CachedMask* last_mask_ = nullptr;

@@ -119,6 +119,11 @@ class Characters {
   // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
 
+  // Forget what is known of states.
+  void clear() {
+    support::drop(free_, note_of_, notes_, targets_of_, character_targets_, reached_, met_, covered_, num_leading_);
+    search_ = cover_search_ = 0;
+  }
   // The memory of what is known of states.
   size_t num_bytes() const {
     return support::bytes_of(free_, note_of_, notes_, targets_of_, character_targets_, reached_, met_, covered_,

@@ -30,6 +30,9 @@ class FlagSets {
     const auto word = static_cast<size_t>(flag / 64);
     return word < words.size() && (words[word] >> flag % 64 & 1);
   }
+  // The words of a set, without words of 0 at the end; and the set with such words.
+  std::span<const uint64_t> operator[](int32_t set) const { return sets_[set]; }
+  int32_t number(std::span<const uint64_t> words) { return sets_.intern(words).number; }
   // The set with one more flag.
   int32_t with(int32_t set, int32_t flag) {
     const auto word = static_cast<size_t>(flag / 64);
@@ -41,7 +44,7 @@ class FlagSets {
   }
 
  private:
-  support::Interner<uint64_t> sets_;  // without words of 0 at the end
+  support::Interner<uint64_t> sets_;
 };
 
 struct FlaggedState {

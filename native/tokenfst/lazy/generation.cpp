@@ -6,13 +6,13 @@ namespace tokenfst {
 
 namespace {
 
-// About the memory of a cell of a stack, and of an entry of a map.
-constexpr size_t kCellBytes = 24, kEntryBytes = 48;
+// About the memory of a cell of a stack.
+constexpr size_t kCellBytes = 24;
 
 }  // namespace
 
 Generation::Generation(const Shared& shared, const MaskCounts& counts)
-    : predecessors(shared.budget),
+    : histories(shared.machine.start(), shared.budget),
       shared_(shared),
       stacks_(shared.budget),
       context_{shared.machine, shared.characters, stacks_, shared.budget},
@@ -31,7 +31,7 @@ void Generation::read_beginnings() {
 }
 
 size_t Generation::num_bytes() const {
-  return kCellBytes * static_cast<size_t>(stacks_.num_kept()) + kEntryBytes * predecessors.size();
+  return kCellBytes * static_cast<size_t>(stacks_.num_kept()) + histories.num_bytes();
 }
 
 // Steps.
@@ -59,6 +59,12 @@ std::optional<NumberedConfiguration> Generation::target(const NumberedConfigurat
   }
   const auto text = shared_.texts.vocabulary()->token(token);
   return text.empty() ? std::nullopt : read(text, from);
+}
+
+NumberedConfiguration Generation::configuration(int32_t state, std::span<const int32_t> symbols) {
+  int32_t top = Stacks::kEmpty;
+  for (size_t left = symbols.size(); left > 0; --left) top = stacks_.push(symbols[left - 1], top);
+  return {state, top};
 }
 
 bool Generation::is_final(const NumberedConfiguration& at) {
@@ -113,7 +119,7 @@ MasksWithin& Generation::masks_within() {
 void Generation::clear() {
   forget_masks();
   masks_within_.reset();
-  predecessors = decltype(predecessors)(shared_.budget);
+  histories.clear();
   stacks_.clear();
   read_beginnings();
 }

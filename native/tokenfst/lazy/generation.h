@@ -1,10 +1,11 @@
-// Generation: what a lazy automaton keeps about the texts that began in some period: their stacks and their masks.
+// Generation: what a lazy automaton keeps about the texts that were read in some period: their stacks and their masks.
 //
 // A state is a number, so the stacks that texts have reached must be kept, and so must the states of a machine that
 // makes them on demand. A server may read any number of texts with one automaton, and callers do not say which states
-// they still hold; but texts that began long ago have ended. So once these are large, new texts begin in another
-// generation, with a machine of its own if it makes states. Texts of the large one can still be read; those of the
-// generation before it are dropped (`LazyAutomaton::make_room`).
+// they still hold; but a state from which nobody has continued for long is hardly one of them. So once these are large,
+// another generation begins, with a machine of its own if it makes states. Texts that continue are moved there, as
+// descriptions that do not depend on what a machine has made (`LazyAutomaton::moved`). The states that they leave
+// behind can still be read; those of the generation before are dropped (`LazyAutomaton::make_room`).
 //
 // Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
 // microsecond); dropping everything at once, as RE2 does (its callers hold no states; here texts under way would
@@ -18,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "tokenfst/lazy/histories.h"
 #include "tokenfst/lazy/mask_finder.h"
 #include "tokenfst/lazy/masks_within.h"
 
@@ -43,10 +45,6 @@ class Generation {
     const std::vector<Beginning>& beginnings;  // ascending by token
     std::function<DistanceSource&()> distances;
   };
-  struct Predecessor {
-    int64_t state;
-    int32_t token;
-  };
 
   explicit Generation(const Shared& shared, const MaskCounts& counts = {});
 
@@ -56,6 +54,8 @@ class Generation {
   // The configuration after more bytes, or after a token; none if it is not allowed, or if the token writes nothing.
   std::optional<NumberedConfiguration> read(std::span<const uint8_t> text, const NumberedConfiguration& from);
   std::optional<NumberedConfiguration> target(const NumberedConfiguration& from, int32_t token);
+  // The configuration with a stack of symbols, from the top down.
+  NumberedConfiguration configuration(int32_t state, std::span<const int32_t> symbols);
   // A number of tokens that suffices to end the text, counting the end token.
   int32_t distance(const NumberedConfiguration& at) { return masks_within().distance(at); }
 
@@ -71,12 +71,12 @@ class Generation {
 
   const ContextMaskCache& masks() const { return cache_; }
   const MaskCounts& mask_counts() const { return finder_.counts(); }
-  // About the memory of stacks and predecessors; and the memory of the words of masks, which the budget does not count.
+  // About the memory of stacks and histories; and the memory of the words of masks, which the budget does not count.
   size_t num_bytes() const;
   size_t num_word_bytes() const { return cache_.num_word_bytes() + writer_.num_bytes(); }
 
   // By the numbers that the automaton gives to states.
-  support::Map<int64_t, Predecessor, support::Hash> predecessors;
+  Histories histories;
 
  private:
   void read_beginnings();

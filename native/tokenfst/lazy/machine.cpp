@@ -27,6 +27,12 @@ bool Machine::reads(uint8_t byte) const {
   return false;
 }
 
+int32_t Machine::described(std::span<const int32_t>& description) {
+  const int32_t number = description.front();
+  description = description.subspan(1);
+  return number;
+}
+
 Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
   if (!table_.is_known(from.state)) expand(from.state);
   int32_t does = table_[from.state][column], top = from.top;

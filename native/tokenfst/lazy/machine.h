@@ -116,8 +116,12 @@ class Machine {
   // A machine of the same automaton with only the states of the beginning, which have the same numbers; null if the
   // states are fixed.
   virtual std::unique_ptr<Machine> renewed() const { return nullptr; }
-  // Drop all states, and give back their memory; the machine can then only be renewed.
-  virtual void drop_states() noexcept {}
+  // Forget all states but those of the beginning. If this throws, it must be called again before anything else.
+  virtual void restart() {}
+  // Append a description of a state, or of a symbol of the stack, that other machines of the same automaton
+  // understand; return the described state or symbol, which this may make, and pass over its description.
+  virtual void describe(int32_t number, Vector<int32_t>& out) const { out.push_back(number); }
+  virtual int32_t described(std::span<const int32_t>& description);
   // Whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
 

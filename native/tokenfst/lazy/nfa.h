@@ -61,6 +61,10 @@ class LazyNfa {
   }
   // Forget them.
   void forget_made_states();
+  // Append a description of a state that outlives made states; return the described state, which this may make, and
+  // pass over its description.
+  void describe(int32_t state, Vector<int32_t>& out) const;
+  int32_t described(std::span<const int32_t>& description);
   bool counts() const { return !counters_.empty(); }
   std::span<const int32_t> starts() const { return starts_; }
 
@@ -146,6 +150,10 @@ class LazyNfa {
     int32_t next;   // the block after one more unit, kNone if there is none yet
     int32_t first_state;
   };
+  struct Units {
+    int32_t counter, units;
+    bool operator==(const Units&) const = default;
+  };
   // A state of a block.
   struct Counted {
     const Counter& counter;
@@ -226,6 +234,7 @@ class LazyNfa {
   void copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const;
   void counted_arcs(int32_t state, Vector<ClassArc>& arcs);
   int32_t next_block(const Counted& at);
+  int32_t described_block(int32_t counter, int32_t units);
   void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;
   // Return whether the text can be completed after entering a state of a counter's fragment after `units` units.
@@ -271,6 +280,8 @@ class LazyNfa {
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
+  // The blocks made from descriptions, by counter and units; the block before may not lead to them yet.
+  support::Map<Units, int32_t, support::Hash> described_blocks_;
   // By page of states from `first_block_` up: its block; or -1 - n for page n of states with flags.
   Vector<int32_t> block_of_page_;
   int32_t first_detached_ = 0, first_block_ = 0, num_first_states_ = 0;

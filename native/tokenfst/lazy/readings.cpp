@@ -81,10 +81,20 @@ int32_t LazyNfa::next_block(const Counted& at) {
   const int32_t counter = blocks_[at.block].counter;
   if (at.counter.high == kNone && at.units + 1 >= at.counter.low) return kFixedBlocks * counter - kWithin;
   if (blocks_[at.block].next == kNone) {
-    add_block(counter, at.units + 1);
-    blocks_[at.block].next = static_cast<int32_t>(blocks_.size()) - 1;
+    const auto known = described_blocks_.find({counter, at.units + 1});
+    const bool is_known = known != described_blocks_.end();
+    if (!is_known) add_block(counter, at.units + 1);
+    blocks_[at.block].next = is_known ? known->second : static_cast<int32_t>(blocks_.size()) - 1;
   }
   return blocks_[at.block].next;
+}
+
+int32_t LazyNfa::described_block(int32_t counter, int32_t units) {
+  if (units <= 0) return kFixedBlocks * counter - units;
+  const auto known = described_blocks_.find({counter, units});
+  if (known != described_blocks_.end()) return known->second;
+  add_block(counter, units);
+  return described_blocks_[{counter, units}] = static_cast<int32_t>(blocks_.size()) - 1;
 }
 
 void LazyNfa::add_block(int32_t counter, int32_t units) {
@@ -103,9 +113,45 @@ void LazyNfa::forget_made_states() {
   blocks_.erase(blocks_.begin() + kFixedBlocks * std::ssize(counters_), blocks_.end());
   for (Block& block : blocks_) block.next = kNone;
   block_of_page_.erase(block_of_page_.begin() + (num_first_states_ - first_block_) / kPage, block_of_page_.end());
+  described_blocks_.clear();
   flagged_pages_.clear();
   flagged_ = support::ValueInterner<FlaggedState>(budget);
   flag_sets_ = FlagSets(budget);
+}
+
+// The state without flags, or a counter, its units and the state of its fragment; then the words of the flags.
+void LazyNfa::describe(int32_t state, Vector<int32_t>& out) const {
+  const auto [own, flags] = apart(state);
+  if (own < first_block_) {
+    out.push_back(own);
+  } else {
+    const Counted at = counted(own);
+    for (const int32_t part : {-1 - blocks_[at.block].counter, at.units, at.inner}) out.push_back(part);
+  }
+  const std::span<const uint64_t> words = flag_sets_[flags];
+  out.push_back(static_cast<int32_t>(words.size()));
+  for (const uint64_t word : words) {
+    for (const uint64_t half : {word, word >> 32}) out.push_back(static_cast<int32_t>(static_cast<uint32_t>(half)));
+  }
+}
+
+int32_t LazyNfa::described(std::span<const int32_t>& description) {
+  const auto next = [&] {
+    const int32_t value = description.front();
+    description = description.subspan(1);
+    return value;
+  };
+  int32_t own = next();
+  if (own < 0) {
+    const int32_t units = next(), block = described_block(-1 - own, units);
+    own = blocks_[block].first_state + next();
+  }
+  Vector<uint64_t> words(*blocks_.get_allocator().budget());
+  for (int32_t left = next(); left; --left) {
+    const uint64_t low = static_cast<uint32_t>(next());
+    words.push_back(low | uint64_t{static_cast<uint32_t>(next())} << 32);
+  }
+  return with_flags(own, flag_sets_.number(words));
 }
 
 // States with flags.

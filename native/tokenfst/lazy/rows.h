@@ -32,8 +32,7 @@ class Rows {
   }
   // Drop all rows, and give back their memory.
   void clear() noexcept {
-    decltype(rows_)(rows_.get_allocator()).swap(rows_);
-    decltype(blocks_)(blocks_.get_allocator()).swap(blocks_);
+    support::drop(rows_, blocks_);
     is_open_ = false;
   }
   bool is_known(size_t row) const { return rows_[row] != unknown_.data(); }

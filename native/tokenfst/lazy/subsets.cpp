@@ -49,7 +49,12 @@ SubsetMachine::SubsetMachine(LazyNfa&& nfa, Budget& budget)
       lows_(budget),
       highs_(budget),
       over_(budget) {
+  make_starts();
+}
+
+void SubsetMachine::make_starts() {
   if (!nfa_.has_text()) return;
+  start_ = kDead;  // steps that call lead to rules until all of them have begun
   for (int32_t start : nfa_.starts()) {
     begin_gathering();
     gather(start);
@@ -347,11 +352,36 @@ std::unique_ptr<Machine> SubsetMachine::renewed() const {
   return std::unique_ptr<Machine>(new SubsetMachine(std::move(nfa), budget_));
 }
 
-// Nearly all of the memory is that of the sets and their rows.
-void SubsetMachine::drop_states() noexcept {
+void SubsetMachine::restart() {
   table_.clear();
-  sets_.clear();
-  ends_.clear();
+  sets_.clear(), joint_calls_.clear(), exits_.clear();
+  returned_.clear();
+  support::drop(entries_, rule_sets_, returns_of_, returns_, ends_, steps_, symbols_, joint_starts_, twins_);
+  nfa_.forget_made_states();
+  single_.restart(), marks_.restart();
+  make_starts();
+}
+
+// The size of the set, below 0 for a symbol that is a state; then its states.
+void SubsetMachine::describe(int32_t number, Vector<int32_t>& out) const {
+  if (is_state(number)) {
+    out.push_back(-1);
+    nfa_.describe(state_of_symbol(number), out);
+    return;
+  }
+  out.push_back(static_cast<int32_t>(sets_[number].size()));
+  for (const int32_t state : sets_[number]) nfa_.describe(state, out);
+}
+
+int32_t SubsetMachine::described(std::span<const int32_t>& description) {
+  const int32_t size = Machine::described(description);
+  if (size < 0) return symbol_of_state(nfa_.described(description));
+  sets_.discard();
+  for (int32_t left = size; left; --left) sets_.push(nfa_.described(description));
+  budget_.spend(8 * int64_t{size});
+  if (size == 1) return kept_single(sets_.open()[0], false);
+  std::ranges::sort(sets_.open());
+  return kept(called(), ended());
 }
 
 bool SubsetMachine::is_free(int32_t set) {

@@ -55,6 +55,11 @@ class ByState {
     std::ranges::fill(fixed_, value_);
     std::ranges::fill(made_, value_);
   }
+  // The same, once the states that were made later have been forgotten.
+  void restart() {
+    std::ranges::fill(fixed_, value_);
+    support::drop(made_);
+  }
   size_t size() const { return fixed_.size() + made_.size(); }
   // The memory for the states that are made later.
   size_t num_made_bytes() const { return support::bytes_of(made_); }
@@ -98,7 +103,9 @@ class SubsetMachine : public Machine {
   bool has_fixed_states() const override { return false; }
   size_t num_made_bytes() const override;
   std::unique_ptr<Machine> renewed() const override;
-  void drop_states() noexcept override;
+  void restart() override;
+  void describe(int32_t number, Vector<int32_t>& out) const override;
+  int32_t described(std::span<const int32_t>& description) override;
 
  private:
   // The returns of a set that calls: one for each exit of the rule; or, with `kSeveralRules`, the number of the joint
@@ -118,6 +125,8 @@ class SubsetMachine : public Machine {
 
   SubsetMachine(LazyNfa&& nfa, Budget& budget);
 
+  // Make the sets where rules begin.
+  void make_starts();
   void expand(int32_t set) override;
   int32_t returned(int32_t symbol, int32_t exit) override;
   int32_t made_target(int32_t step) override;
