@@ -229,7 +229,7 @@ PLAIN = compile_expr(parse(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?"))
     st.sampled_from(STEPS).map(f),
     numbers,
     st.integers(0, 30),
-    st.sampled_from([TRUE, IsInteger(), negation(IsInteger()), MultipleOf(f("0.3"))]),
+    st.sampled_from([TRUE, IsInteger(), negation(IsInteger()), MultipleOf(f("0.3")), MultipleOf(f("4"))]),
 )
 def test_multiples_within_bounds_are_written_out_as_the_automaton_would(
     step: Fraction, low: Fraction, count: int, other: Formula
@@ -283,6 +283,18 @@ def test_any_step_within_bounds() -> None:
     assert language(formula).accepts(b"98991090")
     assert not language(formula).accepts(b"98991091")
     assert not language(formula).accepts(b"99091081")
+
+
+def test_several_steps_with_few_common_multiples_within_bounds() -> None:
+    """The automaton of their digits would have a state for each combination of remainders."""
+    steps, excluded = ("6.75", "19", "2.125"), ("2", "6.5", "5", "7", "11", "37")
+    bounds = Minimum(f("-100000")), Maximum(f("-10000"))
+    formula = conjunction(
+        [*bounds, *(MultipleOf(f(step)) for step in steps), *(negation(MultipleOf(f(step))) for step in excluded)]
+    )
+    written = language(formula)
+    assert [value for value in range(-100_000, -9_999) if written.accepts(str(value).encode())] == [-78489, -26163]
+    assert not written.accepts(b"-26163.5")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, gcd, lcm
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
@@ -91,13 +91,22 @@ def _multiples(formula: Formula) -> frozenset[Fraction] | None:
     """Return the numbers that satisfy a conjunction with a step and two bounds, if they are few; otherwise None."""
     if not isinstance(formula, And) or IsInteger(True) in atoms(formula):
         return None
-    step = max((part.step for part in formula.parts if isinstance(part, MultipleOf)), default=None)
+    step = _common_multiple(formula.parts)
     low = max((part.bound for part in formula.parts if type(part) is Minimum), default=None)
     high = min((part.bound for part in formula.parts if type(part) is Maximum), default=None)
     if step is None or low is None or high is None or high - low > step * MAX_MULTIPLES:
         return None
     multiples = (number * step for number in range(ceil(low / step), floor(high / step) + 1))
     return frozenset(value for value in multiples if number_matches(formula, value))
+
+
+def _common_multiple(parts: Iterable[Formula]) -> Fraction | None:
+    """Return the least number of which all multiples of several steps are multiples; None if there are no steps."""
+    steps = [part.step for part in parts if isinstance(part, MultipleOf)]
+    if not steps:
+        return None
+    steps += [Fraction(1) for part in parts if isinstance(part, IsInteger)]
+    return Fraction(lcm(*[step.numerator for step in steps]), gcd(*[step.denominator for step in steps]))
 
 
 def _between(low: int, high: int, *, plain: bool) -> Expr:
