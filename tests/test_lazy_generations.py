@@ -223,6 +223,57 @@ def test_a_text_that_exceeds_the_memory_leaves_the_automaton_usable(constraint: 
             lazy.mask(states[100])
 
 
+WORDS = RulesAlone(
+    VisiblyPushdownGrammar(
+        (
+            VisiblyPushdownRule(
+                3,
+                [LAST.grammar.rules[0].arcs[0], *((0, parse(f"x{number:06}y"), 1) for number in range(20_000))],
+                ends=[(1, 0)],
+            ),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize("share", [2.3, 6])
+def test_a_large_grammar_leaves_room_for_texts(share: float) -> None:
+    """After each step, a token is refused, and the least number of tokens is asked for, which takes more memory."""
+    lazy = lazily(WORDS, int(share * lazily(WORDS, 1 << 30).nbytes))
+    rng, states, sizes, num_forgotten = random.Random(10), [lazy.start] * 4, [lazy.nbytes], 0
+    for step in range(3000):
+        at = step % len(states)
+        try:
+            state = lazy.start if step % 160 < 4 else states[at]
+            states[at] = state = lazy.advance(state, opening(lazy, state, rng))
+            assert lazy.min_tokens(state) > 0
+            with pytest.raises(TokenNotAllowed):
+                lazy.advance(state, 0)
+            assert lazy.is_final(state) in (False, True)
+        except LimitExceeded:
+            num_forgotten += 1
+            states[at] = lazy.start
+        sizes.append(lazy.nbytes)
+    assert sum(later < 0.9 * before for before, later in pairwise(sizes)) < 30
+    assert share < 6 or not num_forgotten
+
+
+def test_a_state_may_outlive_what_is_known_of_its_text() -> None:
+    """States without a stack are those of the grammar's automaton, and stay valid."""
+    rules = 'start: "x"* item "w" start?\nitem: "a" item "b" | "d" item "e" | "ac" | "c"'
+    lazy, rng = lazily(grammar(rules, syntax="lark"), 1 << 17), random.Random(11)
+    held = lazy.advance(lazy.advance(lazy.start, ord("c")), ord("w"))
+    for _ in range(300):
+        reduce(lazy.advance, rng.choices(b"ad", k=60), lazy.start)
+    with pytest.raises(ValueError, match="no tokens are known"):
+        lazy.tokens_to(held)
+    with pytest.raises(TokenNotAllowed):
+        lazy.advance(held, 0)
+    with pytest.raises(TokenNotAllowed):
+        lazy.advance(lazy.advance(held, ord("x")), 0)
+    assert lazy.min_tokens(held) == 1
+
+
 class Interrupted(BaseException):
     """What the handler of a signal raises."""
 

@@ -153,6 +153,8 @@ def test_an_automaton_beyond_its_limits_spoils_no_other_row() -> None:
     one, other = Matcher(doomed), Matcher(tokenfst.compile("a|b|c", LETTERS), [1, 30])
     with pytest.raises(LimitExceeded):
         all(one.accept([opening]) for _ in range(1000))
+    for _ in range(100):  # until the state of the first text is forgotten
+        assert Matcher(doomed).accept([opening] * 20)
     masks = np.zeros((3, WORDS), np.int32)
     assert fill_masks({0: other.position, 1: one.position, 2: other.position}, masks) == [1]
     assert masks.tolist() == [[5, 0, 0], [-1, -1, -1], [5, 0, 0]]

@@ -198,8 +198,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         """Return the tokens by which a state was first reached.
 
         Raises:
-            ValueError: the state belongs to another automaton, or is the state after an end token, which is reached in
-                many ways.
+            ValueError: the state belongs to another automaton; is the state after an end token, which is reached in
+                many ways; or was reached so long ago that the tokens have been forgotten.
         """
         reverse, at = list[int](), state
         while (last := self.core.last_tokens(at)) is not None:
@@ -212,7 +212,10 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     def _where(self, state: Any) -> str:
         if state == self.end_state:
             return " after the end of the text"
-        text = self.text(self.tokens_to(state))
+        try:
+            text = self.text(self.tokens_to(state))
+        except ValueError:
+            return ""
         return f" after {'...' if len(text) > _MAX_SHOWN else ''}{text[-_MAX_SHOWN:]!r}"
 
 

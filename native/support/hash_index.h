@@ -43,10 +43,11 @@ class HashIndex {
     ++num_taken_;
   }
   size_t num_bytes() const { return bytes_of(hashes_, slots_); }
-  void clear() noexcept {
-    hashes_.clear();
-    std::ranges::fill(slots_, kAbsent);
+  // Forget all elements, and give back their memory. If this throws, it must be called again before anything else.
+  void clear() {
+    drop(hashes_, slots_);
     num_taken_ = 0;
+    slots_.assign(kFirstSlots, kAbsent);
   }
   void skip() noexcept { hashes_.push_back(0); }
 

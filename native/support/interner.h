@@ -40,10 +40,10 @@ class Interner {
   }
 
   size_t num_bytes() const { return bytes_of(values_, begins_) + index_.num_bytes(); }
-  // Drop all spans, and give back the memory of their values.
-  void clear() noexcept {
-    drop(values_);
-    begins_.resize(1);
+  // Drop all spans, and give back their memory. If this throws, it must be called again before anything else.
+  void clear() {
+    drop(values_, begins_);
+    begins_.push_back(0);
     index_.clear();
   }
 

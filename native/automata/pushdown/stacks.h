@@ -53,12 +53,12 @@ class Stacks {
   }
   // Drop the temporary cells from number `end` on, which is at least `num_kept`.
   void drop_from(int32_t end) noexcept { cells_.erase(cells_.begin() + end, cells_.end()); }
-  // Drop all cells but the empty stack.
+  // Drop all cells but the empty stack. If this throws, it must be called again before anything else.
   void clear() {
+    num_kept_ = 1;
     cells_.resize(1);
     cells_.shrink_to_fit();
-    index_ = support::HashIndex(*cells_.get_allocator().budget());
-    num_kept_ = 1;
+    index_.clear();
   }
   // Return the same stack in kept cells. Drops temporary cells.
   int32_t keep(int32_t top) {

@@ -9,9 +9,10 @@ namespace tokenfst {
 namespace {
 
 // A generation whose stacks take more than an eighth of the memory, or its states more than a sixth, is followed by
-// another, unless the texts that were moved there take half of that. The two together may take half. Once three
-// quarters are used in all, another one begins with the next text; where states are made on demand, with the next step.
-constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6;
+// another, unless the texts that were moved there take half of that. The two together may take half. A generation is
+// crowded if three quarters are used in all, and a sixteenth by it alone. Then nothing is excepted where a text begins;
+// and where states are made on demand, another generation follows whatever the shares are.
+constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6, kLeastShare = 16;
 constexpr double kFull = 0.75;
 // The number of a state given out: the machine's state in the low bits, the cell of its stack above them.
 constexpr int kStateBits = 28;
@@ -100,6 +101,7 @@ size_t LazyAutomaton::num_bytes() const {
 // Generations.
 
 LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
+  if (moved_ && moved_->state == state && moved_->at) return {*current_, *moved_->at};
   const int64_t cell = state >> kStateBits;
   const auto own = static_cast<int32_t>(state & (kMostStates - 1));
   const bool is_fixed = has_fixed_states_ && cell == Stacks::kEmpty && own < machine().num_states();
@@ -129,60 +131,68 @@ int64_t LazyAutomaton::number(const NumberedConfiguration& at) const {
 }
 
 NumberedConfiguration LazyAutomaton::moved(int64_t state) {
-  const Located from = located(state);
-  const Histories* histories = previous_ ? histories_of(state) : nullptr;
-  const bool is_known_here = !histories || histories == &current_->generation.histories;
-  if (&from.in == current_.get() && is_known_here && !is_full(false)) return from.at;
-  DescribedText text = described(from, state, histories_of(state));
+  if (!moved_ || moved_->state != state) {
+    const Located from = located(state);
+    const Histories* histories = previous_ ? histories_of(state) : nullptr;
+    const bool is_known_here = !histories || histories == &current_->generation.histories;
+    if (&from.in == current_.get() && is_known_here && !is_full(false)) return from.at;
+    moved_ = described(from, state);
+  } else if (moved_->at && !is_full(false)) {
+    return *moved_->at;
+  }
   make_room(false);
-  return placed(std::move(text));
+  return place(*moved_);
 }
 
-LazyAutomaton::DescribedText LazyAutomaton::described(const Located& from, int64_t state, const Histories* histories) {
-  DescribedText text{Vector<int32_t>(budget_), Vector<int32_t>(budget_), Vector<int32_t>(budget_), std::nullopt};
+LazyAutomaton::MovedText LazyAutomaton::described(const Located& from, int64_t state) {
+  MovedText text{state, Vector<int32_t>(budget_), Vector<int32_t>(budget_), Vector<int32_t>(budget_), {}, {}};
   const Stacks& stacks = from.in.generation.stacks();
   for (int32_t top = from.at.top; top != Stacks::kEmpty; top = stacks[top].below) {
     text.stack.push_back(stacks[top].symbol);
   }
-  text.numbers = text.stack;
-  std::ranges::sort(text.numbers);
-  text.numbers.erase(std::ranges::unique(text.numbers).begin(), text.numbers.end());
+  text.symbols = text.stack;
+  std::ranges::sort(text.symbols);
+  text.symbols.erase(std::ranges::unique(text.symbols).begin(), text.symbols.end());
   const Machine& machine = *from.in.explored->machine;
   machine.describe(from.at.state, text.descriptions);
-  for (const int32_t symbol : text.numbers) machine.describe(symbol, text.descriptions);
+  for (const int32_t symbol : text.symbols) machine.describe(symbol, text.descriptions);
+  const Histories* histories = histories_of(state);
   if (histories) text.tokens = histories->tokens_to(state);
   return text;
 }
 
-NumberedConfiguration LazyAutomaton::placed(DescribedText&& text) {
+NumberedConfiguration LazyAutomaton::place(MovedText& text) {
   const int64_t num_bytes = current_->num_bytes();
   Machine& machine = *current_->explored->machine;
   std::span<const int32_t> rest = text.descriptions;
   const int32_t state = machine.described(rest);
-  Vector<int32_t> symbols(budget_);
-  for (size_t left = text.numbers.size(); left > 0; --left) symbols.push_back(machine.described(rest));
-  for (int32_t& symbol : text.stack) {
-    symbol = symbols[std::ranges::lower_bound(text.numbers, symbol) - text.numbers.begin()];
+  Vector<int32_t> symbols(budget_), stack(budget_);
+  for (size_t left = text.symbols.size(); left > 0; --left) symbols.push_back(machine.described(rest));
+  for (const int32_t symbol : text.stack) {
+    stack.push_back(symbols[std::ranges::lower_bound(text.symbols, symbol) - text.symbols.begin()]);
   }
-  const NumberedConfiguration at = current_->generation.configuration(state, text.stack);
-  if (text.tokens) current_->generation.histories.add_text(number(at), std::move(*text.tokens));
+  const NumberedConfiguration at = current_->generation.configuration(state, stack);
+  if (text.tokens) current_->generation.histories.add_text(number(at), *text.tokens);
   current_->num_moved_bytes += current_->num_bytes() - num_bytes;
+  text.at = at;
   return at;
 }
 
 bool LazyAutomaton::is_large(bool begins) const {
   const auto most = budget_.max_bytes(), stacks = static_cast<int64_t>(current_->generation.num_bytes());
-  const int64_t states = current_->explored->num_made_bytes();
-  if (stacks + states <= 2 * current_->num_moved_bytes && !(begins && share_used() > kFull)) return false;
+  const int64_t states = current_->explored->num_made_bytes(), both = stacks + states;
+  const bool is_crowded = share_used() > kFull && both > (most - first_bytes_) / kLeastShare;
+  if (both <= 2 * current_->num_moved_bytes && !(begins && is_crowded)) return false;
   if (has_fixed_states_) return stacks > most / kShareOfStacks && current_->generation.stacks().num_kept() > 1;
-  return stacks > most / kShareOfStacks || states > most / kShareOfStates || share_used() > kFull;
+  return stacks > most / kShareOfStacks || states > most / kShareOfStates || is_crowded;
 }
 
 // Whether something should be dropped to make room.
 bool LazyAutomaton::is_full(bool begins) const {
+  if (must_restart_) return true;
   const int64_t most = budget_.max_bytes();
-  if (budget_.used_bytes() <= most / kShareOfStacks && !must_restart_) return false;
-  return must_restart_ || is_large(begins) || (previous_ && current_->num_bytes() + previous_->num_bytes() > most / 2);
+  if (budget_.used_bytes() <= most / kShareOfStacks) return false;
+  return is_large(begins) || (previous_ && current_->num_bytes() + previous_->num_bytes() > most / 2);
 }
 
 // The share of the memory beyond that of the beginning that is used.
@@ -197,39 +207,46 @@ void LazyAutomaton::make_room(bool begins) {
   last_mask_ = nullptr;
   previous_.reset();
   if (!is_large(begins)) return;
+  if (begins) moved_.reset();
   const int64_t end = current_->first + current_->generation.stacks().num_kept();
   current_->generation.forget_masks();
   const bool takes_half = current_->num_bytes() > budget_.max_bytes() / 2;
   if (takes_half || (!has_fixed_states_ && share_used() > 0.5)) return start_again(end);
-  std::shared_ptr<Explored> explored = current_->explored;
   try {
+    std::shared_ptr<Explored> explored = current_->explored;
     if (!has_fixed_states_) explored = std::make_shared<Explored>(*this, machine().renewed());
+    previous_ = std::exchange(current_, numbered(end, std::move(explored), current_->generation.mask_counts()));
+    if (moved_) moved_->at.reset();
   } catch (const support::LimitExceeded&) {
-    return start_again(end);
+    start_again(end);
   }
-  previous_ = std::exchange(current_, numbered(end, std::move(explored), current_->generation.mask_counts()));
 }
 
 void LazyAutomaton::start_again(int64_t first) {
+  must_restart_ = true;
+  if (moved_) moved_->at.reset();
   current_->first = first;
   current_->num_moved_bytes = 0;
   current_->generation.clear();
-  if (has_fixed_states_) return;
-  must_restart_ = true;
-  current_->explored->characters.clear();
-  current_->explored->distances.reset();
-  current_->explored->machine->restart();
+  if (!has_fixed_states_) {
+    current_->explored->characters.clear();
+    current_->explored->distances.reset();
+    current_->explored->machine->restart();
+  }
+  current_->generation.read_beginnings();
   must_restart_ = false;
 }
 
 template <class Work>
-auto LazyAutomaton::within_memory(Work work) {
+auto LazyAutomaton::within_memory(const Numbered* in, Work work) {
   try {
     return work();
   } catch (const support::LimitExceeded&) {
     last_mask_ = nullptr;
     current_->generation.forget_masks();
     if (previous_) previous_->generation.forget_masks();
+    if (in == current_.get()) previous_.reset();
+    current_->num_moved_bytes = 0;  // so that another generation may begin
     throw;
   }
 }
@@ -244,10 +261,8 @@ const Histories* LazyAutomaton::histories_of(int64_t state) const {
 // Steps.
 
 int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
-  return within_memory([&] {
-    const NumberedConfiguration from = moved(state);
-    return number(current_->generation.read(text, from));
-  });
+  const NumberedConfiguration from = within_memory(nullptr, [&] { return moved(state); });
+  return within_memory(current_.get(), [&] { return number(current_->generation.read(text, from)); });
 }
 
 support::ByteSet LazyAutomaton::bytes_after(int64_t state) {
@@ -267,8 +282,8 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   const auto id = static_cast<int32_t>(token);
   if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
   if (state == kEndState) return kNotAllowed;
-  return within_memory([&] {
-    const NumberedConfiguration from = moved(state);
+  const NumberedConfiguration from = within_memory(nullptr, [&] { return moved(state); });
+  return within_memory(current_.get(), [&] {
     const int64_t before = number(from), reached = number(current_->generation.target(from, id));
     if (reached != kNotAllowed) current_->generation.histories.add(reached, before, id);
     return reached;
@@ -308,7 +323,7 @@ bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> o
   last_mask_ = nullptr;  // masks may be forgotten
   const Located own = located(state);
   Generation& generation = own.in.generation;
-  return within_memory([&] {
+  return within_memory(&own.in, [&] {
     if (remaining < kUnlimited) return generation.write_within(own.at, remaining, out);
     generation.write(*generation.mask(own.at), out);
     return true;
@@ -325,7 +340,7 @@ void LazyAutomaton::fill(const State& state, int64_t remaining, std::span<uint32
 int32_t LazyAutomaton::min_tokens(int64_t state) {
   if (state == kEndState) return 0;
   const Located own = located(state);
-  return within_memory([&] { return own.in.generation.distance(own.at) - vocabulary().eos_ids().empty(); });
+  return within_memory(&own.in, [&] { return own.in.generation.distance(own.at) - vocabulary().eos_ids().empty(); });
 }
 
 }  // namespace tokenfst

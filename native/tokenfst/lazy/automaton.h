@@ -141,12 +141,15 @@ class LazyAutomaton : public Automaton {
     NumberedConfiguration at;
   };
 
-  // A text, whatever machines have made: a state and different symbols of the stack, as descriptions; the numbers of
-  // these symbols, ascending, and the stack, from the top down, with the same numbers; and the tokens of the text, if
-  // they are known.
-  struct DescribedText {
-    Vector<int32_t> descriptions, numbers, stack;
+  // A text that is moved to the current generation, whatever machines have made: the state that it had; the
+  // descriptions of its own state and of the different symbols of its stack; the numbers that these symbols had,
+  // ascending, and the stack, from the top down, with the same numbers; its tokens, if they are known; and the
+  // configuration in the current generation, once it has been found there.
+  struct MovedText {
+    int64_t state;
+    Vector<int32_t> descriptions, symbols, stack;
     std::optional<Vector<int32_t>> tokens;
+    std::optional<NumberedConfiguration> at;
   };
 
   // The generation and the configuration of a state. Throws std::invalid_argument or ForgottenState.
@@ -157,8 +160,8 @@ class LazyAutomaton : public Automaton {
   // Make room, and return the configuration of a state in the current generation. A text of an older one is moved
   // there.
   NumberedConfiguration moved(int64_t state);
-  DescribedText described(const Located& from, int64_t state, const Histories* histories);
-  NumberedConfiguration placed(DescribedText&& text);
+  MovedText described(const Located& from, int64_t state);
+  NumberedConfiguration place(MovedText& text);
   const Machine& machine() const { return *current_->explored->machine; }
   std::unique_ptr<Numbered> numbered(int64_t first, std::shared_ptr<Explored> explored, const MaskCounts& counts = {});
   // Whether the current generation is so large that another should follow, where a text begins or continues.
@@ -169,9 +172,10 @@ class LazyAutomaton : public Automaton {
   void make_room(bool begins);
   // Forget all texts, and number cells from `first` on.
   void start_again(int64_t first);
-  // Do some work; if it exceeds the memory, forget all masks, so that the next call may succeed.
+  // Do some work with a generation; if it exceeds the memory, forget all masks, and the generation before, so that the
+  // next call may succeed.
   template <class Work>
-  auto within_memory(Work work);
+  auto within_memory(const Numbered* in, Work work);
   // Where it is known how a state was reached, null if nowhere.
   const Histories* histories_of(int64_t state) const;
 
@@ -186,7 +190,9 @@ class LazyAutomaton : public Automaton {
   int64_t first_bytes_ = 0;  // the memory before any text was read
   std::vector<Beginning> beginnings_;
   std::unique_ptr<Numbered> current_, previous_;
-  bool must_restart_ = false;  // whether the restart of the current machine was not finished
+  bool must_restart_ = false;  // whether the restart of the current generation was not finished
+  // The text that was moved last. If a step is refused or interrupted, its old number stays valid.
+  std::optional<MovedText> moved_;
   // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
   const CachedMask* last_mask_ = nullptr;

@@ -77,7 +77,8 @@ bool Generation::is_final(const NumberedConfiguration& at) {
 MaskPointer Generation::mask(const NumberedConfiguration& at) {
   if (MaskPointer known = cache_.find(at.number())) return known;
   const auto num_bytes = static_cast<int64_t>(cache_.num_bytes() + writer_.num_bytes());
-  if (cache_.num_states() >= shared_.max_masks || num_bytes > shared_.budget.max_bytes() / 2) forget_masks();
+  const int64_t most = shared_.budget.max_bytes(), in_all = shared_.budget.used_bytes() + int64_t(num_word_bytes());
+  if (cache_.num_states() >= shared_.max_masks || num_bytes > most / 2 || in_all > most) forget_masks();
   MaskPointer found = found_mask(at);
   cache_.keep(at.number(), found);
   return found;
@@ -121,7 +122,6 @@ void Generation::clear() {
   masks_within_.reset();
   histories.clear();
   stacks_.clear();
-  read_beginnings();
 }
 
 void Generation::forget_masks() {

@@ -66,8 +66,9 @@ class Generation {
   // Write the tokens after which the text can end within a budget; return whether these are all tokens of the mask.
   bool write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out);
   void forget_masks();
-  // Forget all texts; only configurations with an empty stack stay valid.
+  // Forget all texts; only configurations with an empty stack stay valid. Then read the beginnings again.
   void clear();
+  void read_beginnings();
 
   const ContextMaskCache& masks() const { return cache_; }
   const MaskCounts& mask_counts() const { return finder_.counts(); }
@@ -79,7 +80,6 @@ class Generation {
   Histories histories;
 
  private:
-  void read_beginnings();
   MaskPointer found_mask(NumberedConfiguration at);
   MaskPointer with_beginnings(const CachedMask& mask);
   MasksWithin& masks_within();

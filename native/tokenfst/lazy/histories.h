@@ -43,10 +43,10 @@ class Histories {
   void add(int64_t state, int64_t before, int32_t token) {
     if (!has(state) && has(before)) steps_.emplace(state, Step{before, token});
   }
-  void add_text(int64_t state, Vector<int32_t>&& tokens) {
+  void add_text(int64_t state, const Vector<int32_t>& tokens) {
     if (has(state)) return;
+    texts_.emplace(state, tokens);
     num_tokens_ += tokens.size();
-    texts_.emplace(state, std::move(tokens));
   }
   // All tokens that lead to a state that has a history.
   Vector<int32_t> tokens_to(int64_t state) const {

@@ -53,7 +53,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       counters_(budget),
       numbers_(copied(layout.numbers, budget)),
       blocks_(budget),
-      described_blocks_(budget),
+      made_blocks_(budget),
       block_of_page_(budget),
       guarded_offsets_(budget),
       is_direct_(budget),

@@ -234,7 +234,8 @@ class LazyNfa {
   void copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const;
   void counted_arcs(int32_t state, Vector<ClassArc>& arcs);
   int32_t next_block(const Counted& at);
-  int32_t described_block(int32_t counter, int32_t units);
+  // The block of a counter after a number of units, made if there is none.
+  int32_t block_of(int32_t counter, int32_t units);
   void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;
   // Return whether the text can be completed after entering a state of a counter's fragment after `units` units.
@@ -280,8 +281,7 @@ class LazyNfa {
   Vector<Counter> counters_;
   Vector<automata::CountedState> numbers_;
   Vector<Block> blocks_;
-  // The blocks made from descriptions, by counter and units; the block before may not lead to them yet.
-  support::Map<Units, int32_t, support::Hash> described_blocks_;
+  support::Map<Units, int32_t, support::Hash> made_blocks_;  // all others than the fixed ones
   // By page of states from `first_block_` up: its block; or -1 - n for page n of states with flags.
   Vector<int32_t> block_of_page_;
   int32_t first_detached_ = 0, first_block_ = 0, num_first_states_ = 0;

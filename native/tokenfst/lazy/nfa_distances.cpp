@@ -114,9 +114,7 @@ void NfaDistances::find_ways_to_exits() {
   const Vector<int32_t> order = last_states_first();
   for (bool changed = true; changed;) {
     changed = false;
-    made_.clear();
-    followed_.clear();
-    made_rows_ = support::Matrix<int32_t>(0, most_exits, kFar, budget_);
+    forget_made();
     for (const int32_t state : order) {
       if (!has_flags_.empty() && has_flags_[state]) continue;
       changed = lower_by_arcs(to_exit_[state], state, 0, 0) || changed;
@@ -135,8 +133,21 @@ void NfaDistances::find_ways_to_exits() {
 std::span<const int32_t> NfaDistances::to_exit(int32_t state) {
   if (!is_found_alone(state)) return to_exit_[state];
   const auto known = made_.find(state);
-  if (known == made_.end()) find_made(state);
+  if (known == made_.end()) {
+    try {
+      find_made(state);
+    } catch (...) {
+      forget_made();  // some rows are not complete
+      throw;
+    }
+  }
   return made_rows_[made_.find(state)->second];
+}
+
+void NfaDistances::forget_made() {
+  made_.clear();
+  followed_.clear();
+  made_rows_ = support::Matrix<int32_t>(0, to_exit_.columns(), kFar, budget_);
 }
 
 bool NfaDistances::is_found_alone(int32_t state) const {

@@ -49,6 +49,7 @@ class NfaDistances : public DistanceSource {
   // flags occur, and for states that are made on demand.
   bool is_found_alone(int32_t state) const;
   void find_made(int32_t state);
+  void forget_made();
   bool fill_made(int32_t number);
   bool lacks_exit(int32_t number);
   int32_t num_open_arcs(int32_t state);

@@ -81,20 +81,18 @@ int32_t LazyNfa::next_block(const Counted& at) {
   const int32_t counter = blocks_[at.block].counter;
   if (at.counter.high == kNone && at.units + 1 >= at.counter.low) return kFixedBlocks * counter - kWithin;
   if (blocks_[at.block].next == kNone) {
-    const auto known = described_blocks_.find({counter, at.units + 1});
-    const bool is_known = known != described_blocks_.end();
-    if (!is_known) add_block(counter, at.units + 1);
-    blocks_[at.block].next = is_known ? known->second : static_cast<int32_t>(blocks_.size()) - 1;
+    const int32_t next = block_of(counter, at.units + 1);
+    blocks_[at.block].next = next;
   }
   return blocks_[at.block].next;
 }
 
-int32_t LazyNfa::described_block(int32_t counter, int32_t units) {
+int32_t LazyNfa::block_of(int32_t counter, int32_t units) {
   if (units <= 0) return kFixedBlocks * counter - units;
-  const auto known = described_blocks_.find({counter, units});
-  if (known != described_blocks_.end()) return known->second;
+  const auto known = made_blocks_.find({counter, units});
+  if (known != made_blocks_.end()) return known->second;
   add_block(counter, units);
-  return described_blocks_[{counter, units}] = static_cast<int32_t>(blocks_.size()) - 1;
+  return made_blocks_[{counter, units}] = static_cast<int32_t>(blocks_.size()) - 1;
 }
 
 void LazyNfa::add_block(int32_t counter, int32_t units) {
@@ -113,7 +111,7 @@ void LazyNfa::forget_made_states() {
   blocks_.erase(blocks_.begin() + kFixedBlocks * std::ssize(counters_), blocks_.end());
   for (Block& block : blocks_) block.next = kNone;
   block_of_page_.erase(block_of_page_.begin() + (num_first_states_ - first_block_) / kPage, block_of_page_.end());
-  described_blocks_.clear();
+  made_blocks_.clear();
   flagged_pages_.clear();
   flagged_ = support::ValueInterner<FlaggedState>(budget);
   flag_sets_ = FlagSets(budget);
@@ -143,7 +141,7 @@ int32_t LazyNfa::described(std::span<const int32_t>& description) {
   };
   int32_t own = next();
   if (own < 0) {
-    const int32_t units = next(), block = described_block(-1 - own, units);
+    const int32_t units = next(), block = block_of(-1 - own, units);
     own = blocks_[block].first_state + next();
   }
   Vector<uint64_t> words(*blocks_.get_allocator().budget());
@@ -378,15 +376,20 @@ bool LazyNfa::is_free(int32_t numbered, Budget& budget) {
   Vector<int32_t> reached(1, first, budget), targets(budget);
   free_[first] = Known::kYes;
   bool found = true;
-  for (size_t at = 0; at < reached.size() && found; ++at) {
-    targets.clear();
-    found = reads_text(reached[at], targets);
-    for (const int32_t target : targets) {
-      found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Known::kNo;
-      if (free_[target] != Known::kUnknown) continue;
-      free_[target] = Known::kYes;
-      reached.push_back(target);
+  try {
+    for (size_t at = 0; at < reached.size() && found; ++at) {
+      targets.clear();
+      found = reads_text(reached[at], targets);
+      for (const int32_t target : targets) {
+        found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Known::kNo;
+        if (free_[target] != Known::kUnknown) continue;
+        reached.push_back(target);
+        free_[target] = Known::kYes;
+      }
     }
+  } catch (...) {
+    for (const int32_t each : reached) free_[each] = Known::kUnknown;
+    throw;
   }
   if (!found) {
     for (const int32_t each : reached) free_[each] = Known::kNo;
