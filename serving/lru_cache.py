@@ -40,16 +40,20 @@ class LruCache(MutableMapping[K, V]):
         self.nbytes += size - before
         self._kept[key] = value, size
         self._kept.move_to_end(key)
+        self._evict()
         return value
 
     def __setitem__(self, key: K, value: V) -> None:
         if key in self:
             del self[key]
         size = self._size(key, value)
-        if size is None:
+        if size is None or size > self.max_bytes:
             return
         self._kept[key] = value, size
         self.nbytes += size
+        self._evict()
+
+    def _evict(self) -> None:
         while self.nbytes > self.max_bytes:
             self.nbytes -= self._kept.popitem(last=False)[1][1]
 

@@ -73,8 +73,8 @@ def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], ma
     rows, wanted = sorted(positions), [positions[row] for row in sorted(positions)]
     if not rows:
         return []
-    if rows[0] < 0:
-        raise IndexError(f"row {rows[0]} is asked for, and the first one is 0")
+    if rows[0] < 0 or rows[-1] >= len(out):
+        raise IndexError(f"rows {rows[0]} to {rows[-1]} are asked for, and there are {len(out)}")
     together = out.flags.c_contiguous and rows[-1] - rows[0] == len(rows) - 1
     words = out[rows[0] : rows[-1] + 1] if together else np.empty((len(rows), out.shape[1]), np.int32)
     exceeded = _fill(wanted, words, min(max_threads, 1 + len(rows) // _ROWS_A_THREAD))

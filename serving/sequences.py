@@ -58,7 +58,8 @@ class SequenceTracker:
         """Move to the state after `tokens`, which are the whole text so far.
 
         Raises:
-            TokenNotAllowed: one of the tokens is not allowed; the state is then the one before it.
+            TokenNotAllowed: one of the tokens is not allowed; the state is then that of the tokens which this text and
+                the one before have in common.
             LimitExceeded, TooManyConfigurations: as for `TokenAutomaton.advance`.
         """
         common = common_prefix_length(self._tokens, tokens)

@@ -22,6 +22,7 @@ from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from decoding.arena import FREE_SLOT, Arena
+from decoding.arena.heap import Heap
 from decoding.arena.parallel import Candidates, keep_distinct
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
@@ -292,6 +293,25 @@ def test_candidates_that_cannot_be_compared_are_refused() -> None:
     many = Candidates(wide, wide, wide, one[..., None].expand(1, 70_000, 1))
     with pytest.raises(LimitExceeded, match="70,000 candidates"):
         keep_distinct(torch.zeros(1, 1, 8, dtype=torch.int64), many)
+
+
+def test_blocks_are_moved_by_any_distance_whatever_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("decoding.arena.heap._LEAST_PIECE", 8)
+    for gap in (1, 3, 8, 20):
+        line, goes_on = 0, True
+        while goes_on:
+            heap = Heap(200, 3, torch.device("cpu"))
+            blocks = np.arange(gap), np.arange(100, 137), np.arange(200, 240)
+            for slot, block in enumerate(blocks):
+                heap.put(slot, block.astype(np.int32))
+            heap.drop(0)
+            goes_on = interrupted(heap.compact, line, "arena/heap.py")
+            heap.compact()
+            for slot in (1, 2):
+                begin = int(heap.places[slot])
+                assert heap.words[begin : begin + len(blocks[slot])].tolist() == blocks[slot].tolist()
+            assert (int(heap.places[1]), int(heap.places[2])) == (0, 37)
+            line += 1
 
 
 def test_automata_that_are_being_moved_or_dropped_survive_an_interrupt() -> None:

@@ -20,6 +20,7 @@ import constraints
 import tokenfst
 from automata import Cancelled, EmptyLanguage, Expr, LimitExceeded, Limits, compile_expr, literal, parse
 from automata.errors import NondeterministicGrammar
+from automata.limits import current_work
 from automata.pushdown.grammar import Grammar
 from decoding.compiling import BackgroundCompiler
 from decoding.compiling.content import content_of
@@ -29,6 +30,13 @@ BYTES = Vocabulary(
     [*(bytes([value]) for value in range(256)), b"", b"ab", b'":', b"<x>"], [256], special_tokens={"<x>": 259}
 )
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}, "required": ["a"]}
+# A state for each set of names: read in a moment, and tables take longer than the first turns.
+MANY_ORDERS = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in "abcdefgh"},
+    "required": [*"abcdefgh"],
+    "additionalProperties": False,
+}
 # Seconds that nothing here takes, on a busy machine either.
 PATIENCE = 300
 GENEROUS = Limits(states=10**9, memory=1 << 33, seconds=30)
@@ -49,6 +57,7 @@ def made() -> list[Any]:
         constraints.json(),
         constraints.json_schema(SCHEMA),
         constraints.json_schema({"$defs": {"t": {"items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}),
+        constraints.json_schema(MANY_ORDERS, property_order="any"),
         constraints.typed(dict[str, int]),
         constraints.integer(0, 10),
         constraints.tool_calls(tools, format="hermes"),
@@ -59,6 +68,15 @@ def made() -> list[Any]:
 def compiler() -> Iterator[BackgroundCompiler]:
     with BackgroundCompiler() as found:
         yield found
+
+
+def test_an_automaton_keeps_the_limits_of_its_compiler(compiler: BackgroundCompiler) -> None:
+    """Its tables, and so its budgets, do not depend on the turn in which it was compiled."""
+    schema = constraints.json_schema(MANY_ORDERS, property_order="any")
+    automaton = compiler.submit(schema, BYTES).result(PATIENCE)
+    alone = tokenfst.compile(schema, BYTES)
+    assert automaton.min_tokens(automaton.start) == alone.min_tokens(alone.start)
+    assert alone.min_tokens(alone.start) == alone.complete().min_tokens(alone.complete().start)
 
 
 class Gate:
@@ -212,8 +230,8 @@ def test_what_takes_several_turns_is_done_in_the_end() -> None:
     turns, original = list[float](), tokenfst.compile
 
     def slow(constraint: Any, vocabulary: Any, *, limits: Limits, **options: Any) -> Any:
-        turns.append(limits.seconds)
-        if limits.seconds < 1:
+        turns.append(current_work().limits.seconds)
+        if turns[-1] < 1:
             raise LimitExceeded("compiling takes more", limit="seconds")
         return original(constraint, vocabulary, limits=limits, **options)
 

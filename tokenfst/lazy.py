@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import EmptyLanguage, LimitExceeded
+from automata.errors import EmptyLanguage, LimitExceeded, limit_exceeded
 from automata.label_bytes import MARKER, without_labels
 from automata.limits import Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -123,12 +123,17 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
         """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
-        with self._lock:
+        limits = limits or self._limits
+        if not self._lock.acquire(timeout=min(limits.seconds, threading.TIMEOUT_MAX)):  # another thread makes them
+            raise limit_exceeded("seconds", limits.seconds)
+        try:
             if self._complete is None:
-                with Work(limits or self._limits, cancellation).current() as work:
+                with Work(limits, cancellation).current() as work:
                     self._complete = self._make_tables(work)
                     self._complete.source = self.source
             return self._complete
+        finally:
+            self._lock.release()
 
     def _tables(self) -> TokenAutomaton | None:
         """Return the automaton with complete tables, None if they exceed the limits."""

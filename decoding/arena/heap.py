@@ -6,6 +6,8 @@ relocatable, so moving one takes a copy and a change of one number.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -14,6 +16,9 @@ from torch import Tensor
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from decoding.devices import sent
+
+# The least number of words that are copied at a time.
+_LEAST_PIECE: Final = 1 << 16
 
 
 class Heap:
@@ -30,8 +35,10 @@ class Heap:
         self.places = torch.zeros(num_slots, dtype=torch.int64, device=device)
         self.sizes: npt.NDArray[np.int64] = np.zeros(num_slots, np.int64)
         self._begins: dict[int, int] = {}  # the places of the slots in use, on the host
-        # The move that is under way: the slot, from where, to where, and how many words have been copied.
-        self._moving: tuple[int, int, int, int] | None = None
+        # The move that is under way: the slot, from where, to where, how many words have been copied, and whether the
+        # next piece is in the scratch.
+        self._moving: tuple[int, int, int, int, bool] | None = None
+        self._scratch = self.words.new_empty(min(_LEAST_PIECE, num_words))
 
     @property
     def taken(self) -> int:
@@ -111,7 +118,7 @@ class Heap:
         end = 0
         for begin, slot in sorted((begin, slot) for slot, begin in self._begins.items()):
             if begin != end:
-                self._move(slot, begin, end, 0)
+                self._move(slot, begin, end, 0, False)
             end += int(self.sizes[slot])
 
     def _lies(self, slot: int, begin: int) -> None:
@@ -127,16 +134,24 @@ class Heap:
             end = begin + int(self.sizes[slot])
         return end
 
-    def _move(self, slot: int, begin: int, to: int, past: int) -> None:
+    def _move(self, slot: int, begin: int, to: int, past: int, is_read: bool) -> None:
         """Move the words of a slot from `begin` down to `to`, except the first `past` words, which have been moved.
 
         They are copied in pieces no longer than the distance of the move, so nothing is overwritten before it is read,
-        and a piece that an interrupt cut short may be copied again.
+        and a piece that an interrupt cut short may be copied again. If the distance is short, longer pieces are copied
+        through the scratch; `is_read`: the first one is there already.
         """
-        size, step = int(self.sizes[slot]), begin - to
+        size, distance = int(self.sizes[slot]), begin - to
+        step = max(distance, len(self._scratch))
         for first in range(past, size, step):
-            self._moving = slot, begin, to, first
-            piece: Tensor = self.words[begin + first : begin + min(first + step, size)]
-            self.words[to + first : to + first + len(piece)] = piece
+            end = min(first + step, size)
+            piece: Tensor = self.words[begin + first : begin + end]
+            if distance < step:
+                if not is_read:
+                    self._moving = slot, begin, to, first, False
+                    self._scratch[: end - first] = piece
+                piece, is_read = self._scratch[: end - first], False
+            self._moving = slot, begin, to, first, distance < step
+            self.words[to + first : to + end] = piece
         self._lies(slot, to)
         self._moving = None

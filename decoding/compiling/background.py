@@ -32,7 +32,7 @@ from typing import Any, Final, Literal
 
 import tokenfst
 from automata.errors import Cancelled, LimitExceeded
-from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from decoding.compiling.content import content_of
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.compile import Constraint
@@ -42,6 +42,8 @@ from tokenfst.vocabulary import Vocabulary
 
 # Seconds of the first turn: nine in ten of the JSON Schemas that people write take less.
 _FIRST_TURN: Final = 0.02
+# Automata grow while they are used, so they are measured again after some requests for cached ones.
+_HITS_BETWEEN: Final = 64
 
 
 class Compiling(Future[TokenAutomaton]):
@@ -118,6 +120,7 @@ class BackgroundCompiler:
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, _Job] = {}
         self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
+        self._num_hits = 0
         self._turns = _turns(limits)
         self._threads = [ThreadPoolExecutor(threads, "tokenfst compiling") for _ in self._turns]
         self._closed = False
@@ -176,6 +179,9 @@ class BackgroundCompiler:
             if automaton is None:
                 return self._waiting(key, constraint, vocabulary, options)
             self._kept.move_to_end(key)
+            self._num_hits += 1
+            if self._num_hits % _HITS_BETWEEN == 0:
+                self._drop_what_exceeds()
         request = Compiling(None)
         request.settle(automaton, None)
         return request
@@ -211,9 +217,9 @@ class BackgroundCompiler:
     def _run(self, job: _Job, turn: int, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
         automaton, error = None, None
         try:
-            automaton = tokenfst.compile(
-                constraint, vocabulary, limits=self._turns[turn], cancellation=job.cancellation, **options
-            )
+            # The automaton keeps the limits that it is compiled with, for its tables; a turn only ends the work.
+            with Work(self._turns[turn], job.cancellation).current():
+                automaton = tokenfst.compile(constraint, vocabulary, limits=self._limits, **options)
             size = automaton.nbytes
         except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised
@@ -243,9 +249,17 @@ class BackgroundCompiler:
             return
         self._kept[key] = automaton
         self._kept.move_to_end(key)
-        held = sum(other.nbytes for other in self._kept.values())
-        while held > self.max_bytes:
-            held -= self._kept.popitem(last=False)[1].nbytes
+        self._drop_what_exceeds()
+
+    def _drop_what_exceeds(self) -> None:
+        """Drop the least recently requested automata until the others fit; under the lock."""
+        sizes = {key: automaton.nbytes for key, automaton in self._kept.items()}  # once: they change meanwhile
+        held = sum(sizes.values())
+        for key, size in sizes.items():
+            if held <= self.max_bytes:
+                return
+            del self._kept[key]
+            held -= size
 
     def _leave(self, job: _Job, request: Compiling) -> None:
         """Remove a request, and stop its compilation if nobody waits for it any more."""

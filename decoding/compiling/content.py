@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from automata._native import Conditions
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
 from automata.pushdown.grammar import Grammar
@@ -95,6 +96,10 @@ class _Forms:
             parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
             return ["ByteAutomaton", _digest(self.of(parts))]
+        if isinstance(value, Conditions):
+            state = value.__getstate__()
+            self.made.append(state)
+            return ["Conditions", _digest(self.of(state))]
         # Dataclasses of other packages may have content beyond their fields.
         if is_dataclass(value) and type(value).__module__.startswith("automata."):
             parts = [getattr(value, field.name) for field in fields(value)]

@@ -172,8 +172,8 @@ class LazyAutomaton : public Automaton {
   void make_room(bool begins);
   // Forget all texts, and number cells from `first` on.
   void start_again(int64_t first);
-  // Do some work with a generation; if it exceeds the memory, forget all masks, and the generation before, so that the
-  // next call may succeed.
+  // Do some work with a generation. If it exceeds the memory, do it again without the masks; then, unless it needs the
+  // generation before, without that one.
   template <class Work>
   auto within_memory(const Numbered* in, Work work);
   // Where it is known how a state was reached, null if nowhere.
@@ -191,7 +191,8 @@ class LazyAutomaton : public Automaton {
   std::vector<Beginning> beginnings_;
   std::unique_ptr<Numbered> current_, previous_;
   bool must_restart_ = false;  // whether the restart of the current generation was not finished
-  // The text that was moved last. If a step is refused or interrupted, its old number stays valid.
+  // The text that was moved last. If a step is refused, its old number stays valid; if one is interrupted, it can be
+  // repeated.
   std::optional<MovedText> moved_;
   // The state whose mask was written last, and that mask if it is kept: in text, states repeat.
   int64_t last_state_ = 0;
