@@ -732,6 +732,10 @@ class ItemPosition:
     """
 
     @property
+    def size(self) -> int:
+        """About how many items, members and rivals the position remembers."""
+
+    @property
     def has_rivals(self) -> bool:
         """Whether the item or name under way may still repeat an earlier one."""
 

@@ -82,6 +82,22 @@ def test_names_of_objects_within_themselves_may_be_finished(order: Any) -> None:
     assert automaton.mask(state, 100).sum() == automaton.mask(state).sum()
 
 
+def test_lengths_that_were_forgotten_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept for budgets holds on to the items of its texts, so it is bounded by their number."""
+    schema = unique({"type": "integer", "minimum": 0, "maximum": 99}, minItems=30)
+    text = json.dumps(list(range(9, 40))).encode()[:-1]
+    keeping, forgetting = compiled(schema, ALL_BYTES), compiled(schema, ALL_BYTES)
+    expected = [keeping.min_tokens(after(keeping, text[:end])) for end in range(len(text))]
+    monkeypatch.setattr("tokenfst.unique_items.ways.MAX_REMEMBERED", 40)
+    kept = list[int]()
+    for end in range(len(text)):
+        state = after(forgetting, text[:end])
+        assert forgetting.min_tokens(state) == expected[end]
+        kept.append(forgetting.ways._num_remembered)
+    assert sum(later < before for before, later in itertools.pairwise(kept)) > 5
+    assert after(keeping, b"[1, 2, 3").position.size > after(keeping, b"[1, 2").position.size
+
+
 def test_a_search_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unique_items, "MAX_POSITIONS", 2)
     automaton = compiled(unique({"type": "string", "pattern": "^(aab?)?$"}), ALL_BYTES, whitespace="compact")

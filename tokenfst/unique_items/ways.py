@@ -32,8 +32,8 @@ LONGEST, MAX_STATES = 1 << 14, 20_000
 # The greatest number of tokens that are tried as the next one of a way, and of states that are visited if none will do;
 # and of states that are visited if no token brings the end nearer.
 MAX_TRIED, MAX_STUCK = 64, 2_000
-# The number of lengths that are cached; a full cache is emptied.
-MAX_CACHED: Final = 1 << 14
+# The number of lengths that are cached, and how much their positions may remember; a full cache is emptied.
+MAX_CACHED, MAX_REMEMBERED = 1 << 14, 1 << 17
 
 
 class UniqueItemsState(NamedTuple):
@@ -75,6 +75,7 @@ class Ways:
         self.step = step
         self.needs_more = needs_more
         self._lengths: dict[UniqueItemsState, int] = {}
+        self._num_remembered = 0  # by the positions of these states
 
     def length(self, state: UniqueItemsState) -> int:
         """Return the number of tokens of a way to the end, `FAR` if none was found."""
@@ -84,10 +85,17 @@ class Ways:
             return self._rest(state)
         found = self._lengths.get(state)
         if found is None:
-            if len(self._lengths) >= MAX_CACHED:
+            if len(self._lengths) >= MAX_CACHED or self._num_remembered >= MAX_REMEMBERED:
                 self._lengths.clear()
-            found = self._lengths[state] = self._followed(state) if self.needs_more else self._out(state, 0)[0]
+                self._num_remembered = 0
+            found = self._followed(state) if self.needs_more else self._out(state, 0)[0]
+            self._keep(state, found)
         return found
+
+    def _keep(self, state: UniqueItemsState, length: int) -> None:
+        if state.position is not None and state not in self._lengths:
+            self._num_remembered += state.position.size
+        self._lengths[state] = length
 
     def is_within(self, state: UniqueItemsState, remaining: int) -> bool:
         """Return whether `length(state) <= remaining`."""
@@ -150,7 +158,8 @@ class Ways:
             passed.append(state)
             state = reached
         for state in reversed(passed):
-            rest = self._lengths[state] = min(max(rest + 1, self._rest(state)), FAR)
+            rest = min(max(rest + 1, self._rest(state)), FAR)
+            self._keep(state, rest)
         return rest
 
     def _out(self, state: UniqueItemsState, enough: int, most: int = MAX_STATES) -> tuple[int, int | None]:

@@ -160,6 +160,9 @@ void bind_unique_items(nb::module_& m) {
   nb::class_<Position>(m, "ItemPosition",
                        "A position of a text: a state of the marked automaton, and the memory of items.")
       .def_prop_ro(
+          "size", [](const Position& position) { return position.memory.size(); },
+          "About how many items, members and rivals the position remembers.")
+      .def_prop_ro(
           "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
           "Whether the item or name under way may still repeat an earlier one.")
       .def_ro("num_repeats", &Position::num_repeats, "The number of items that have repeated an earlier one.")

@@ -284,6 +284,14 @@ Memory Memory::without_last_zeros() const {
   return found;
 }
 
+size_t Memory::size() const {
+  size_t size = 1;
+  for (const Container* at = open_.get(); at; at = at->outer.get()) {
+    size += at->count() + at->rivals.size() + at->candidates.size();
+  }
+  return size;
+}
+
 uint64_t Memory::hash() const { return mixed(open_ ? open_->hash : 0, scalar_.hash()); }
 
 bool operator==(const Memory& left, const Memory& right) {

@@ -87,6 +87,8 @@ class Memory {
   bool has_rivals() const { return open_ && !(open_->rivals.empty() && open_->candidates.empty()); }
   // The number of rivals and candidates of the innermost container.
   size_t num_rivals() const { return open_ ? open_->rivals.size() + open_->candidates.size() : 0; }
+  // About how much is remembered: the parts of the open containers, and their rivals and candidates.
+  size_t size() const;
   // Whether some array is open whose items must differ.
   bool is_open() const { return open_ != nullptr; }
   const Scalar& scalar() const { return scalar_; }

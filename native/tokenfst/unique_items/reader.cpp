@@ -92,11 +92,11 @@ bool Reader::has_hint(const Position& position) {
 std::optional<std::string> Reader::way_out(const Position& position) {
   if (const auto known = ways_.find(position); known != ways_.end()) return known->second;
   auto found = searched(position);
-  if (ways_.size() >= kMaxKept) ways_.clear();
+  if (ways_.size() >= kMaxKept || num_remembered_ >= kMaxRemembered) ways_.clear(), num_remembered_ = 0;
   if (found) {
     keep(position, *found);
   } else {
-    ways_.emplace(position, std::nullopt);
+    keep_one(position, std::nullopt);
   }
   return found;
 }
@@ -104,9 +104,13 @@ std::optional<std::string> Reader::way_out(const Position& position) {
 // Keep a way, and its rests for the positions along it.
 void Reader::keep(Position position, std::string_view way) {
   for (size_t at = 0; at < way.size(); ++at) {
-    ways_.emplace(position, std::string(way.substr(at)));
+    keep_one(position, std::string(way.substr(at)));
     read(position, bytes_of(way.substr(at, 1)));
   }
+}
+
+void Reader::keep_one(const Position& position, std::optional<std::string> way) {
+  if (ways_.emplace(position, std::move(way)).second) num_remembered_ += position.memory.size();
 }
 
 // Return whether a number is under way whose digits are settled: its fraction may continue with zeros only. However

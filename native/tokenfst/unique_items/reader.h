@@ -86,13 +86,14 @@ class Reader {
 
  private:
   static constexpr double kNever = 1e18;
-  // The most ways that are tried before one is searched for; and the most positions or states whose ways are kept,
-  // after which all are dropped.
-  static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12;
+  // The most ways that are tried before one is searched for; and the most positions or states whose ways are kept, and
+  // the most that these positions remember, after which all are dropped.
+  static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12, kMaxRemembered = 1 << 17;
 
   bool follow(Position& position, Step step);
   std::optional<std::string> searched(const Position& from);
   void keep(Position position, std::string_view way);
+  void keep_one(const Position& position, std::optional<std::string> way);
   bool repeats_zeros(const Position& position);
   bool has_hint(const Position& position);
 
@@ -101,6 +102,7 @@ class Reader {
   const int64_t max_positions_;
   Budget budget_;
   std::unordered_map<Position, std::optional<std::string>, PositionHash> ways_;
+  size_t num_remembered_ = 0;  // by the positions of `ways_`
   std::unordered_map<int64_t, std::vector<std::string>> hints_;
 };
 
