@@ -29,4 +29,5 @@ def vocabulary(config: Any) -> Any:
 
     from serving.vllm.engine import engine_vocabulary
 
-    return engine_vocabulary(cached_tokenizer_from_config(config.model_config), config.model_config)
+    model = config.model_config
+    return engine_vocabulary(cached_tokenizer_from_config(model), model, model.get_vocab_size())

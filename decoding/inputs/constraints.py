@@ -119,7 +119,10 @@ def check_width(width: int, vocabulary: Vocabulary) -> None:
         VocabularyError: the logits are more than twice as wide, so they belong to another model.
     """
     if width < len(vocabulary):
-        raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
+        raise ValueError(
+            f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}; if the model cannot write its "
+            f"last tokens, leave them out with vocabulary.first({width})"
+        )
     if width > _MOST_PADDING * len(vocabulary):
         raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
 

@@ -67,7 +67,7 @@ class Backend(StructuredOutputBackend):
         settings = settings_from_environment()
         self.limits: Limits = settings.limits
         self.threads = settings.threads
-        self.vocabulary = engine_vocabulary(self.tokenizer, self.vllm_config.model_config)
+        self.vocabulary = engine_vocabulary(self.tokenizer, self.vllm_config.model_config, vocab_size)
         config = self.vllm_config.structured_outputs_config
         self.blanks: Blanks = "compact" if config.disable_any_whitespace else "default"
         self.compiler = BackgroundCompiler(

@@ -109,7 +109,7 @@ class DeviceProcessor(LogitsProcessor):
         settings = settings_from_environment()
         model, size = vllm_config.model_config, req_states.max_num_reqs
         self.arena = Arena(
-            engine_vocabulary(cached_tokenizer_from_config(model), model),
+            engine_vocabulary(cached_tokenizer_from_config(model), model, req_states.vocab_size),
             req_states.device,
             width=req_states.vocab_size,
             max_bytes=settings.arena_bytes,

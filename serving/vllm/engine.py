@@ -67,8 +67,8 @@ def _reason(kind: Kind, text: str, on_device: bool) -> str:
 _kept_reason = lru_cache(1024)(_reason)
 
 
-def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
-    """Return the vocabulary, with all end tokens in the model's generation settings.
+def engine_vocabulary(tokenizer: Any, model_config: Any, width: int) -> Vocabulary:
+    """Return the vocabulary of the tokens that have logits, with all end tokens in the model's generation settings.
 
     In the front end, where vLLM's beam search makes a backend, vLLM replaces the methods of the tokenizer's class by
     those of a pool of tokenizers. So this reads a copy with the class from `transformers`.
@@ -76,6 +76,7 @@ def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
     Args:
         tokenizer: a fast tokenizer of `transformers`.
         model_config: the engine's settings for the model.
+        width: the width of the model's logits.
 
     Raises:
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
@@ -88,4 +89,4 @@ def engine_vocabulary(tokenizer: Any, model_config: Any) -> Vocabulary:
             tokenizer.__class__ = plain
     named = model_config.try_get_generation_config().get("eos_token_id")
     ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
-    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None))
+    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None)).first(width)

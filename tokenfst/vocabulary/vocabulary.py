@@ -24,6 +24,7 @@ import numpy as np
 
 from automata.arrays import BoolArray, IntArray
 from automata.drawing import shown
+from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
 from tokenfst.vocabulary.arguments import check_ids, check_tokens, id_tuple, not_bytes, special_ids
@@ -187,6 +188,32 @@ class Vocabulary:
     def eos_words(self) -> IntArray:
         """The mask of all end tokens, `[W]` int32, packed."""
         return self.native.eos_words
+
+    def first(self, num_tokens: int) -> Vocabulary:
+        """Return the vocabulary of the first tokens, for a model whose logits are narrower than its tokenizer's
+        vocabulary: Gemma 3 has a last token that its text model cannot write.
+
+        The encoder of the new vocabulary is unknown if it may write a token that is left out.
+
+        Raises:
+            VocabularyError: there are no tokens, or only end tokens that are left out.
+        """
+        if num_tokens >= len(self):
+            return self
+        left_out = self.tokens[num_tokens:]
+        settings, rule = self._settings(), self.text_start
+        settings["special_tokens"] = {name: token for name, token in self.special_tokens.items() if token < num_tokens}
+        if any(left_out):
+            settings["bpe"] = NotBPE(f"it has tokens beyond the first {num_tokens:,}")
+        if rule is not None:
+            exceptions = {token: text for token, text in rule.exceptions.items() if token < num_tokens}
+            ignored = frozenset(token for token in rule.ignored if token < num_tokens)
+            settings["text_start"] = TextStart(rule.prefix, exceptions, ignored)
+        ends = [token for token in self.eos_ids if token < num_tokens]
+        if self.eos_ids and not ends:
+            named = ", ".join(map(str, self.eos_ids))
+            raise VocabularyError(f"none of the end tokens ({named}) is among the first {num_tokens:,} tokens")
+        return Vocabulary(self.tokens[:num_tokens], ends, **settings, detokenizer=self.detokenizer)
 
     def __len__(self) -> int:
         """Return V, the number of token ids."""
