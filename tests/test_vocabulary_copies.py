@@ -114,14 +114,14 @@ def test_tokens_that_a_model_has_no_logits_for_are_left_out() -> None:
     bpe = BPE(((0, 1, 3),), None, whole_pieces=True)
     names = {"<s>": 2, "<image>": 5}
     whole = Vocabulary([b"a", b"b", b"", b"ab", b" ", b"", b""], [2, 6], special_tokens=names, bpe=bpe, text_start=rule)
-    assert whole.first(7) is whole
-    silent = whole.first(5)
+    assert whole.truncated(7) is whole
+    silent = whole.truncated(5)
     assert (silent.tokens, silent.eos_ids, dict(silent.special_tokens)) == (whole.tokens[:5], (2,), {"<s>": 2})
     assert (silent.bpe, repr(silent.text_start)) == (bpe, repr(rule))
-    short = whole.first(3)
+    short = whole.truncated(3)
     rest = TextStart(prefix=b"#", exceptions={1: b"1"}, ignored=frozenset({2}))
     assert isinstance(short.bpe, NotBPE)
     assert short.digest == Vocabulary(whole.tokens[:3], 2, special_tokens={"<s>": 2}, text_start=rest).digest
     assert tokenfst.compile("a|b", short).mask(0).tolist() == [True, True, False]
     with pytest.raises(VocabularyError, match=r"none of the end tokens \(2, 6\) is among the first 2 tokens"):
-        whole.first(2)
+        whole.truncated(2)

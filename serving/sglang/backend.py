@@ -195,9 +195,8 @@ def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Ite
     settings, parallel = settings_from_environment(), get_parallel()
     if parallel.tp_size * parallel.pp_size > 1:
         settings = replace(settings, seconds=_NO_DEADLINE)
-    backend = Backend(
-        _vocabulary(tokenizer, eos_token_ids).first(vocab_size), vocab_size, _blanks(get_serving()), settings
-    )
+    vocabulary = _vocabulary(tokenizer, eos_token_ids).truncated(vocab_size)
+    backend = Backend(vocabulary, vocab_size, _blanks(get_serving()), settings)
     name = get_serving().reasoning_parser
     parser = ReasoningParser(model_type=name, stream_reasoning=False, tokenizer=tokenizer) if name else None
     if parser is None or not parser.detector.get_think_end_token_ids(tokenizer):

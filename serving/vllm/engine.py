@@ -89,4 +89,4 @@ def engine_vocabulary(tokenizer: Any, model_config: Any, width: int) -> Vocabula
             tokenizer.__class__ = plain
     named = model_config.try_get_generation_config().get("eos_token_id")
     ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
-    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None)).first(width)
+    return from_transformers(tokenizer, eos_ids=sorted(end for end in ends if end is not None)).truncated(width)

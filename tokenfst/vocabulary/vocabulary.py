@@ -189,9 +189,9 @@ class Vocabulary:
         """The mask of all end tokens, `[W]` int32, packed."""
         return self.native.eos_words
 
-    def first(self, num_tokens: int) -> Vocabulary:
-        """Return the vocabulary of the first tokens, for a model whose logits are narrower than its tokenizer's
-        vocabulary: Gemma 3 has a last token that its text model cannot write.
+    def truncated(self, num_tokens: int) -> Vocabulary:
+        """Return the vocabulary of the first `num_tokens` tokens, for a model with fewer logits than its tokenizer has
+        tokens, such as Gemma 3's text model.
 
         The encoder of the new vocabulary is unknown if it may write a token that is left out.
 

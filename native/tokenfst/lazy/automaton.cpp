@@ -239,17 +239,16 @@ void LazyAutomaton::start_again(int64_t first) {
 
 template <class Work>
 auto LazyAutomaton::within_memory(const Numbered* in, Work work) {
-  for (bool drops_previous = false;; drops_previous = true) {
+  for (int attempt = 0;; ++attempt) {
     try {
       return work();
     } catch (const support::LimitExceeded& error) {
       last_mask_ = nullptr;
-      const bool has_masks = current_->generation.masks().num_states() > 0 || previous_;
       current_->generation.forget_masks();
       if (previous_) previous_->generation.forget_masks();
-      const bool drops = drops_previous && previous_ && in == current_.get();
-      if (drops) previous_.reset();
-      if (error.limit() == support::Limit::kMemory && (drops || (!drops_previous && has_masks))) continue;
+      const bool drops_previous = attempt == 1 && previous_ && in == current_.get();
+      if (drops_previous) previous_.reset();
+      if (error.limit() == support::Limit::kMemory && (attempt == 0 || drops_previous)) continue;
       current_->num_moved_bytes = 0;  // so that another generation may begin
       throw;
     }
