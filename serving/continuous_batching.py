@@ -93,7 +93,7 @@ def constrained_batching(
         VocabularyError: the vocabulary has no end token, or is not the model's.
         RuntimeError: this version of `transformers` is not as expected; the message says what differs.
     """
-    vocabulary, width = vocabulary_of(tokenizer), model.config.get_text_config().vocab_size
+    vocabulary, width = vocabulary_of(tokenizer, model), model.config.get_text_config().vocab_size
     check_width(width, vocabulary)
     settings = model.generation_config if generation_config is None else generation_config
     _check_ends(vocabulary, settings.eos_token_id)

@@ -16,8 +16,17 @@ from hypothesis import strategies as st
 from kinds import complete
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
+import tokenfst
 from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
-from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from decoding import (
+    ConstraintLogitsProcessor,
+    beam_search,
+    best_of_n,
+    bundled_model,
+    generate,
+    stream,
+    vocabulary_of,
+)
 from decoding.arena import Arena
 from tokenfst import Vocabulary
 from tokenfst.finite.automaton import FiniteTokenAutomaton
@@ -195,6 +204,30 @@ def test_a_vocabulary_follows_the_changes_of_its_tokenizer(bundled: tuple[Any, A
     tokenizer.eos_token = "<call>"
     assert vocabulary_of(tokenizer).eos_ids == (len(before),)
     assert vocabulary_of(tokenizer) is vocabulary_of(tokenizer)
+
+
+def test_a_model_without_logits_for_the_last_token(bundled: tuple[Any, Any]) -> None:
+    model, tokenizer = bundled[0], copy.deepcopy(bundled[1])
+    tokenizer.add_tokens(["<image>"], special_tokens=True)
+    vocabulary, pattern = vocabulary_of(tokenizer, model), "[A-Z][a-z]+"
+    assert len(vocabulary) == model.config.vocab_size < len(vocabulary_of(tokenizer))
+    assert vocabulary_of(tokenizer, model) is vocabulary
+    assert vocabulary_of(vocabulary_of(tokenizer), model) is vocabulary_of(tokenizer)
+
+    def written(tokenizer: Any, constraint: Any) -> list[Any]:
+        arguments = model, tokenizer, "Name: ", constraint
+        pieces = stream(*arguments, max_new_tokens=20, temperature=0)
+        return [
+            generate(*arguments, max_new_tokens=20, temperature=0),
+            "".join(piece.text for piece in pieces),
+            beam_search(*arguments, max_new_tokens=20),
+            best_of_n(*arguments, max_new_tokens=20, n=2, seed=1),
+        ]
+
+    expected = written(bundled[1], pattern)
+    assert written(tokenizer, pattern) == written(tokenizer, tokenfst.compile(pattern, vocabulary)) == expected
+    with pytest.raises(ValueError, match=r"vocabulary_of\(tokenizer, model\)"):
+        generate(model, vocabulary_of(tokenizer), [[1]], pattern)
 
 
 def test_an_automaton_for_another_vocabulary_is_refused(bundled: tuple[Any, Any]) -> None:

@@ -121,7 +121,7 @@ def check_width(width: int, vocabulary: Vocabulary) -> None:
     if width < len(vocabulary):
         raise ValueError(
             f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}; if the model cannot write its "
-            f"last tokens, leave them out with vocabulary.truncated({width})"
+            f"last tokens, leave them out with vocabulary.truncated({width}), or take vocabulary_of(tokenizer, model)"
         )
     if width > _MOST_PADDING * len(vocabulary):
         raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")

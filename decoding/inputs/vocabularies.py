@@ -9,19 +9,26 @@ from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program. Each vocabulary is kept with
-# the facts about the tokenizer (`_facts`) at the time when it was prepared.
-_vocabularies: WeakKeyDictionary[Any, tuple[object, Vocabulary]] = WeakKeyDictionary()
+# the facts about the tokenizer (`_facts`) at the time when it was prepared; so are those of fewer tokens, by their size.
+_vocabularies: WeakKeyDictionary[Any, tuple[object, Vocabulary, dict[int, Vocabulary]]] = WeakKeyDictionary()
 
 
-def vocabulary_of(tokenizer: Any) -> Vocabulary:
+def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:
     """Return the vocabulary of a fast tokenizer of `transformers`; a `Vocabulary` is returned unchanged.
 
     The vocabulary is prepared on the first call for a tokenizer, and kept as long as the tokenizer exists. It is
     prepared again if tokens were added, or if other tokens are special or end a text.
 
+    Args:
+        tokenizer: the tokenizer, or a `Vocabulary`.
+        model: a model of `transformers`, or anything else with its `config`. If it has fewer logits than the tokenizer
+            has tokens, as Gemma 3's text model does, the vocabulary is without the last tokens
+            (`Vocabulary.truncated`).
+
     Raises:
         TypeError: the argument is neither a tokenizer nor a `Vocabulary`.
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
+        VocabularyError: the model has no logits for the end tokens.
     """
     if isinstance(tokenizer, Vocabulary):
         return tokenizer
@@ -32,8 +39,21 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
     facts = _facts(tokenizer)
     known = _vocabularies.get(tokenizer)
     if known is None or known[0] != facts:
-        known = _vocabularies[tokenizer] = facts, from_transformers(tokenizer)
-    return known[1]
+        known = _vocabularies[tokenizer] = facts, from_transformers(tokenizer), {}
+    _, whole, truncated = known
+    width = _num_logits(model)
+    if width is None or width >= len(whole):
+        return whole
+    if width not in truncated:
+        truncated[width] = whole.truncated(width)
+    return truncated[width]
+
+
+def _num_logits(model: Any) -> int | None:
+    """Return the number of logits of a model, None if it does not say: for a function that makes logits, say."""
+    text_config = getattr(getattr(model, "config", None), "get_text_config", None)
+    width = getattr(text_config(decoder=True), "vocab_size", None) if text_config is not None else None
+    return width if isinstance(width, int) else None
 
 
 def _facts(tokenizer: Any) -> tuple[int | None, int | None, tuple[int, ...]]:

@@ -79,7 +79,7 @@ def beam_search(
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
-    vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
     )

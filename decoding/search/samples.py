@@ -73,7 +73,7 @@ def best_of_n(
         raise ValueError(f"{n} texts cannot be sampled")
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     sampling = Sampling(temperature, seed=seed, **options)
-    vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
     )

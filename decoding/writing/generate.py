@@ -142,7 +142,7 @@ def generate(
             fewer constraints or seeds than prompts; or `at_text_start` is true, and an automaton was compiled without
             it.
     """
-    vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")

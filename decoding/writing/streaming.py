@@ -268,7 +268,7 @@ def stream(
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
     sampling = Sampling(temperature, seed=seed, **options)
-    vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
+    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompt)
     if len(rows) != 1:
         raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
