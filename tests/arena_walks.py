@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -58,13 +59,16 @@ def check_side_by_side(
     *,
     steps: int,
     dtypes: Sequence[torch.dtype] = (torch.float32, torch.float16, torch.bfloat16),
+    every_price: bool = True,
     step: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
     """Masks in every form and states are the same in two arenas with the same automata, the first on the CPU, along
-    random texts; `step` is entered wherever `other` makes something."""
+    random texts; `step` is entered wherever `other` makes something. Without `every_price`, prices take turns.
+    """
     at, there, device = mine.starts(slots), other.starts(slots), other.device
     size, width, dice = len(slots), mine.end - mine.begin, torch.Generator().manual_seed(1)
     is_token = torch.arange(mine.begin, mine.end) < len(mine.vocabulary)
+    turns = cycle([False, True])
     for _ in range(steps):
         remaining = torch.randint(0, 9, (size,), generator=dice)
         for limit in (None, 4, remaining):
@@ -74,7 +78,8 @@ def check_side_by_side(
             assert torch.equal(mine.mask(at, limit), found[0].cpu())
             assert torch.equal(mine.bitmask(at, limit), found[1].cpu())
             for dtype in dtypes:
-                for price in (None, 0.25 * remaining.float()):
+                prices = None, 0.25 * remaining.float()
+                for price in prices if every_price else [prices[next(turns)]]:
                     logits = torch.randn(size, width, generator=dice).to(dtype)
                     logits_there = logits.to(device, copy=True)
                     price_there = None if price is None else price.to(device)

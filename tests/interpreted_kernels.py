@@ -34,13 +34,14 @@ def main(kinds: list[str]) -> None:
     automata = [complete(KINDS[kind], VOCABULARY) for kind in kinds]
     is_ambiguous = "ambiguous" in kinds
     # Interpreting is slow: little is walked, and the ambiguous kinds have the more rows.
+    walk: dict[str, Any] = {"steps": 3, "dtypes": [torch.float16], "every_price": False}
     for begin, end in [(0, 12)] if is_ambiguous else [(2, 7), (0, 2090)]:
         options: dict[str, Any] = {"part": (begin, end), "width": max(end, 12), "max_bytes": 1 << 20, "max_slots": 5}
         options["configurations"] = 4 if is_ambiguous else 1
         mine, other = Arena(VOCABULARY, **options), OnKernels(**options)
         for automaton in automata:
             assert mine.add(automaton) == other.add(automaton)
-        check_side_by_side(mine, other, [*range(len(kinds) + 1)], steps=3, dtypes=[torch.float16])
+        check_side_by_side(mine, other, [*range(len(kinds) + 1)], **walk)
 
 
 if __name__ == "__main__":

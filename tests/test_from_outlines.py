@@ -6,12 +6,14 @@ import datetime
 import enum
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import outlines
 import pydantic
 import pytest
+import torch
 from outlines.types.dsl import to_regex
 from stand_in_cases import unknown
 from typing_extensions import TypedDict
@@ -24,6 +26,13 @@ TOKENIZER: Any
 MODEL, TOKENIZER = bundled_model()
 MODELS: tuple[Any, Any] = outlines.from_transformers(MODEL, TOKENIZER), stand_in.from_transformers(MODEL, TOKENIZER)
 PACKAGES: tuple[Any, Any] = outlines, stand_in
+
+
+@pytest.fixture(autouse=True)
+def without_a_compiler() -> Iterator[None]:
+    """Outlines compiles how it masks, which takes up to a minute."""
+    with torch.compiler.set_stance("force_eager"):
+        yield
 
 
 class Color(enum.Enum):

@@ -1,8 +1,8 @@
 """BatchTracker: finds the state of each row of a batch from the tokens of the rows alone, and masks logits.
 
 The caller of a logits processor passes tokens and does not say how they relate to earlier ones: beams change places,
-draft tokens are taken back, the same position is passed twice. So the tracker keeps the rows and states of the last
-lengths, and a row that continues one of those rows starts from its state.
+draft tokens are taken back, the same position is passed twice. So the tracker keeps what was written and the states
+at the last lengths, and a row that continues one of those rows starts from its state.
 
     rows         each has its automaton, or none; the rows of one prompt are adjacent and change places only among
                  themselves
@@ -52,14 +52,14 @@ class BatchStates(NamedTuple):
     """The states of the rows of a batch.
 
     Attributes:
-        tokens: `[B, T]`, the rows.
+        written: `[B, W]`, the tokens of the rows after the prompts.
         device: the states of the rows on the device; other rows are in the slot that allows everything. None if no row
             is on the device.
         host: by row, the state of a row on the host, None for the others.
         lost: `[B]` bool, the rows that continue no earlier row; None if every row is known to continue one.
     """
 
-    tokens: Tensor
+    written: Tensor
     device: Sequences | None
     host: tuple[HostState, ...]
     lost: Tensor | None = None
@@ -117,9 +117,10 @@ class BatchTracker:
         self._defers = not _is_host(device) and not self._has_host
         self._noted: Tensor | None = None
         self._unchecked: list[tuple[BatchStates, int | None]] = []
+        # By the number of tokens written.
         self._kept: dict[int, BatchStates] = {}
-        self._last = self.prompt_length
-        self._keep(BatchStates(prompts, at, tuple(host)))
+        self._last = 0
+        self._keep(BatchStates(prompts[:, self.prompt_length :], at, tuple(host)))
 
     # Where rows stand
 
@@ -132,39 +133,42 @@ class BatchTracker:
         Raises:
             ValueError: the prompts differ from those before, or there are more or fewer rows.
         """
+        prompts, written = tokens[:, : self.prompt_length], tokens[:, self.prompt_length :]
         if self._defers:
             if tokens is self._prompts:
-                return self._kept[self.prompt_length]
-            if tokens.shape == (len(self._prompts), self._last + 1):
+                return self._kept[0]
+            if written.shape == (len(self._prompts), self._last + 1):
                 known = self._kept[self._last]
-                place, found = self._places(tokens[:, :-1], known.tokens)
-                return self._advanced(self._selected(known, place, found), tokens)
-        if not torch.equal(tokens[:, : self.prompt_length], self._prompts):
+                place, found = self._places(written[:, :-1], known.written)
+                found = found & (prompts == self._prompts).all(1)
+                return self._advanced(self._selected(known, place, found), written)
+        if not torch.equal(prompts, self._prompts):
             raise ValueError("these are other prompts than before: a processor is made for one call of generate")
         for length in sorted(self._kept, reverse=True):
             known = self._kept[length]
-            if length <= tokens.shape[1]:
-                place, found = self._places(tokens[:, :length], known.tokens)
+            if length <= written.shape[1]:
+                place, found = self._places(written[:, :length], known.written)
                 if bool(found.all()):
                     states = self._selected(known, place, None)
-                    for at in range(length, tokens.shape[1]):
-                        states = self._advanced(states, tokens[:, : at + 1])
-                    self._last = tokens.shape[1]
+                    for at in range(length, written.shape[1]):
+                        states = self._advanced(states, written[:, : at + 1])
+                    self._last = written.shape[1]
                     return states
         raise AssertionError("the prompts are always known")
 
     def _keep(self, states: BatchStates) -> None:
-        length = states.tokens.shape[1]
-        self._kept[length] = states
+        length = states.written.shape[1]
+        # A copy: a view would keep the prompts as well.
+        self._kept[length] = states._replace(written=states.written.clone())
         self._last = length
-        if length - KEPT > self.prompt_length:
+        if length > KEPT:
             self._kept.pop(length - KEPT, None)
 
     def _places(self, rows: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         """Find each row among the known ones of its prompt.
 
         Args:
-            rows, known: `[B, T]`, of the same length.
+            rows, known: `[B, W]`, of the same length.
 
         Returns:
             `[B]` int64, the place of each row; and `[B]` bool, whether the row at that place is the same.
@@ -188,17 +192,17 @@ class BatchTracker:
                 lost = lost | states.lost.index_select(0, place.to(self.device))
             if device is not None:
                 device = device._replace(row=device.row.masked_fill(lost[:, None, None], DEAD))
-        return BatchStates(states.tokens.index_select(0, place), device, host, lost)
+        return BatchStates(states.written.index_select(0, place), device, host, lost)
 
-    def _advanced(self, states: BatchStates, tokens: Tensor) -> BatchStates:
+    def _advanced(self, states: BatchStates, written: Tensor) -> BatchStates:
         """Return the states with one token more."""
-        last, device, host = tokens[:, -1], states.device, states.host
+        last, device, host = written[:, -1], states.device, states.host
         if self._arena is not None and device is not None:
             device = self._arena.advance(device, last.to(self.device))
         if self._has_host:
             rows = zip(self._by_row, host, last.tolist(), strict=True)
             host = tuple([advanced(automaton, state, token) for automaton, state, token in rows])
-        reached = BatchStates(tokens, device, host, states.lost)
+        reached = BatchStates(written, device, host, states.lost)
         self._keep(reached)
         return reached
 
@@ -300,7 +304,7 @@ class BatchTracker:
         if self._has_host:
             astray = torch.tensor([state is ASTRAY for state in states.host], device=self.device)
         else:
-            astray = torch.zeros(len(states.tokens), dtype=torch.bool, device=self.device)
+            astray = torch.zeros(len(states.written), dtype=torch.bool, device=self.device)
         if self._arena is not None and states.device is not None:
             astray = astray | (self._held & self._arena.astray(states.device))
         return astray
@@ -345,7 +349,7 @@ class BatchTracker:
         automaton = self._by_row[row]
         assert automaton is not None
         state = automaton.start
-        for token in states.tokens[row, self.prompt_length :].tolist():
+        for token in states.written[row].tolist():
             state = automaton.advance(state, token)
         return not automaton.fits(state, remaining)
 
