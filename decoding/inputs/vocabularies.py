@@ -9,7 +9,7 @@ from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program. Each vocabulary is kept with
-# the facts about the tokenizer (`_facts`) at the time when it was prepared; so are those of fewer tokens, by their size.
+# the facts about the tokenizer (`_facts`) at the time when it was prepared, and with those of fewer tokens, by size.
 _vocabularies: WeakKeyDictionary[Any, tuple[object, Vocabulary, dict[int, Vocabulary]]] = WeakKeyDictionary()
 
 

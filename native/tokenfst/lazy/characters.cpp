@@ -19,8 +19,8 @@ namespace {
 
 // At least this many ASCII bytes that lead to one state make a text.
 constexpr int32_t kTextBytes = 10;
-// A search for a cover visits at most `kMostCoverStates` states, and beyond length `kLongCover` at most `kMostLongCoverStates`.
-constexpr size_t kMostCoverStates = 1 << 11, kMostLongCoverStates = 1 << 7;
+// A search for a cover visits at most `kMostStates` states, and beyond length `kLongCover` at most `kMostForLong`.
+constexpr size_t kMostStates = 1 << 11, kMostForLong = 1 << 7;
 constexpr int32_t kLongCover = 16;
 
 bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
@@ -430,7 +430,7 @@ Cover Characters::cover(int32_t state) {
     for (; first < last; ++first) {
       const CharacterTargets own = find_targets(frontier_[first]);
       found.leaving |= own.leaving;
-      if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMostCoverStates : kMostLongCoverStates)) return found;
+      if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMostStates : kMostForLong)) return found;
       for (int32_t at = own.begin; at < own.end; ++at) meet(reached_[at]);
     }
     if (frontier_.size() == last) found.length = kMostCover - 1;
