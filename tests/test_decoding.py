@@ -230,6 +230,21 @@ def test_a_model_without_logits_for_the_last_token(bundled: tuple[Any, Any]) -> 
         generate(model, vocabulary_of(tokenizer), [[1]], pattern)
 
 
+def test_no_text_has_the_padding_of_logits(bundled: tuple[Any, Any]) -> None:
+    model, tokenizer = copy.deepcopy(bundled[0]), bundled[1]
+    size = len(tokenizer)
+    torch.manual_seed(0)
+    model.resize_token_embeddings(size + 64)
+    prompts: Any = [tokenizer("Name: ")["input_ids"]] * 2
+    hot: dict[str, Any] = {"temperature": 3.0, "max_new_tokens": 20}
+    for seed in range(3):
+        for constraint in (["[a-z]{3}", None], [None, None]):
+            generate(model, tokenizer, prompts, constraint, seed=seed, **hot)
+        free = stream(model, tokenizer, prompts[0], None, seed=seed, **hot)
+        free.result()
+        assert max(free.tokens) < size
+
+
 def test_an_automaton_for_another_vocabulary_is_refused(bundled: tuple[Any, Any]) -> None:
     with pytest.raises(VocabularyError, match="another vocabulary"):
         generate(*bundled, "", complete("a", LETTERS))

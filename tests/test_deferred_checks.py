@@ -53,7 +53,7 @@ def move(holder: Any, device: torch.device) -> None:
 @pytest.mark.parametrize("price", [0, 2])
 def test_nothing_waits_for_a_value(automata: list[Any], remaining: int | None, price: int) -> None:
     device, cpu = torch.device("meta"), torch.device("cpu")
-    tracker = BatchTracker(automata, torch.zeros(4, 3, dtype=torch.int64), cpu, WIDTH)
+    tracker = BatchTracker(automata, LETTERS, torch.zeros(4, 3, dtype=torch.int64), cpu, WIDTH)
     arena = tracker._arena
     assert isinstance(arena, Arena)
     for holder in (arena, arena._heap, arena._program, tracker):

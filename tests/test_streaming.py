@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import constraints
+import tokenfst
 from automata import IncompleteOutput
 from decoding import bundled_model, generate, stream, vocabulary_of
 from decoding.compiling import BackgroundCompiler
+from decoding.inputs.healing import heal
 from decoding.writing.partial_json import PartialJson
 from decoding.writing.streaming import Pieces, TextSoFar
 from tokenfst import TextStart, Vocabulary
@@ -56,7 +58,7 @@ def test_pieces_of_json_have_values(bundled: tuple[Any, Any]) -> None:
     vocabulary = vocabulary_of(bundled[1])
     text = '{"a": [1, "Zoë \\ud83d\\ude00"], "b": tru'
     tokens = bundled[1](text)["input_ids"]
-    pieces, reader = Pieces(vocabulary, is_json=True), PartialJson()
+    pieces, reader = Pieces(TextSoFar(vocabulary), is_json=True), PartialJson()
     for token in tokens:
         piece = pieces.put([token])
         assert piece.value == reader.feed(piece.text)
@@ -96,6 +98,23 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
     assert isinstance(stream(*bundled, "", constraints.integer(1, 50), **short).result(), int)
     text = stream(*bundled, "", r"(Yes|No)\.", **short).result()
     assert text in ("Yes.", "No.")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_free_text_need_not_be_characters(bundled: tuple[Any, Any], seed: int) -> None:
+    found = stream(*bundled, "Name: ", None, temperature=3.0, seed=seed, max_new_tokens=20)
+    pieces = [piece.text for piece in found]
+    assert all(pieces)
+    written = vocabulary_of(bundled[1]).detokenize(found.tokens)
+    assert "".join(pieces) == found.result() == written.decode(errors="replace")
+
+
+def test_the_bytes_of_a_healed_prompt_are_no_part_of_the_text(bundled: tuple[Any, Any]) -> None:
+    name = tokenfst.compile(r'[a-z]{1,12}"', vocabulary_of(bundled[1]))
+    prompt, healed = heal(bundled[1]('The name: "Jo')["input_ids"], name)
+    short: dict[str, Any] = {"temperature": 0, "max_new_tokens": 12}
+    found = stream(*bundled, prompt, healed, **short)
+    assert [found.result()] == generate(*bundled, prompt, healed, **short)
 
 
 def test_the_likeliest_text_is_that_of_generate(bundled: tuple[Any, Any]) -> None:

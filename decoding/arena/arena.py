@@ -179,8 +179,8 @@ class Arena:
         Raises:
             VocabularyError: the automaton is over another vocabulary.
             EmptyLanguage: every text needs more than `max_depth` symbols on the stack.
-            LimitExceeded: no memory or no slot is left, or the automaton needs more configurations than sequences
-                carry.
+            LimitExceeded: no memory or no slot is left, or the grammar is ambiguous and sequences carry one
+                configuration. A text that needs more than they carry is found by `check`.
         """
         return self.enter(self.block(automaton))
 

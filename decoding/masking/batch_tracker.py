@@ -27,16 +27,17 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations, VocabularyError
+from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations
 from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
 from decoding.devices import sent
-from decoding.inputs.constraints import check_width
+from decoding.inputs.constraints import check_vocabulary, check_width
 from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import Vocabulary
 
 # How many lengths are kept besides that of the prompt: more than the tokens of any draft.
 KEPT: Final = 64
@@ -77,6 +78,7 @@ class BatchTracker:
     def __init__(
         self,
         automata: Sequence[TokenAutomaton | None],
+        vocabulary: Vocabulary,
         prompts: Tensor,
         device: torch.device,
         width: int,
@@ -86,6 +88,7 @@ class BatchTracker:
 
         Args:
             automata: one for each prompt, None if anything may be written; or one for all.
+            vocabulary: the tokens, which the automata are over.
             prompts: `[B, T]`, the rows before anything is written; B is a multiple of the number of automata.
             device: the device of the logits.
             width: V, the width of the logits.
@@ -94,9 +97,14 @@ class BatchTracker:
 
         Raises:
             ValueError: `width` is less than the size of the vocabulary, or B does not match the number of automata.
-            VocabularyError: the automata are over different vocabularies, or `width` is far more than their size.
+            VocabularyError: an automaton is over another vocabulary, or `width` is far more than the vocabulary's size.
         """
-        self._end_ids = torch.tensor(_end_ids(automata, width), dtype=torch.int64, device=device)
+        for automaton in automata:
+            if automaton is not None:
+                check_vocabulary(automaton, vocabulary)
+        check_width(width, vocabulary)
+        self._num_tokens = len(vocabulary)
+        self._end_ids = torch.tensor(vocabulary.eos_ids, dtype=torch.int64, device=device)
         times, rest = divmod(len(prompts), len(automata))
         if rest:
             raise ValueError(f"there are {len(automata)} constraints, and {len(prompts)} rows")
@@ -211,6 +219,7 @@ class BatchTracker:
     def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
         """Set the scores of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
+        Scores past the vocabulary, which models pad, belong to no token, and are forbidden in all rows.
         A row that has gone astray (a beam of probability zero) allows only the end token; so does one in which every
         allowed token was forbidden before.
 
@@ -225,6 +234,7 @@ class BatchTracker:
             TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as for `check`; at once on the CPU,
                 later on an accelerator.
         """
+        scores[:, self._num_tokens :] = float("-inf")
         if self._arena is None and not self._has_host:
             return scores
         astray = self._examined(states, remaining)
@@ -357,18 +367,6 @@ class BatchTracker:
 def _is_host(device: torch.device) -> bool:
     """Return whether tensors on a device can be read without waiting."""
     return device.type == "cpu"
-
-
-def _end_ids(automata: Sequence[TokenAutomaton | None], width: int) -> list[int]:
-    """Return the end tokens of the automata's vocabulary; check that they share one, and that `width` fits it."""
-    given = [automaton for automaton in automata if automaton is not None]
-    if not given:
-        return []
-    vocabulary = given[0].vocabulary
-    if any(automaton.vocabulary.digest != vocabulary.digest for automaton in given):
-        raise VocabularyError("the constraints of one batch were compiled for different vocabularies")
-    check_width(width, vocabulary)
-    return list(vocabulary.eos_ids)
 
 
 def _arena(

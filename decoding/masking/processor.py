@@ -145,7 +145,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             self._prompt = input_ids
         key = scores.device, scores.shape[1]
         if key not in self._trackers:
-            self._trackers[key] = BatchTracker(self.automata(), self._prompt, *key, self.max_depth)
+            self._trackers[key] = BatchTracker(self.automata(), self.vocabulary, self._prompt, *key, self.max_depth)
         tracker = self._trackers[key]
         written = input_ids.shape[1] - tracker.prompt_length
         remaining = None if self.max_new_tokens is None else self.max_new_tokens - written

@@ -32,12 +32,14 @@ from constraints.types.typed import Typed
 from decoding.inputs.caches import cache_argument, cache_of
 from decoding.inputs.constraints import ConstraintLike, check_count, constrained
 from decoding.inputs.counts import token_count
+from decoding.inputs.healing import Healed
 from decoding.inputs.prompts import Prompt, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor
 from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabilities
 from decoding.sampling.penalties import History
 from decoding.writing.partial_json import PartialJson
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.byte_decoder import Reading
 
@@ -61,23 +63,27 @@ class Piece(NamedTuple):
 class TextSoFar:
     """Converts tokens to text as they are written."""
 
-    def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, *, at_text_start: bool = False, num_skipped: int = 0, errors: str = "strict"
+    ) -> None:
         """Begin a text.
 
         Args:
             vocabulary: the tokens.
             at_text_start: whether the tokens are a text by themselves, and not the continuation of one.
+            num_skipped: the number of bytes to leave out first, such as those of a healed prompt (`Healed.prefix`).
+            errors: what to do with bytes that are not UTF-8, as for `bytes.decode`.
         """
-        self._vocabulary = vocabulary
+        self._vocabulary, self._num_skipped = vocabulary, num_skipped
         self._rule = vocabulary.text_start if at_text_start else None
         self._reading = None if vocabulary.detokenizer is None else Reading(vocabulary.detokenizer)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
 
     def put(self, tokens: Iterable[int]) -> str:
         """Read more tokens, and return the characters that they complete; end tokens write nothing.
 
         Raises:
-            UnicodeDecodeError: the text is not UTF-8.
+            UnicodeDecodeError: the text is not UTF-8, and `errors` is "strict".
         """
         written = b""
         for token in tokens:
@@ -86,10 +92,19 @@ class TextSoFar:
                 written += self._rule.first(token, new)
                 self._rule = self._rule if token in self._rule.ignored else None
             else:
-                written += new
+                written += new[self._num_skipped :]
+                self._num_skipped = max(0, self._num_skipped - len(new))
             if self._reading is not None and token in self._vocabulary.eos_ids:
                 return self._decoder.decode(self._reading.put(written) + self._reading.finish())
         return self._decoder.decode(written if self._reading is None else self._reading.put(written))
+
+    def finish(self) -> str:
+        """End the text, and return what a character that has begun is decoded to.
+
+        Raises:
+            UnicodeDecodeError: a character has begun, and `errors` is "strict".
+        """
+        return self._decoder.decode(b"", final=True)
 
 
 class Pieces:
@@ -99,26 +114,31 @@ class Pieces:
         text: the whole text so far.
     """
 
-    def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False, is_json: bool = False) -> None:
+    def __init__(self, characters: TextSoFar, *, is_json: bool = False) -> None:
         """Begin a text.
 
         Args:
-            vocabulary: the tokens.
-            at_text_start: whether the tokens are a text by themselves, and not the continuation of one.
+            characters: reads the tokens.
             is_json: whether the text is JSON, so that it has a value before it is complete.
         """
         self.text = ""
-        self._characters = TextSoFar(vocabulary, at_text_start=at_text_start)
+        self._characters = characters
         self._json = PartialJson() if is_json else None
 
     def put(self, tokens: Iterable[int]) -> Piece:
         """Read more tokens, and return the piece that they add.
 
         Raises:
-            UnicodeDecodeError: the text is not UTF-8.
+            UnicodeDecodeError: as for `TextSoFar`.
             TextNotAllowed: with `is_json`, the text is not valid JSON.
         """
-        text = self._characters.put(tokens)
+        return self._piece(self._characters.put(tokens))
+
+    def finish(self) -> Piece:
+        """End the text, and return the last piece; errors are those of `put`."""
+        return self._piece(self._characters.finish())
+
+    def _piece(self, text: str) -> Piece:
         self.text += text
         return Piece(text, self._json.feed(text) if self._json is not None else None)
 
@@ -166,7 +186,8 @@ class Stream(Generic[T_co]):
             piece = self._pieces.put([token])
             if piece.text:
                 return piece
-        return None
+        last = None if self._pieces is None else self._pieces.finish()
+        return last if last is not None and last.text else None
 
     @property
     def text(self) -> str:
@@ -279,11 +300,20 @@ def stream(
 
     def pieces() -> Pieces:
         # The automaton is compiled when there is a token.
-        used = processor.automata()[0]
-        at_start = at_text_start if used is None else used.at_text_start
-        return Pieces(vocabulary, at_text_start=at_start, is_json=isinstance(constraint, JsonSchema | Typed))
+        return Pieces(
+            _characters(processor.automata()[0], vocabulary, at_text_start),
+            is_json=isinstance(constraint, JsonSchema | Typed),
+        )
 
     return Stream(_written(model, rows, processor, sampling, max_new_tokens), pieces, constraint)
+
+
+def _characters(automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> TextSoFar:
+    """Return what reads the tokens of a text."""
+    if automaton is None:
+        return TextSoFar(vocabulary, at_text_start=at_text_start, errors="replace")  # it may be cut off anywhere
+    skipped = len(automaton.prefix) if isinstance(automaton, Healed) else 0
+    return TextSoFar(vocabulary, at_text_start=automaton.at_text_start, num_skipped=skipped)
 
 
 def _written(
