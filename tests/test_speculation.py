@@ -18,7 +18,7 @@ from toy_models import LETTERS, PROMPT, Table
 import tokenfst
 from automata import AutomatonFileError, IncompleteOutput, TokenNotAllowed, VocabularyError
 from constraints import grammar, json_schema
-from decoding import bundled_model, vocabulary_of
+from decoding import Speculation, bundled_model, generate, vocabulary_of
 from decoding.sampling import Sampling
 from decoding.speculation import (
     ROOT,
@@ -274,6 +274,13 @@ def test_forced_text_that_is_not_verified_heeds_the_limit() -> None:
             assert len(tokens) <= limit
             assert automaton.accepts(tokens)
             assert tokens[-1] in LETTERS.eos_ids
+
+
+@pytest.mark.parametrize("seed", [1048099, 16528811])  # draws that float32 rounds to 1
+def test_what_is_drawn_for_certain_is_never_refused(seed: int) -> None:
+    automaton = tokenfst.compile("yes", VOCABULARY, tokenization="canonical")
+    drafts = Speculation(draft_model=MODEL, draft_widths=(1,))
+    assert generate(MODEL, TOKENIZER, "Say: ", automaton, max_new_tokens=8, seed=[seed], speculation=drafts) == ["yes"]
 
 
 def test_what_is_forced_to_the_end_takes_no_forward_pass() -> None:

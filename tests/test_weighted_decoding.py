@@ -19,7 +19,7 @@ import tokenfst
 from automata import Limits, parse
 from automata import expressions as ex
 from automata.expressions import Expr
-from decoding import beam_search, best_of_n, bundled_model, generate, stream, vocabulary_of
+from decoding import Speculation, beam_search, best_of_n, bundled_model, generate, stream, vocabulary_of
 from decoding.arena import Arena
 from decoding.inputs.healing import heal
 from decoding.sampling import Sampling
@@ -173,6 +173,16 @@ def test_speculation_keeps_the_weighted_distribution(name: str, opportunistic: b
     expected = weighted_texts(automaton)
     assert sum(expected.values()) == pytest.approx(1)
     assert chance(Counter(map(tuple, result.tokens)), expected) > 1e-3
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.2, 1.6])
+def test_penalties_come_before_costs(penalty: float) -> None:
+    automaton = tokenfst.compile(HOT, VOCABULARY)
+    options: dict[str, Any] = {"temperature": 0, "max_new_tokens": 20, "repetition_penalty": penalty}
+    (expected,) = generate(MODEL, TOKENIZER, "Name: ", automaton, **options)
+    assert stream(MODEL, TOKENIZER, "Name: ", automaton, **options).result() == expected
+    assert generate(MODEL, TOKENIZER, "Name: ", automaton, speculation=Speculation(), **options) == [expected]
+    assert best_of_n(MODEL, TOKENIZER, "Name: ", automaton, n=1, **options)[0][0].text == expected
 
 
 def test_sampling_prefers_what_costs_less() -> None:

@@ -18,6 +18,7 @@ from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
+from decoding.sampling.penalties import penalized
 from decoding.search.hypothesis import Hypothesis, normalized
 from decoding.search.scorers import Logits, Scorer, scorer_of
 from decoding.search.steps import Position, Step
@@ -148,14 +149,15 @@ class _Sampler:
         history = self._history(samples, logits)
         positions = [Position(sample.automaton, sample.state) for sample in samples]
         now = Step.of(logits, positions, remaining)
-        tokens = choose(probabilities(less_costs(logits, positions), now.allowed, self.sampling, history), noise, step)
+        scores = penalized(logits.float(), self.sampling.on(logits.device), history)
+        tokens = choose(probabilities(less_costs(scores, positions), now.allowed, self.sampling), noise, step)
         if self.difficulty is not None:
-            wanted = choose(probabilities(logits, None, self.sampling, history), noise, step)
+            wanted = choose(probabilities(scores, None, self.sampling), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)
         places = tokens[:, None]
         own = now.scores.gather(1, places)[:, 0]
-        scores = torch.where(now.ends.gather(1, places)[:, 0], now.end_scores(), own)
-        for sample, token, score in zip(samples, tokens.tolist(), scores.tolist(), strict=True):
+        found = torch.where(now.ends.gather(1, places)[:, 0], now.end_scores(), own)
+        for sample, token, score in zip(samples, tokens.tolist(), found.tolist(), strict=True):
             sample.add(token, score)
 
     def _history(self, samples: list[_Sample], logits: Tensor) -> History:

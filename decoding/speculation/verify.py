@@ -41,6 +41,7 @@ from automata.errors import TokenNotAllowed
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
+from decoding.sampling.penalties import penalized
 from decoding.speculation.tree import ROOT, Tree
 
 # Streams of the noise, beside that of plain draws.
@@ -102,8 +103,7 @@ class Verification:
         self._row_of = {pair: row for row, pair in enumerate(self._places)}
         self._coins: dict[tuple[int, int], list[float]] = {}
         if self._places:
-            positions = [(trees[number].automaton, trees[number].state(place)) for number, place in self._places]
-            self._logits, every = less_costs(torch.cat(list(logits)), positions), [*range(len(self._places))]
+            self._scores, every = self._weighed(torch.cat(list(logits))), [*range(len(self._places))]
             self._probabilities = self._distribution(every, masked=not opportunistic)
             self._tokens: list[int] = choose(self._probabilities, *self._noise(every)).tolist()
             self._coins = self._coins_of()
@@ -151,9 +151,10 @@ class Verification:
         target = self._distribution(rows, masked=True) if self._opportunistic else self._probabilities[rows]
         first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
         likely = target.gather(1, torch.tensor(first, device=target.device))
-        # An exponential number is distributed like -log of a uniform one.
+        # An exponential number is distributed like -log of a uniform one, which is below 1 here: a token that is drawn
+        # for certain is never refused.
         noise, steps = self._noise(rows)
-        coins = noise.exponential(max(map(len, nodes)), steps, ACCEPT_STREAM).neg().exp()
+        coins = noise.exponential(max(map(len, nodes)), steps, ACCEPT_STREAM).neg().exp().clamp(max=1 - 2.0**-24)
         return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
 
     def _drawn_nodes(self, number: int, place: int) -> list[int]:
@@ -179,22 +180,28 @@ class Verification:
             left, refused = _residual(left, drawn), node
         return None, int(choose(left[None], *self._noise([row])))
 
+    def _weighed(self, logits: Tensor) -> Tensor:
+        """Return the logits of all places with their penalties, less the costs of tokens, `[P, V]`."""
+        pairs = self._pairs(range(len(self._places)))
+        if (history := _history(pairs, logits.device)) is not None:
+            logits = penalized(logits.float(), _samplings(pairs, logits.device), history)
+        return less_costs(logits, [(tree.automaton, tree.state(place)) for tree, place in pairs])
+
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
         """Return the distributions from which the tokens of some rows are drawn, `[R, V]`."""
-        logits = self._logits if len(rows) == len(self._places) else self._logits[list(rows)]
-        pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
-        mask = None
+        scores = self._scores if len(rows) == len(self._places) else self._scores[list(rows)]
+        pairs, mask = self._pairs(rows), None
         if masked:
             words = np.stack([tree.mask(place) for tree, place in pairs])
-            mask = bool_masks(words, logits.shape[1], logits.device)
-        samplings = [tree.text.sampling for tree, _ in pairs]
-        same = all(sampling == samplings[0] for sampling in samplings)
-        columns = Samplings.of(samplings[:1] if same else samplings, logits.device)
-        return probabilities(logits, mask, columns, _history(pairs, logits.device))
+            mask = bool_masks(words, scores.shape[1], scores.device)
+        return probabilities(scores, mask, _samplings(pairs, scores.device))
 
     def _noise(self, rows: Sequence[int]) -> tuple[Noise, Tensor]:
-        pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
-        return noise_at(pairs, self._logits.device)
+        return noise_at(self._pairs(rows), self._scores.device)
+
+    def _pairs(self, rows: Sequence[int]) -> list[tuple[Tree[Any], int]]:
+        """Return the tree and the place of some rows."""
+        return [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
 
 
 def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> tuple[Noise, Tensor]:
@@ -202,6 +209,13 @@ def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> t
     seeds = torch.tensor([tree.text.seed for tree, _ in places], device=device)
     steps = torch.tensor([tree.text.step + tree.depth(place) for tree, place in places], device=device)
     return Noise(seeds), steps
+
+
+def _samplings(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> Samplings:
+    """Return the settings of the texts, once if they are the same for all."""
+    samplings = [tree.text.sampling for tree, _ in places]
+    same = all(sampling == samplings[0] for sampling in samplings)
+    return Samplings.of(samplings[:1] if same else samplings, device)
 
 
 def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> History | None:
@@ -219,7 +233,8 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
 def _residual(left: Tensor, drawn: Tensor) -> Tensor:
     """Return the distribution to draw from after a token drawn from `drawn` was refused, `[V]`."""
     residual = (left - drawn).clamp_(min=0)
-    return residual / residual.sum()
+    total = residual.sum()
+    return residual / total if total > 0 else left  # equal but for rounding, so that any token might be refused
 
 
 def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:

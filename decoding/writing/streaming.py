@@ -37,7 +37,7 @@ from decoding.inputs.prompts import Prompt, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor
 from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabilities
-from decoding.sampling.penalties import History
+from decoding.sampling.penalties import History, penalized
 from decoding.writing.partial_json import PartialJson
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
@@ -336,7 +336,8 @@ def _written(
             change = processor.apply_(rows, torch.zeros_like(logits, dtype=torch.float32))
             mask = change.isfinite()
             history = History(rows[:, begin:], rows[:, :begin])
-            chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise, step)
+            scores = penalized(logits.float(), sampling.on(logits.device), history) + change.where(mask, 0)
+            chosen = choose(probabilities(scores, mask, sampling), noise, step)
             rows = torch.cat([rows, chosen[:, None]], dim=1)
         token = int(chosen)
         yield token
