@@ -158,8 +158,25 @@ def test_settings_out_of_their_ranges(write: Callable[..., Any], name: str, valu
         write(MODEL, TOKENIZER, "Name: ", "a", **{name: value})
 
 
-def test_the_neutral_settings_of_transformers() -> None:
-    assert generate(MODEL, TOKENIZER, "Name: ", "ab", top_k=0, top_p=1.0, min_p=None, typical_p=1.0) == ["ab"]
+@pytest.mark.parametrize("speculation", [None, Speculation()])
+def test_the_neutral_settings_of_transformers(speculation: Speculation | None) -> None:
+    neutral: dict[str, Any] = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
+    assert generate(MODEL, TOKENIZER, "Name: ", "ab", speculation=speculation, **neutral) == ["ab"]
+
+
+@pytest.mark.parametrize("write", [generate, stream, best_of_n, speculated])
+@pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), 2**70 + 5, -(2**64) + 5], ids=str)
+def test_seeds_of_any_integer_type_and_size(write: Callable[..., Any], seed: Any) -> None:
+    options: dict[str, Any] = {"max_new_tokens": 8, "temperature": 2.0}
+    found, expected = (write(MODEL, TOKENIZER, "Name: ", "[a-z]{3,9}", seed=one, **options) for one in (seed, 5))
+    assert [*found] == [*expected]
+
+
+@pytest.mark.parametrize("write", [generate, stream, best_of_n, speculated])
+@pytest.mark.parametrize("name", ["temperature", "top_p", "repetition_penalty"])
+def test_settings_that_are_no_numbers(write: Callable[..., Any], name: str) -> None:
+    with pytest.raises(TypeError, match=f"{name} is a number, not '1'"):
+        write(MODEL, TOKENIZER, "Name: ", "a", **{name: "1"})
 
 
 @pytest.mark.parametrize("write", [beam_search, best_of_n])

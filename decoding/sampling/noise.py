@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Final
 
 import torch
@@ -55,8 +56,8 @@ class Noise:
 
     @staticmethod
     def of(seeds: Sequence[int | None], device: torch.device | str = "cpu") -> Noise:
-        """Return the noise of sequences with the given seeds; for None, torch's generator draws a seed."""
-        chosen = [_drawn_seed() if seed is None else _signed(seed) for seed in seeds]
+        """Return the noise of sequences with the given seeds, modulo 2^64; for None, torch's generator draws a seed."""
+        chosen = [_drawn_seed() if seed is None else _signed(index(seed)) for seed in seeds]
         return Noise(sent(torch.tensor(chosen, dtype=torch.int64), device))
 
     def select(self, rows: Tensor) -> Noise:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Final, TypedDict
 
 import torch
@@ -74,8 +75,11 @@ class Sampling:
 
         Raises:
             ValueError: a number is out of its range; the message names the setting and the range.
-            TypeError: `top_k` is not an integer.
+            TypeError: `top_k` is not an integer, or another setting is not a number.
         """
+        for name in self.__dataclass_fields__.keys() - {"top_k", "seed"}:
+            if not isinstance(value := getattr(self, name), Real):
+                raise TypeError(f"{name} is a number, not {value!r}")
         _require(self.temperature >= 0, "temperature", self.temperature, "0 or more")
         _require_moderate("temperature", self.temperature)
         if self.top_k is not None:

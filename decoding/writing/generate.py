@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import torch
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Settings of `transformers` that leave the model's distribution as it is; its defaults may be others, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
+# Seeds are numbers modulo 2^64, in all loops.
+_LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
 _OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
 # Settings of `Sampling` that the loop of `transformers` does not have.
@@ -152,7 +155,7 @@ def generate(
             speculation,
             {"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, "trace": trace, **options},
         )
-        samplings = samplings_of(Sampling(temperature, **options), seed, len(rows))
+        samplings = samplings_of(_sampling(temperature, options), seed, len(rows))
         automata = automata_for(
             constraint, vocabulary, len(rows), max_new_tokens, at_text_start=at_text_start, limits=limits
         )
@@ -240,15 +243,23 @@ def _check_settings(temperature: float, options: dict[str, Any]) -> None:
     """Check options.
 
     Raises:
-        ValueError: `generate` sets an option itself; or a setting of `Sampling` is out of its range, unless it has the
-            value that is neutral for `transformers`.
-        TypeError: as for `Sampling`.
+        ValueError: `generate` sets an option itself.
+        ValueError, TypeError: as for `_sampling`.
     """
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
+    _sampling(temperature, options)
+
+
+def _sampling(temperature: float, options: dict[str, Any]) -> Sampling:
+    """Return the settings among the options; values that are neutral for `transformers` are left out.
+
+    Raises:
+        ValueError, TypeError: as for `Sampling`.
+    """
     ours = {name: value for name, value in options.items() if name in Sampling.__dataclass_fields__}
-    Sampling(temperature, **{name: value for name, value in ours.items() if value != _NEUTRAL.get(name)})
+    return Sampling(temperature, **{name: value for name, value in ours.items() if value != _NEUTRAL.get(name)})
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
@@ -332,5 +343,5 @@ def _seeded(seed: int | None) -> Iterator[None]:
         yield
         return
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(index(seed) & _LARGEST_SEED)
         yield
