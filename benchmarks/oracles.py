@@ -89,8 +89,8 @@ def number(text: str) -> Fraction:
     Raises:
         TooLarge: the exponent is beyond `MOST_DIGITS`, in either direction.
     """
-    exponent = text.lower().partition("e")[2]
-    if exponent and abs(int(exponent[:10])) > MOST_DIGITS:
+    exponent = text.lower().partition("e")[2].lstrip("+-").lstrip("0")
+    if exponent and int(exponent[:10]) > MOST_DIGITS:
         raise TooLarge(text)
     return Fraction(text)
 
