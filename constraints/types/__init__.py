@@ -9,6 +9,8 @@ typed(T)        JSON, using Pydantic's schema of the type
     evaluation      texts -> values, by shape
     constructor     `dataclass`
 
+    rust            patterns of Pydantic's engine       hashing: which values can be in sets
+
     generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...; bounds: of numbers
     members         values of Literal and Enum
     validators      checks of Pydantic that no schema expresses

@@ -8,7 +8,8 @@ than its serializers in others. The differences here:
                     in the range of floats
     Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold;
                     with a bound on digits, only zero may have an exponent
-    str             patterns with Unicode's classes, as Pydantic's engine reads them
+    str             patterns mean what they mean to Pydantic's engine (`constraints.types.rust`), or to `re` if they are
+                    compiled or `regex_engine` says so
     date, time, datetime, timedelta
                     those that exist and that `datetime` can represent, in ISO 8601 as serialized; with or without a
                     time zone, as the type says. `format` would allow leap seconds and years of more digits
@@ -20,21 +21,23 @@ than its serializers in others. The differences here:
                     match a pattern. Names may repeat, and the last one counts; so `min_length` above 1 is refused
     models, dataclasses, TypedDict
                     closed, unless `extra="allow"`: other members would be dropped silently. Names are the validation
-                    aliases, if there are any
+                    aliases, if there are any; other names from which a field may be read are not allowed
     unions          `anyOf`; a discriminator is required, because it is read before its default is known
     additions for readers of a schema, such as `json_schema_extra`, are ignored
 
 Refused, because no automaton here describes what their validators accept: bounds of times, sets whose items may not be
-hashable, paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members
-of an Enum in a Literal (which Pydantic never reads from JSON), types that Pydantic checks by functions of its own
-(`constraints.types.validators`), and whatever Pydantic has no schema for. A user's own checks (`AfterValidator`,
-`Predicate`, validators of a model, a callable `Discriminator`) run when a text is parsed, and not in the automaton; a
-`BeforeValidator` receives only what the type's schema allows.
+hashable (`constraints.types.hashing`), paths as aliases, two fields that are read from one name, `bytes` with a length,
+`Json`, URLs, `complex`, `Fraction`, generators, callables, members of an Enum in a Literal (which Pydantic never reads
+from JSON), settings by which bytes, infinities or times are written in another way than they are read, types that
+Pydantic checks by functions of its own (`constraints.types.validators`), and whatever Pydantic has no schema for. A
+user's own checks (`AfterValidator`, `Predicate`, validators of a model, a callable `Discriminator`) run when a text is
+parsed, and not in the automaton; a `BeforeValidator` receives only what the type's schema allows.
 """
 
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,11 +51,15 @@ from pydantic_core import core_schema
 
 from automata.algebra.elimination import to_expr
 from automata.compile.compiler import compile_expr
-from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import PatternError, UnsatisfiableSchema, UnsupportedSchema
+from automata.expressions import Expr
+from automata.pattern import parse
 from constraints.types import patterns
 from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_formula, bounds_of, with_digits
+from constraints.types.hashing import is_hashable
 from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into
+from constraints.types.rust import ecma
 from constraints.types.shapes import UNBOUNDED, Bounds
 from constraints.types.validators import check_validators
 from constraints.values import date
@@ -63,6 +70,10 @@ _MAX_QUOTIENT = 10**28
 
 class ExactSchema(GenerateJsonSchema):
     """Pydantic's generator with the differences that the module lists. Numbers in its schemas may be Decimals."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._cores: dict[str, Any] = {}  # the core schemas that others refer to
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         # Defaults are only for readers; but an option of a union that the schema skips could not be written.
@@ -85,6 +96,10 @@ class ExactSchema(GenerateJsonSchema):
                 raise
             return super().generate_inner(schema)
 
+    def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
+        self._cores |= {definition["ref"]: definition for definition in schema["definitions"]}
+        return super().definitions_schema(schema)
+
     # Numbers.
 
     def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
@@ -97,6 +112,8 @@ class ExactSchema(GenerateJsonSchema):
         bounds = bounds_of(schema)
         if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
             bounds = bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
+        if bounds.low is None or bounds.high is None:
+            self._check_serialized("ser_json_inf_nan", "null", "infinities that are written as what is not a number")
         return bounds
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
@@ -121,18 +138,33 @@ class ExactSchema(GenerateJsonSchema):
         config = self._config.config_dict
         names = ("strip_whitespace", "to_lower", "to_upper")
         changes = [name for name in names if schema.get(name, config.get(f"str_{name}"))]
-        if changes and (schema.get("min_length") or schema.get("pattern") or config.get("str_min_length")):
+        checks = ("min_length", "pattern", "ascii_only")
+        if changes and (any(map(schema.get, checks)) or config.get("str_min_length")):
             raise UnsupportedSchema(
                 "a length or pattern of text that is changed before it is checked", keyword=changes[0]
             )
         found = super().str_schema(schema)
         if "pattern" in found:
-            found["pattern"] = patterns.ecma(found["pattern"])
+            found["pattern"] = self._pattern(schema)
+        if schema.get("ascii_only"):
+            found["allOf"] = [{"pattern": r"^[\x00-\x7f]*$"}]
         return found
+
+    def _pattern(self, schema: core_schema.StringSchema) -> str | Expr:
+        """Return the pattern of a string in ECMA-262, or the texts that Python's `re` takes."""
+        pattern = schema["pattern"]
+        engine = schema.get("regex_engine", self._config.config_dict.get("regex_engine"))
+        if isinstance(pattern, str) and engine != "python-re":
+            return ecma(pattern)
+        try:
+            return parse(re.compile(pattern), search=True)
+        except PatternError as error:
+            raise UnsupportedSchema(f"the pattern {pattern!r}: {error.reason}", keyword="pattern") from error
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
         if schema.get("min_length") or schema.get("max_length") is not None or self._config.val_json_bytes != "utf8":
             raise UnsupportedSchema("bytes with a length, or not in UTF-8", keyword="bytes")
+        self._check_serialized("ser_json_bytes", "utf8", "bytes that are written in another way than they are read")
         return {"type": "string"}
 
     def uuid_schema(self, schema: core_schema.UuidSchema) -> JsonSchemaValue:
@@ -165,9 +197,13 @@ class ExactSchema(GenerateJsonSchema):
             if schema.get(keyword) is not None:
                 raise UnsupportedSchema("bounds of times, or by the clock", keyword=keyword)
         for option in ("ser_json_temporal", "ser_json_timedelta"):
-            if self._config.config_dict.get(option, "iso8601") != "iso8601":
-                raise UnsupportedSchema("dates and times that are serialized as numbers", keyword=option)
+            self._check_serialized(option, "iso8601", "dates and times that are serialized as numbers")
         return _string(written)
+
+    def _check_serialized(self, option: str, expected: str, reason: str) -> None:
+        """Raise an error if an option of the serializer is set to something unexpected."""
+        if self._config.config_dict.get(option, expected) != expected:
+            raise UnsupportedSchema(reason, keyword=option)
 
     # Values.
 
@@ -181,27 +217,11 @@ class ExactSchema(GenerateJsonSchema):
 
     def _common_set_schema(self, schema: Any) -> JsonSchemaValue:
         _refuse_distinct(schema, "a set")
-        if not self._is_hashable(schema.get("items_schema", {"type": "any"})):
+        if not is_hashable(schema.get("items_schema", {"type": "any"}), self._cores):
             raise UnsupportedSchema("a set of what may not be hashable", keyword="set")
         found = super()._common_set_schema(schema)
         del found["uniqueItems"]
         return found
-
-    def _is_hashable(self, schema: Any) -> bool:
-        """Return whether all values are hashable."""
-        kind = schema["type"]
-        if kind in ("any", "list", "dict", "set", "typed-dict", "deque", "default-dict", "json-or-python"):
-            return False
-        if kind in ("model", "dataclass"):
-            return getattr(schema["cls"], "__hash__", None) is not None
-        if kind == "definition-ref":
-            return self._is_hashable(self.resolve_ref_schema(schema))
-        if kind in ("tuple", "union", "nullable", "tagged-union", "definitions"):
-            inner = schema.get("items_schema", schema.get("choices", schema.get("schema")))
-            inner = inner.values() if isinstance(inner, dict) and "type" not in inner else inner
-            several = inner if not isinstance(inner, dict) else [inner]
-            return all(self._is_hashable(one[0] if isinstance(one, tuple) else one) for one in several)
-        return True
 
     def _common_dict_schema(self, schema: Any) -> JsonSchemaValue:
         _refuse_distinct(schema, "a dict")
@@ -216,7 +236,7 @@ class ExactSchema(GenerateJsonSchema):
     def _names(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of the keys of a dict, as JSON strings."""
         while schema["type"] == "definition-ref":
-            schema = self.resolve_ref_schema(schema)
+            schema = self._cores[schema["schema_ref"]]
         kind = schema["type"]
         if kind in ("int", "float"):
             bounds = bounds_of(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
@@ -244,6 +264,26 @@ class ExactSchema(GenerateJsonSchema):
                 one = super()._named_required_fields_schema([field])
             found["properties"] |= one["properties"]
             found["required"] += one.get("required", [])
+        for name, _, field in named_required_fields:
+            for other in self._looked_up(field, name) - {self._get_alias_name(field, name)}:
+                if found["properties"].setdefault(other, False) is not False:
+                    raise UnsupportedSchema(f"two fields are read from {other!r}", pointer=f"/{name}", keyword="alias")
+        return found
+
+    def _looked_up(self, field: Any, name: str) -> set[str]:
+        """Return all names of members from which a field may be read."""
+        alias = field.get("validation_alias")
+        by_alias = alias is not None and self._config.validate_by_alias is not False
+        paths = [[alias]] if isinstance(alias, str) else alias
+        found = {path[0] for path in paths} if by_alias else set[str]()
+        by_name = any(map(self._config.config_dict.get, ("validate_by_name", "populate_by_name")))
+        return found if by_alias and not by_name else found | {name}
+
+    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
+        found = super().model_fields_schema(schema)
+        if "extras_keys_schema" in schema:
+            known: JsonSchemaValue = {"enum": [*found["properties"]]}
+            found["propertyNames"] = {"anyOf": [known, self._names(schema["extras_keys_schema"])]}
         return found
 
     def _get_alias_name(self, field: Any, name: str) -> str:

@@ -25,7 +25,7 @@ from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.compile.compiler import compile_expr
-from automata.errors import PatternError, UnsupportedSchema
+from automata.errors import UnsupportedSchema
 from automata.expressions import (
     EPSILON,
     Alternation,
@@ -44,7 +44,7 @@ from automata.expressions import ranges as rg
 from automata.expressions.nodes import Literal as LiteralNode
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern import parse
-from constraints.types.patterns import ecma
+from constraints.types.rust import ecma
 from constraints.types.shapes import ANY_SIZE, Pattern, Size
 
 Quote: TypeAlias = Literal["'", '"']
@@ -87,10 +87,7 @@ def language(pattern: Pattern) -> Expr:
         return pattern
     if isinstance(pattern, re.Pattern):
         return parse(pattern, search=True)
-    try:
-        return parse(ecma(pattern), dialect="ecma", search=True)
-    except PatternError as error:
-        raise UnsupportedSchema(f"the pattern {pattern!r}: {error.reason}", keyword="pattern") from error
+    return parse(ecma(pattern), dialect="ecma", search=True)
 
 
 @kept(256)

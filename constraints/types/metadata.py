@@ -3,16 +3,16 @@
 The following are recognized by their attributes, without importing the packages that define them: `Ge`, `Gt`, `Le`,
 `Lt`, `Interval`, `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and
 `StringConstraints`, and compiled patterns of `re`. Patterns in Pydantic's annotations that are text are in the syntax
-of Pydantic's engine, and compiled ones in that of `re`. An expression (`automata.Expr`) describes the whole text. Other
-annotations are ignored, as PEP 593 requires; but one with a function or with another kind of bound is an error, because
-an automaton cannot enforce it.
+of Pydantic's engine, and compiled ones in that of `re`. The configuration of a Pydantic dataclass is applied, too. An
+expression (`automata.Expr`) describes the whole text. Other annotations are ignored, as PEP 593 requires; but one with
+a function or with another kind of bound is an error, because an automaton cannot enforce it.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -21,23 +21,32 @@ from typing import Any
 from automata.errors import UnsupportedSchema
 from automata.expressions import Expr, char_set
 from constraints.types import literals
+from constraints.types.parameters import is_named_tuple
 from constraints.types.shapes import (
+    ANY_SIZE,
     Bounds,
     Exact,
     Integer,
     Items,
-    Mapping,
     Real,
+    Record,
+    Row,
     Shape,
     Size,
     Text,
     Union,
 )
+from constraints.types.shapes import Mapping as Keyed
 
 _ORDER = ("gt", "ge", "lt", "le", "multiple_of")
 _SIZE = ("min_length", "max_length")
 # Other requirements that these objects may have; no automaton enforces them.
 _REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
+
+# Settings of a Pydantic dataclass that change text.
+_CHANGES = ("str_strip_whitespace", "str_to_lower", "str_to_upper")
+# Settings that also constrain the fields of a record that Pydantic reads again.
+_SETTINGS = ("str_min_length", "str_max_length", "allow_inf_nan", "regex_engine", *_CHANGES)
 
 _ASCII_TEXT = char_set((0x00, 0x7F)).star()
 
@@ -52,6 +61,51 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
         inner = getattr(one, "metadata", None)  # Pydantic's Field holds a list of others
         shape = narrowed(shape, inner, pointer) if isinstance(inner, list) else _narrowed(shape, one, pointer)
     return shape
+
+
+def configured(shape: Shape, config: Mapping[str, Any] | None, pointer: str) -> Shape:
+    """Return the shape with the settings of a Pydantic dataclass applied; None if Pydantic does not read the values.
+
+    Raises:
+        UnsupportedSchema: text is changed before its length or pattern is checked, its pattern is for `re`, or the
+            settings apply to the fields of another record.
+    """
+    if config is None:
+        return shape
+    match shape:
+        case Union(options):
+            return Union(tuple(configured(option, config, pointer) for option in options))
+        case Items(item=item):
+            return replace(shape, item=configured(item, config, pointer))
+        case Row(items):
+            return Row(tuple(configured(item, config, pointer) for item in items))
+        case Keyed(key, value):
+            return replace(shape, key=configured(key, config, pointer), value=configured(value, config, pointer))
+        case Text():
+            return _configured_text(shape, config, pointer)
+        case Exact() if config.get("allow_inf_nan") is not True:
+            return replace(shape, finite=True)
+        case Real() if config.get("allow_inf_nan") is False:
+            return _finite(shape, pointer)
+        case Record(cls) if is_named_tuple(cls) or config.get("revalidate_instances") == "always":
+            if given := [name for name in _SETTINGS if config.get(name) is not None]:
+                reason = f"the configuration would also apply to the fields of {cls.__name__}"
+                raise UnsupportedSchema(reason, pointer=pointer, keyword=given[0])
+    return shape
+
+
+def _configured_text(shape: Text, config: Mapping[str, Any], pointer: str) -> Text:
+    """Return the texts within the lengths of a configuration; those of the field itself take precedence."""
+    high = config.get("str_max_length") if shape.size.high is None else shape.size.high
+    size = Size(shape.size.low or config.get("str_min_length") or 0, high)
+    if config.get("regex_engine") == "python-re" and any(isinstance(pattern, str) for pattern in shape.patterns):
+        reason = "patterns for Python's engine are honoured if they are compiled: Field(pattern=re.compile(...))"
+        raise UnsupportedSchema(reason, pointer=pointer, keyword="regex_engine")
+    changes = [name for name in _CHANGES if config.get(name)]
+    if changes and (size != ANY_SIZE or shape.patterns):
+        reason = "a length or pattern of text that is changed before it is checked"
+        raise UnsupportedSchema(reason, pointer=pointer, keyword=changes[0])
+    return Text(size, shape.patterns)
 
 
 def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
@@ -118,7 +172,7 @@ def _finite(shape: Shape, pointer: str) -> Shape:
 def _with_size(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
     if isinstance(shape, Union):
         return Union(tuple(_with_size(option, name, value, pointer) for option in shape.options))
-    if not isinstance(shape, Text | Items | Mapping):
+    if not isinstance(shape, Text | Items | Keyed):
         raise UnsupportedSchema("only text and collections have a length", pointer=pointer, keyword=name)
     if not isinstance(value, int):
         raise UnsupportedSchema(f"the length {value!r} is not a whole number", pointer=pointer, keyword=name)

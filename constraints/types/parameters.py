@@ -34,6 +34,7 @@ class Parameter:
         annotation: its type.
         metadata: annotations that constrain its values in addition to the type.
         required: whether it must be passed.
+        config: the settings of Pydantic that apply to its values; None if Pydantic does not read them.
     """
 
     name: str
@@ -41,11 +42,17 @@ class Parameter:
     annotation: Any
     metadata: tuple[Any, ...]
     required: bool
+    config: Mapping[str, Any] | None = None
 
 
 def is_named_tuple(cls: Any) -> TypeGuard[type]:
     """Return whether a class is a NamedTuple."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_field_info(value: Any) -> TypeGuard[Any]:
+    """Return whether a value is what `pydantic.Field` returns."""
+    return isinstance(getattr(value, "metadata", None), list) and hasattr(value, "is_required")
 
 
 def parameters(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
@@ -68,7 +75,7 @@ def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator
     except (NameError, TypeError) as error:
         raise _unresolved(cls, error, pointer) from error
     for name, default, required in _defaults(cls):
-        if not _is_field_info(default):
+        if not is_field_info(default):
             yield Parameter(name, name, hints[name], (), required)
         elif default.is_required():
             yield Parameter(name, name, hints[name], (default,), True)
@@ -112,11 +119,6 @@ _CLASS_VARIABLE = _PROBED._field_type
 # Pydantic's dataclasses.
 
 
-def _is_field_info(value: Any) -> TypeGuard[Any]:
-    """Return whether a value is what `pydantic.Field` returns."""
-    return isinstance(getattr(value, "metadata", None), list) and hasattr(value, "is_required")
-
-
 def _is_pydantic(cls: type) -> bool:
     """Return whether Pydantic made the constructor: that of the first dataclass in the class's MRO."""
     nearest = next((base for base in cls.__mro__ if "__dataclass_fields__" in base.__dict__), cls)
@@ -142,7 +144,8 @@ def _of_pydantic(cls: Any, names: Mapping[str, type], pointer: str) -> Iterator[
             continue
         written, read = _keywords(name, info, config, place)
         known[written] = name
-        found.append((read, Parameter(written, name, info.annotation, tuple(info.metadata), info.is_required())))
+        known_as = Parameter(written, name, info.annotation, tuple(info.metadata), info.is_required(), config)
+        found.append((read, known_as))
     for read, parameter in found:
         for other in read & known.keys():
             if known[other] != parameter.field:

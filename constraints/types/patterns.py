@@ -2,7 +2,6 @@
 
     DATE, TIME, ...         the strings that `datetime`, `UUID` and Decimal read and write
     within(formula)         numbers within bounds, as strings
-    ecma(pattern)           a pattern in the syntax of Pydantic's engine, which is Rust's
 
 Only existing dates are allowed, in the years of `datetime`. Seconds are at most 59, fractions have at most six digits
 (further digits would be lost), and offsets are less than a day.
@@ -16,7 +15,6 @@ from typing import Final
 from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
-from automata.errors import UnsupportedSchema
 from constraints.json_schema.formulas.connectives import Formula
 
 _LEAP: Final = (
@@ -78,40 +76,3 @@ def within(formula: Formula, spellings: str) -> str:
 def quoted(text: str) -> str:
     """Return the pattern that matches one text."""
     return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
-
-
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"
-# Rust's character classes are Unicode's: how they are written within a set, and by themselves.
-_IN_SET = {"d": r"\p{Nd}", "D": r"\P{Nd}", "w": _WORD, "s": r"\p{White_Space}", "S": r"\P{White_Space}"}
-_ALONE = {**_IN_SET, "w": f"[{_WORD}]", "W": f"[^{_WORD}]"}
-_ALONE["b"] = f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))"
-_ALONE["B"] = f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))"
-_ALONE |= {"A": "^", "z": "$"}
-_TOKEN = re.compile(r"\\.|\[\^?|\]|.", re.DOTALL)
-
-
-def ecma(pattern: str) -> str:
-    """Return the pattern of ECMA-262 that means what a pattern in Rust's syntax means.
-
-    Raises:
-        UnsupportedSchema: the pattern uses a feature that only Rust's syntax has.
-    """
-    written: list[str] = []
-    in_set = False
-    if "(?" in re.sub(r"\(\?(?:[:=!]|<[=!])", "", pattern):
-        raise UnsupportedSchema("flags and names of groups are not translated from Rust's syntax", keyword="pattern")
-    for token in _TOKEN.findall(pattern):
-        if token[0] == "\\":
-            known = _IN_SET if in_set else _ALONE
-            if token[1] in "AzW" and token[1] not in known:
-                raise UnsupportedSchema(f"{token} in a set is not translated", keyword="pattern")
-            token = known.get(token[1], token)
-        elif in_set and token[0] == "[":
-            raise UnsupportedSchema("a set within a set is not translated", keyword="pattern")
-        elif in_set and token in ("&", "-", "~") and written[-1] == token:
-            raise UnsupportedSchema(f"the operation {token}{token} of sets is not translated", keyword="pattern")
-        elif token == "." and not in_set:
-            token = r"[^\n]"
-        in_set = (token[0] == "[" and len(token) <= 2) or (in_set and token != "]")
-        written.append(token)
-    return "".join(written)

@@ -21,7 +21,8 @@ from uuid import UUID
 
 from automata.errors import UnsupportedSchema
 from automata.graph import reachable
-from constraints.types.metadata import narrowed
+from constraints.types.hashing import hashed_fields
+from constraints.types.metadata import configured, narrowed
 from constraints.types.parameters import is_named_tuple, parameters
 from constraints.types.shapes import (
     Boolean,
@@ -77,6 +78,8 @@ class Reflection:
 
     def __init__(self) -> None:
         self._fields: dict[Record, tuple[Field, ...]] = {}
+        self._hashed: dict[Record, list[Shape]] = {}  # the fields on which the hash of a record depends
+        self._items: list[tuple[Shape, str, str]] = []  # items of sets and keys of dicts, each with its type and place
 
     def shape(self, annotation: Any, pointer: str = "", variables: abc.Mapping[Any, Any] | None = None) -> Shape:
         """Return the shape of a type.
@@ -120,8 +123,8 @@ class Reflection:
             raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
         inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
         kind = _COLLECTIONS.get(cls)
-        if inner and (kind in (set, frozenset) or cls in _MAPPINGS) and not is_hashable(inner[0]):
-            raise UnsupportedSchema(f"{arguments[0]!r} is not hashable", pointer=pointer)
+        if inner and (kind in (set, frozenset) or cls in _MAPPINGS):
+            self._items.append((inner[0], repr(arguments[0]), pointer))
         if kind is not None and len(inner) == 1:
             return Items(kind, inner[0])
         if cls in _MAPPINGS and len(inner) == 2:
@@ -162,11 +165,15 @@ class Reflection:
         # A class within a function is not a name of its module: hints may name it, and the records read before it.
         names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
         variables = dict(record.arguments)
+        hashed = hashed_fields(record.cls) or ()
+        self._hashed[record] = []
         for one in parameters(record.cls, names, pointer):
             place = f"{pointer}/{one.field}"
-            yield Field(
-                one.name, narrowed(self.shape(one.annotation, place, variables), one.metadata, place), one.required
-            )
+            shape = narrowed(self.shape(one.annotation, place, variables), one.metadata, place)
+            shape = configured(shape, one.config, place)
+            if one.field in hashed:
+                self._hashed[record].append(shape)
+            yield Field(one.name, shape, one.required)
 
     def recursive(self, shape: Shape) -> tuple[Record, ...]:
         """Return the records within a shape that can be reached from themselves.
@@ -178,7 +185,11 @@ class Reflection:
         return tuple(record for record in leads if record in reachable(leads[record], leads.__getitem__))
 
     def leads(self, shape: Shape) -> dict[Record, set[Record]]:
-        """Return all records that can be reached from a shape, each with the records in its own fields."""
+        """Return all records that can be reached from a shape, each with the records in its own fields.
+
+        Raises:
+            UnsupportedSchema: see `fields`; or items of a set or keys of a dict have no hash.
+        """
         found: dict[Record, set[Record]] = {}
         pending = [*records(shape)]
         while pending:
@@ -188,7 +199,27 @@ class Reflection:
                 within = [inner for field in fields for inner in records(field.shape)]
                 found[record] = set(within)
                 pending += within
+        for item, name, pointer in self._items:
+            if not self._is_hashable(item):
+                raise UnsupportedSchema(f"{name} is not hashable", pointer=pointer)
         return found
+
+    def _is_hashable(self, shape: Shape) -> bool:
+        """Return whether the values of a shape are hashable; its records have been read."""
+        waiting = [shape]
+        seen = set[Record]()
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, Mapping) or (isinstance(part, Items) and part.kind in (list, set)):
+                return False
+            if not isinstance(part, Record):
+                waiting += parts(part)
+            elif hashed_fields(part.cls) is None:
+                return False
+            elif part not in seen:
+                seen.add(part)
+                waiting += self._hashed.get(part, ())  # an argument that no field uses is not read
+        return True
 
 
 def _has_hash(value: Any) -> bool:
@@ -197,15 +228,6 @@ def _has_hash(value: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def is_hashable(shape: Shape) -> bool:
-    """Return whether the values of a shape can be items of sets and keys of dicts."""
-    if isinstance(shape, Mapping) or (isinstance(shape, Items) and shape.kind in (list, set)):
-        return False
-    if isinstance(shape, Record):
-        return getattr(shape.cls, "__hash__", None) is not None
-    return all(map(is_hashable, parts(shape)))
 
 
 def records(shape: Shape) -> abc.Iterator[Record]:

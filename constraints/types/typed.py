@@ -32,6 +32,7 @@ from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import check_annotation
+from constraints.types.parameters import is_field_info
 from constraints.types.plain import plain_document
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
             Literal, Optional, Union, list, set, tuple, dict, datetime, date, UUID, Decimal, Annotated with bounds, ...
             Or a function: then texts are objects of its parameters, and `parse` returns them as a dict, which
             `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
-            take any JSON. The function is never called.
+            take any JSON. The dict contains the defaults that are given in `Field(...)`. The function is never called.
         whitespace: the white space that is allowed, as in `json_schema`.
         spellings: how strings and names are spelled, as in `json_schema`.
 
@@ -175,11 +176,19 @@ def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
 
 
-def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
+def parameters(function: Callable[..., Any], *, filled: bool = False) -> Iterator[tuple[str, Any, bool]]:
     """Yield the name and the type of each parameter of a function, and whether it is required.
 
+    `pydantic.Field(...)` in place of a default is added to the type.
+
+    Args:
+        function: the function.
+        filled: whether the arguments are read by Pydantic, which fills in the defaults in `Field(...)`. The function
+            itself would be given `Field(...)`.
+
     Raises:
-        UnsupportedSchema: a parameter cannot be given by name, or type hints cannot be resolved.
+        UnsupportedSchema: a parameter cannot be given by name, type hints cannot be resolved, or a default in
+            `Field(...)` would not be filled in.
     """
     try:
         signature = inspect.signature(function)
@@ -195,7 +204,14 @@ def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
             raise UnsupportedSchema(
                 "a method needs its object: pass it bound, as in `instance.method`", pointer="/self"
             )
-        yield name, hints.get(name, Any), parameter.default is parameter.empty
+        hint, default = hints.get(name, Any), parameter.default
+        if not is_field_info(default):
+            yield name, hint, default is parameter.empty
+            continue
+        if not filled and not default.is_required():
+            reason = "a default in Field(...) is not filled in here: write Annotated[..., Field(...)] = default"
+            raise UnsupportedSchema(reason, pointer=f"/{name}", keyword="default")
+        yield name, typing.Annotated[hint, default], default.is_required()
 
 
 def arguments_of(function: Callable[..., Any]) -> Any:
@@ -208,7 +224,7 @@ def arguments_of(function: Callable[..., Any]) -> Any:
 
     fields = {
         name: (extended.Required if required else extended.NotRequired)[hint]
-        for name, hint, required in parameters(function)
+        for name, hint, required in parameters(function, filled=True)
     }
     make: Any = extended.TypedDict  # of fields that are known only now
     made = make(getattr(function, "__name__", "Arguments"), fields)

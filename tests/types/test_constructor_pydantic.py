@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from decimal import Decimal
 from itertools import product
 from typing import Annotated, Any, ClassVar, Final, Generic, NamedTuple, TypeVar, Unpack
 
@@ -211,3 +212,70 @@ def test_what_cannot_be_honoured_is_refused(cls: type, pointer: str, message: st
     with pytest.raises(UnsupportedSchema, match=message) as caught:
         dataclass(cls)
     assert caught.value.pointer == pointer
+
+
+class Name(NamedTuple):
+    text: str
+
+
+@validated(config=ConfigDict(str_max_length=3, str_min_length=1, allow_inf_nan=False))
+class Configured:
+    a: str
+    b: dict[str, list[str]]
+    c: float
+    d: Decimal
+    e: Annotated[str, Field(max_length=5)]
+
+
+GOOD = {"a": "'x'", "b": "{'y': ['z']}", "c": "1.0", "d": "Decimal('1')", "e": "'abcde'"}
+OTHERS = [
+    *(("a", "''"), ("a", "'xxx'"), ("a", "'xxxx'"), ("b", "{}"), ("b", "{'': []}"), ("b", "{'y': ['']}")),
+    *(("c", "inf"), ("c", "-inf"), ("c", "nan"), ("d", "Decimal('NaN')"), ("d", "Decimal('1E+2')")),
+    *(("e", "'abcdef'"), ("e", "''")),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OTHERS)
+def test_the_configuration_applies(name: str, value: str) -> None:
+    written = ", ".join(f"{field}={text}" for field, text in {**GOOD, name: value}.items())
+    names = {"Configured": Configured, "Decimal": Decimal, "inf": float("inf"), "nan": float("nan")}
+    try:
+        expected = eval(f"Configured({written})", names)  # what the constraint must agree with
+    except pydantic.ValidationError:
+        assert not dataclass(Configured).allows(f"Configured({written})")
+    else:
+        assert dataclass(Configured).parse(f"Configured({written})") == expected
+
+
+def test_decimals_are_finite_unless_the_configuration_says_otherwise() -> None:
+    @validated
+    class Price:
+        value: Decimal
+
+    @validated(config=ConfigDict(allow_inf_nan=True))
+    class Any:
+        value: Decimal
+
+    assert not dataclass(Price).allows("Price(value=Decimal('NaN'))")
+    assert dataclass(Any).parse("Any(value=Decimal('Infinity'))") == Any(Decimal("Infinity"))
+
+
+def test_configurations_that_are_refused() -> None:
+    @validated(config=ConfigDict(str_strip_whitespace=True))
+    class Stripped:
+        free: str
+        value: str = Field(min_length=1)
+
+    @validated(config=ConfigDict(regex_engine="python-re"))
+    class Python:
+        value: str = Field(pattern="^a")
+
+    @validated(config=ConfigDict(str_max_length=2))
+    class Holder:
+        value: Name
+
+    refused = ((Stripped, "str_strip_whitespace"), (Python, "regex_engine"), (Holder, "str_max_length"))
+    for cls, setting in refused:
+        with pytest.raises(UnsupportedSchema, match=setting) as caught:
+            dataclass(cls)
+        assert caught.value.pointer == f"/{cls.__name__}/value"
