@@ -38,6 +38,7 @@ from constraints.json_schema.formulas.statements import (
     required_name,
 )
 from constraints.json_schema.reading.document import SchemaDocument
+from constraints.json_schema.reading.site import shown
 
 # Statements whose values show their kind, so that `type` need not be named beside them.
 _OF_VALUES = (NumberIn, StringIn, BooleanIs)
@@ -185,7 +186,7 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
         case NumberIn() | StringIn() | BooleanIs():
             return f"one of {_values(formula)}"
         case Pattern():
-            return f"pattern {formula.source!r}"
+            return f"pattern {shown(formula.source)}"
         case Matches():
             return f"pattern {excerpt(formula.expr)}"
         case Format():
