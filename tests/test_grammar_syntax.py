@@ -201,6 +201,16 @@ def test_lark_is_found(text: str) -> None:
             grammar(each, syntax="lark")
 
 
+@pytest.mark.parametrize("text", ['root ::= "a"', 'start: "a"', '%ignore " "\nstart: "a"'])
+def test_a_byte_order_mark_is_ignored(text: str) -> None:
+    assert grammar("\ufeff" + text) == grammar(text)
+    syntaxes: list[Syntax] = ["gbnf", "ebnf"] if "::=" in text else ["lark"]
+    for syntax in syntaxes:
+        assert grammar("\ufeff" + text, syntax=syntax) == grammar(text, syntax=syntax)
+    with pytest.raises(GrammarError):
+        grammar("\ufeff\ufeff" + text)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+import pytest
 from grammar_network_cases import A, B, accepted, bodies, check_contract, language, network_of, same, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,6 +93,17 @@ def test_priorities_order_words() -> None:
         for name, priority in [("a", (0, 1)), ("b", (1,)), ("c", (0, 1)), ("d", (0, 2))]
     }
     assert network_of(Grammar({"A": call("a")}, "A", lexical)).word_names == ("b", "d", "a", "c")
+
+
+def test_words_of_the_wrong_type() -> None:
+    word: Any = parse("x")
+    with pytest.raises(TypeError, match="expected a LexicalRule as lexical rule 'x', not Literal"):
+        network_of(Grammar({"A": call("x")}, "A", {"x": word}))
+    priority: Any
+    for priority in (1, ("a",), [1]):
+        lexical = {"x": LexicalRule(parse("x")), "y": LexicalRule(parse("y"), priority)}
+        with pytest.raises(TypeError, match="expected a tuple of integers as the priority of lexical rule 'y'"):
+            network_of(Grammar({"A": call("x") + call("y")}, "A", lexical))
 
 
 def test_a_rule_with_assertions_is_a_text_of_its_own() -> None:

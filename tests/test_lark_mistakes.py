@@ -44,7 +44,7 @@ MISTAKES = [
     ("start: t{start}\nt{start}: start", "the parameter start has the name of a rule", 2, 1, "t"),
     ('start: t{"a" "b"}\nt{x}: x', "expected , or }", 1, 14, "start"),
     ('start: t{("a")}\nt{x}: x', "expected an argument", 1, 10, "start"),
-    ('start: t{"a"}\nt{x}: x t{t{x}}', "t needs templates within templates without end", 2, 9, None),
+    ('start: t{"a"}\nt{x}: x t{t{x}}', "the arguments of t nest templates more than 100 deep", 2, 9, None),
     ("start: start\nt{x}: x y", "the rule y is not defined", 2, 9, "t"),
     ("start: start\nt{x}: x{WS}", "the terminal WS is not defined", 2, 9, "t"),
     # Syntax
@@ -57,6 +57,8 @@ MISTAKES = [
     ('start "a"', "expected :, found", 1, 7, "start"),
     ('start: "a" : "b"', "found :", 1, 12, "start"),
     ('"a": "b"', "expected a rule, a terminal or a directive", 1, 1, None),
+    ('| start: "a"', "expected a rule, a terminal or a directive, found |", 1, 1, None),
+    ('\n| start: "a"', "expected a rule, a terminal or a directive, found |", 2, 1, None),
     ("Start: A", "a name is written in small letters", 1, 1, None),
     ("__start: A", "a name is written in small letters", 1, 1, None),
     ('start: "a', "a string is opened and not closed", 1, 8, None),
@@ -83,7 +85,9 @@ MISTAKES = [
     ("start: /a/l", "the flag l (locale) is not supported", 1, 10, "start"),
     ("start: /a\nb/", "only with the flag x", 1, 8, "start"),
     ("start: /a\nb(/x", "opened and never closed", 2, 2, "start"),
-    ('start: "a".."bc"', "is not a single character", 1, 8, "start"),
+    ('start: "a".."bc"', "is not a single character", 1, 13, "start"),
+    ('start: "ab".."c"', "is not a single character", 1, 8, "start"),
+    ('start: A\nA: "b"\n  | "a" .. "\\xZZ"', "\\x needs 2 hexadecimal digits", 3, 13, "A"),
     ('start: "a"i.."c"', "is not a single character", 1, 8, "start"),
     ('start: "c".."a"', "goes backwards", 1, 8, "start"),
     ('start: "a\\b"', "Lark and llguidance read \\b in a string differently", 1, 10, "start"),
@@ -123,6 +127,11 @@ MISTAKES = [
     ("start: %json false", "no value satisfies", 1, 8, "start"),
     ("start: %json {", "this is not JSON", 1, 15, None),
     ('start: %regex {"substring_chars": 1}', "is not supported", 1, 8, "start"),
+    ('start: %json {"maximum": ' + "1" * 5_000 + "}", "has a number with too many digits", 1, 14, None),
+    ('start: "a"\n%llguidance {"a": ' + "1" * 5_000 + "}", "has a number with too many digits", 2, 13, None),
+    ('start: %regex {"substring_chars": "\\ud800"}', "half of a surrogate pair", 1, 8, "start"),
+    ('start: %regex {"substring_words": "a \\udfff"}', "half of a surrogate pair", 1, 8, "start"),
+    ('start: %regex {"substring_chunks": ["a", "\\ud800"]}', "half of a surrogate pair", 1, 8, "start"),
     ("start: %regex {}", "%regex needs a JSON object", 1, 8, "start"),
     ('start: %regex {"substring_chars": "a", "substring_words": "b"}', "%regex needs a JSON object", 1, 8, "start"),
     # Tokens
@@ -165,6 +174,17 @@ def test_many_rules() -> None:
     assert len(grammar.lexical) == 20_000 + 50 + 1
 
 
+def test_many_extensions() -> None:
+    extensions = "".join(f'%extend start: "{i}"\n%extend A: "{i}"\n' for i in range(20_000))
+    grammar = read_lark(f'start: A | "a"\nA: "a"\n{extensions}')
+    assert len(grammar.rules["start"].operands()) == 20_002
+    assert len(grammar.lexical["A"].expr.operands()) == 20_001
+
+
+def test_templates_within_templates_up_to_the_limit() -> None:
+    assert len(read_lark("start: " + "t{" * 100 + '"a"' + "}" * 100 + "\nt{x}: x").rules) == 101
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -184,8 +204,10 @@ def test_deep_nesting_is_read(text: str) -> None:
     ("text", "reason"),
     [
         ("start: " + "(" * 10_000, "is not closed"),
-        ("start: " + "t{" * 10_000 + '"a"' + "}" * 10_000 + "\nt{x}: x", "without end"),
-        ('start: t{"a"}\nt{x}: t{a{x}} | t{b{x}}\na{x}: x\nb{x}: x', "without end"),
+        ("start: " + "t{" * 10_000 + '"a"' + "}" * 10_000 + "\nt{x}: x", "more than 100 deep"),
+        ('start: t{"a"}\nt{x}: t{a{x}} | t{b{x}}\na{x}: x\nb{x}: x', "more than 100 deep"),
+        ("start: " + " ".join(f't{{"{i}"}}' for i in range(100_001)) + "\nt{x}: x", "more than 100,000 lists"),
+        ('start: %regex {"substring_chunks": [' + '"a",' * 10_000 + '"a"]}', "more than 10,000 chunks"),
         ("start: A0\n" + "".join(f"A{i}: A{i + 1} A{i + 1}\n" for i in range(60)) + 'A60: "z"', "has more than"),
         ("start: %json " + "[" * 100_000, "nested too deeply"),
         ("start: /" + "a" * 300_000, "opened and never closed"),

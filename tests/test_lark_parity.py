@@ -87,6 +87,8 @@ DIFFERENCES = [
     ("stepping back", 'start: INT ".." INT | FLOAT\nINT: /[0-9]+/\nFLOAT: /[0-9]+[.][0-9]+/', "1..2", True, False),
     ("stepping back", 'start: INT ".." INT | FLOAT\nINT: /[0-9]+/\nFLOAT: /[0-9]+[.][0-9]+/', "1 ..2", False, False),
     ("look-ahead", "start: A B\nA: /a(?!b)/\nB: /b/", "ab", False, True),
+    ("escapes under x", "start: /a\\x20b/x", "a b", False, True),
+    ("escapes under x", "start: /a\\nb/x", "ab", True, False),
     ("the context", BLOCKS, "do {} endx;", False, True),
     ("the context", BLOCKS, "do {} end x;", True, True),
 ]
@@ -109,6 +111,18 @@ def test_of_equal_words_the_one_that_lark_prefers() -> None:
         reference = Lark(text, parser="lalr", lexer="contextual")
         expected = [lark_accepts(reference, candidate) for candidate in ("ab1", "ab2")]
         assert accepted(text, "ab1", "ab2") == expected, text
+
+
+EXTENDED = "ab{,1}", "[a]b??", "a(b)?", "(a)b??", "b|ab"
+
+
+@pytest.mark.parametrize("first", EXTENDED)
+def test_extensions_are_tried_as_in_lark(first: str) -> None:
+    for second, third in product(EXTENDED, EXTENDED):
+        text = f'start: A "!"\nA: /{first}/ | "c"\n%extend A: /{second}/\n%extend A: /{third}/ | /[a]b?/'
+        reference = Lark(text, parser="lalr")
+        candidates = ["a!", "ab!", "b!", "c!", "abb!"]
+        assert accepted(text, *candidates) == [lark_accepts(reference, candidate) for candidate in candidates], text
 
 
 ALPHABETS = {"ESCAPED_STRING": '"\\a\n', "C_COMMENT": "/*a\n", "_STRING_INNER": "a\n", "NEWLINE": "\r\n a"}
@@ -186,6 +200,9 @@ SAME_OR_NOT = [
     ('start: INT ".." INT | FLOAT\nINT: /[0-9]+/\nFLOAT: /[0-9]+[.][0-9]+/', "1..2", False, False),
     ('start: A "1" | B "2"\nA: /x/\nB: /x/', "x2", True, False),  # it means both
     ('start: "a"\n%ignore " "', " a", False, True),
+    ('start: "set(" %json {} ")"\n%ignore " "', "set([1] )", True, True),
+    ('start: "set(" %json {} ")"\n%ignore " "', "set( [1])", False, True),
+    ('start: "set(" %json {"type": "boolean"} ")"\n%ignore " "', "set(true )", True, True),
     ('start: "a"\n%ignore " "', "a ", False, True),
     ('start: "a" " " "b"\n%ignore " "', "a b", False, True),
 ]

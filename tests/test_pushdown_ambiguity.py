@@ -96,14 +96,19 @@ def test_mistaken_arguments() -> None:
     ambiguity: Any = "maybe"
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
         Grammar(rules, "s", ambiguity=ambiguity)
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        Grammar(rules, "s", ambiguity="parallel", max_configurations=0)
+    number: Any
+    for number in (0, 2**30 + 1, 2**40):
+        with pytest.raises(ValueError, match=f"lies between 1 and 1,073,741,824, and is {number:,}"):
+            Grammar(rules, "s", ambiguity="parallel", max_configurations=number)
+    for number in (1.5, "8", None, True):
+        with pytest.raises(TypeError, match=f"`max_configurations` is an integer, not {type(number).__name__}"):
+            Grammar(rules, "s", max_configurations=number)
     with pytest.raises(ValueError, match="not 'maybe'"):
         grammar('root ::= "a"', ambiguity=ambiguity)
     plain = network(Grammar(rules, "s"))
     with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
         compile_network(plain, ambiguity=ambiguity)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="lies between 1"):
         compile_network(plain, ambiguity="parallel", max_configurations=0)
 
 

@@ -26,6 +26,7 @@ from automata.drawing import shown
 from automata.expressions import Expr
 
 Ambiguity: TypeAlias = Literal["error", "parallel"]
+MAX_CONFIGURATIONS = 2**30
 # A notebook shows this many rules, and this many characters of each.
 _MAX_SHOWN = 30
 _MAX_LENGTH = 300
@@ -71,7 +72,8 @@ class Grammar:
             error.
 
     Raises:
-        ValueError: `ambiguity` is neither of these values, or `max_configurations` is less than 1.
+        TypeError: `max_configurations` is not an integer.
+        ValueError: `ambiguity` is neither of these values, or `max_configurations` is less than 1 or more than 2**30.
     """
 
     rules: Mapping[str, Expr]
@@ -116,9 +118,14 @@ def check_ambiguity(ambiguity: str, max_configurations: int) -> None:
     """Check values of `Grammar.ambiguity` and `Grammar.max_configurations`.
 
     Raises:
+        TypeError: `max_configurations` is not an integer.
         ValueError: a value is not valid.
     """
     if ambiguity not in get_args(Ambiguity):
         raise ValueError(f'`ambiguity` is "error" or "parallel", not {ambiguity!r}')
-    if max_configurations < 1:
-        raise ValueError(f"`max_configurations` is at least 1, not {max_configurations}")
+    if isinstance(max_configurations, bool) or not isinstance(max_configurations, int):
+        raise TypeError(f"`max_configurations` is an integer, not {type(max_configurations).__name__}")
+    if not 1 <= max_configurations <= MAX_CONFIGURATIONS:
+        raise ValueError(
+            f"`max_configurations` lies between 1 and {MAX_CONFIGURATIONS:,}, and is {max_configurations:,}"
+        )

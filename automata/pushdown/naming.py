@@ -22,7 +22,7 @@ from automata.expressions import (
     Transduction,
 )
 from automata.limits import Work, current_work
-from automata.pushdown.grammar import Grammar
+from automata.pushdown.grammar import Grammar, LexicalRule
 
 # In layouts, calls are labels: this before the rule's name. No label of the user may begin with it.
 RESERVED = "\0rule:"
@@ -43,7 +43,8 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     """Raise unless every name has one meaning.
 
     Raises:
-        TypeError: a rule is not an expression.
+        TypeError: a rule is not an expression, a lexical rule is not a `LexicalRule`, or a priority is not a tuple of
+            integers.
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
             lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference, complement or
             transduction, or in an assertion; a label's name is reserved.
@@ -52,7 +53,8 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     work = current_work(work)
     if grammar.start not in grammar.rules and grammar.start not in grammar.lexical:
         raise GrammarError(f"the start rule {grammar.start!r} is not defined")
-    for name in grammar.lexical:
+    for name, word in grammar.lexical.items():
+        _check_word(name, word)
         if name in grammar.rules:
             raise error(grammar, f"{name!r} is both a rule and a lexical rule", name)
     for name in grammar.ignored:
@@ -68,6 +70,13 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
             if isinstance(part, Call):
                 raise error(grammar, f"a lexical rule cannot call another rule, {part.name!r}", name)
             _check_label(grammar, name, part)
+
+
+def _check_word(name: str, word: LexicalRule) -> None:
+    if not isinstance(word, LexicalRule):
+        raise wrong_type(f"a LexicalRule as lexical rule {name!r}", word)
+    if not isinstance(word.priority, tuple) or not all(isinstance(part, int) for part in word.priority):
+        raise TypeError(f"expected a tuple of integers as the priority of lexical rule {name!r}, not {word.priority!r}")
 
 
 def _check_calls(grammar: Grammar, name: str, expr: Expr, work: Work) -> None:

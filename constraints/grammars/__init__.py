@@ -47,7 +47,7 @@ def grammar(
     accepts), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
 
     Args:
-        text: the rules.
+        text: the rules; a byte order mark before them is ignored.
         syntax: "lark" for Lark's, "gbnf" for llama.cpp's, "ebnf" for XGrammar's and W3C's; "auto" detects the syntax,
             if only one is possible.
         start: the rule that whole texts match; by default `start` in Lark's syntax and `root` in the others.
@@ -63,7 +63,7 @@ def grammar(
     """
     check_text(text)
     with CollectionsPaused():
-        found = _read(text, syntax, start)
+        found = _read(text.removeprefix("\ufeff"), syntax, start)
     return replace(found, ambiguity=ambiguity, max_configurations=max_configurations)
 
 

@@ -53,5 +53,7 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
         names = ", ".join(list(rules.rules)[:10]) + (", ..." if len(rules.rules) > 10 else "")
         raise GrammarError(f"no rule is named {first!r}, where texts would begin; rules are {names or 'missing'}")
     ignored = tuple(dict.fromkeys(map(terminals.ignored, document.ignored)))
+    if ignored:
+        rules.allow_after_tokens(ignored)
     lexical = {name: terminals.lexical[name] for name in sorted(terminals.lexical)}
     return Grammar(rules.rules, first, lexical, ignored, {**rules.found, **terminals.found})

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from automata.errors import GrammarError
-from constraints.grammars.lark_reader.document import Body, Count, Item
+from constraints.grammars.lark_reader.document import Body, Count, Item, Range
 from constraints.grammars.lark_reader.scanner import LarkSymbol
 from constraints.grammars.line_index import LineIndex
 
@@ -257,7 +257,7 @@ class BodyReader:
             return
         if symbol.kind == "string" and self.accept(".."):
             last = self.expect("string", "the string of one character that ends the range")
-            self.emit("range", (symbol.text, last.text), symbol.position)
+            self.emit("range", Range(symbol.text, last.text, last.position - symbol.position), symbol.position)
         elif symbol.kind == "directive":
             self.read_directive(symbol)
         else:

@@ -1,6 +1,7 @@
 """The content of a grammar in Lark's syntax, before its names are resolved.
 
     Item          one operation of a body
+    Range         the strings of a range of characters
     Count         the bounds of a repetition
     Body          the part after the colon, in postfix order
     Definition    a rule, a template or a terminal
@@ -11,7 +12,7 @@ of values, whatever the nesting, once for rules (`rules`) and once for terminals
 
     ("a" | b)+      string "a", name b, either 2, repeat 1..
 
-    string, regexp, range       value: the text, with quotes and flags; for a range both texts
+    string, regexp, range       value: the text, with quotes and flags; for a range a `Range`
     name, argument              value: the name, in a body and among the arguments of a template
     token                       value: the name with its angle brackets
     json, substrings            value: the JSON after %json or %regex
@@ -33,6 +34,18 @@ class Item(NamedTuple):
     operation: str
     value: Any
     position: int
+
+
+class Range(NamedTuple):
+    """The strings at the ends of a range of characters, with their quotes.
+
+    Attributes:
+        distance: the number of characters from the beginning of the first string to that of the last one.
+    """
+
+    first: str
+    last: str
+    distance: int
 
 
 class Count(NamedTuple):
@@ -59,6 +72,7 @@ class Definition:
         parameters: the parameters of a template.
         priority: the priority of a terminal.
         attributes: the attributes in brackets after the name, each with its value and position.
+        extensions: the bodies that %extend adds, until they are part of `body`.
     """
 
     name: str
@@ -68,6 +82,7 @@ class Definition:
     priority: int
     attributes: dict[str, Item]
     body: Body
+    extensions: list[Body] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from automata.expressions import Expr
 from automata.expressions.extensions import substring_of
 from automata.pattern.ordered import ordered
 from automata.pattern.parser import Parser
+from constraints.grammars.lark_reader.document import Range
 
 _STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 # The escapes in a regular expression that Lark replaces by one character.
@@ -40,6 +41,8 @@ _QUANTIFIER = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# Reading takes about half a millisecond for each chunk.
+MAX_CHUNKS = 10_000
 # What Lark wraps around a pattern for each flag: (?i: ).
 _FLAG_LENGTH = 5
 
@@ -161,37 +164,49 @@ def regexp(written: str) -> Terminal:
     return Terminal(expr, length, ("regexp", pattern, flags), len(flags), lazy=lazy, ordered=in_order)
 
 
-def character_range(first: str, last: str) -> Terminal:
-    """Return the characters from one string of a single character to another, both given with quotes.
+def character_range(ends: Range) -> Terminal:
+    """Return the characters from one string of a single character to another.
 
     Raises:
         LiteralMistake: they are not such strings, or the first comes after the last.
     """
-    ends = []
-    for written in (first, last):
-        if not written.endswith('"') or len(unescaped(written[1:-1])) != 1:
-            raise LiteralMistake(f"{written} is not a single character, as the ends of a range must be")
-        ends.append(unescaped(written[1:-1]))
-    if ends[0] > ends[1]:
-        raise LiteralMistake(f"the range from {first} to {last} goes backwards")
-    pattern = f"[{first[1:-1]}-{last[1:-1]}]"
-    return Terminal(ex.char_set((ord(ends[0]), ord(ends[1]))), len(pattern), ("regexp", pattern, ""))
+    first = _end_of_range(ends.first)
+    try:
+        last = _end_of_range(ends.last)
+    except LiteralMistake as mistake:
+        raise LiteralMistake(mistake.reason, ends.distance + mistake.offset) from None
+    if first > last:
+        raise LiteralMistake(f"the range from {ends.first} to {ends.last} goes backwards")
+    pattern = f"[{ends.first[1:-1]}-{ends.last[1:-1]}]"
+    return Terminal(ex.char_set((first, last)), len(pattern), ("regexp", pattern, ""))
+
+
+def _end_of_range(written: str) -> int:
+    if not written.endswith('"') or len(unescaped(written[1:-1])) != 1:
+        raise LiteralMistake(f"{written} is not a single character, as the ends of a range must be")
+    return ord(unescaped(written[1:-1]))
 
 
 def substrings(value: Any) -> Terminal:
     """Return the language that %regex describes: substrings of a text, by characters, by words or by given chunks.
 
     Raises:
-        LiteralMistake: the JSON is not one of these.
+        LiteralMistake: the JSON is not one of these, or has too many chunks.
     """
     if not isinstance(value, dict) or len(value) != 1:
         raise LiteralMistake(
             "%regex needs a JSON object with one of substring_chars, substring_words, substring_chunks"
         )
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise LiteralMistake("half of a surrogate pair is not a character") from None
     ((name, content),) = value.items()
     if name in ("substring_chars", "substring_words") and isinstance(content, str):
         expr = substring_of(content, words=name == "substring_words")
     elif name == "substring_chunks" and isinstance(content, list) and all(isinstance(c, str) for c in content):
+        if len(content) > MAX_CHUNKS:
+            raise LiteralMistake(f"substring_chunks has more than {MAX_CHUNKS:,} chunks")
         expr = _runs(content)
     else:
         raise LiteralMistake(f"%regex with {name!r} and a value of this kind is not supported")
@@ -204,12 +219,19 @@ def _runs(chunks: list[str]) -> Expr:
     For N chunks, the expression has size O(N log N): a run lies in one half, or consists of an end of the first half
     and a beginning of the second.
     """
-    if len(chunks) <= 1:
-        return ex.repeat(ex.literal("".join(chunks)), 0, 1)
-    middle = len(chunks) // 2
-    end = beginning = ex.EPSILON
-    for chunk in chunks[:middle]:
-        end = ex.repeat(ex.concat(end, chunk), 0, 1)
-    for chunk in reversed(chunks[middle:]):
-        beginning = ex.repeat(ex.concat(chunk, beginning), 0, 1)
-    return ex.alternation(ex.concat(end, beginning), _runs(chunks[:middle]), _runs(chunks[middle:]))
+    runs: list[Expr] = []
+    waiting = [[ex.literal(chunk) for chunk in chunks]]
+    while waiting:
+        part = waiting.pop()
+        middle = len(part) // 2
+        if not middle:
+            runs.append(ex.repeat(ex.concat(*part), 0, 1))
+            continue
+        end = beginning = ex.EPSILON
+        for chunk in part[:middle]:
+            end = ex.repeat(ex.concat(end, chunk), 0, 1)
+        for chunk in reversed(part[middle:]):
+            beginning = ex.repeat(ex.concat(chunk, beginning), 0, 1)
+        runs.append(ex.concat(end, beginning))
+        waiting += [part[middle:], part[:middle]]
+    return ex.alternation(*runs)

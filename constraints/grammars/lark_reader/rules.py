@@ -10,20 +10,24 @@ token, or the name of another template, which the body may then use.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from automata import expressions as ex
 from automata.errors import GrammarError
 from automata.expressions import Call, Expr, Label
 from automata.expressions.extensions import token
 from automata.pushdown.grammar import Place
+from automata.pushdown.naming import calls_and_labels
 from constraints.grammars.lark_reader.attributes import REFUSED
 from constraints.grammars.lark_reader.document import Body, Definition, Item, LarkDocument
 from constraints.grammars.lark_reader.inline_json import JsonRules
 from constraints.grammars.lark_reader.terminals import Terminals
 from constraints.grammars.lark_reader.tokens import token_name
 from constraints.grammars.line_index import LineIndex
+from constraints.rewriting.replacing import replaced
 
+# A name that no rule in a text has.
+_IGNORED = "(ignored)"
 MAX_NESTING = 100
 MAX_INSTANCES = 100_000
 _LONG_NAME = 200
@@ -135,6 +139,22 @@ class Rules:
                 raise self.error(f"the rule {name} is not defined{hint}", item, rule)
             raise self.terminals.undefined(item, rule)
 
+    # Ignored words
+
+    def allow_after_tokens(self, ignored: Sequence[str]) -> None:
+        """Allow ignored words after each token and each %json value. (They are allowed after every word, and so after
+        an ignored word that is called.)"""
+        values = set(self.json.starts.values())
+
+        def followed(node: Expr) -> Expr | None:
+            is_one = isinstance(node, Label) or (isinstance(node, Call) and node.name in values)
+            return ex.concat(node, ex.call(_IGNORED)) if is_one else None
+
+        changed = [name for name in self.found if any(followed(node) for node, _ in calls_and_labels(self.rules[name]))]
+        self.rules |= {name: replaced(self.rules[name], followed) for name in changed}
+        if changed:
+            self.rules[_IGNORED] = ex.alternation(*map(ex.call, ignored)).optional()
+
     # Templates
 
     def instance(
@@ -157,8 +177,12 @@ class Rules:
     def new_instance(self, definition: Definition, arguments: tuple[Expr, ...], item: Item, rule: str) -> str:
         named = [argument for argument in arguments if isinstance(argument, Call)]
         depth = 1 + max((self.nesting.get(argument.name, 0) for argument in named), default=0)
-        if depth > MAX_NESTING or len(self.instances) >= MAX_INSTANCES:
-            raise self.error(f"{definition.name} needs templates within templates without end", item, rule)
+        if depth > MAX_NESTING:
+            raise self.error(
+                f"the arguments of {definition.name} nest templates more than {MAX_NESTING} deep", item, rule
+            )
+        if len(self.instances) >= MAX_INSTANCES:
+            raise self.error(f"templates are used with more than {MAX_INSTANCES:,} lists of arguments", item, rule)
         name = f"{definition.name}{{{', '.join(map(_argument_name, arguments))}}}"
         if len(name) > _LONG_NAME or name in self.nesting:
             name = f"{definition.name}{{#{len(self.instances)}}}"

@@ -17,7 +17,7 @@ from constraints.grammars.line_index import LineIndex
 
 _SYMBOL = re.compile(
     r"""
-    (?P<space> [ \t\f]+ | \\[ ]*\r?\n | (?://|\#)[^\r\n]* | ^\ufeff )
+    (?P<space> [ \t\f]+ | \\[ ]*\r?\n | (?://|\#)[^\r\n]* )
   | (?P<line_end> \r\n? | \n )
   | (?P<rule> _?[a-z][_a-z0-9]*(?:-[_a-z0-9]+)* (?![A-Za-z0-9_]) )
   | (?P<terminal> _?[A-Z][_A-Z0-9]*(?:-[_A-Z0-9]+)* (?![A-Za-z0-9_]) )
@@ -82,7 +82,7 @@ def scan_lark(text: str, lines: LineIndex) -> list[LarkSymbol]:
             raise lines.error(_MISTAKES[kind].format(text=written), start, None)
         if kind == "mark":
             kind = written
-            if kind == "|" and symbols[-1].kind == "line_end":
+            if kind == "|" and symbols[-1].kind == "line_end" and len(symbols) > 1:
                 del symbols[-1]
         value = None
         if written in _WITH_JSON:
@@ -101,3 +101,6 @@ def _json_value(text: str, position: int, lines: LineIndex) -> tuple[Any, int]:
         raise lines.error(f"this is not JSON: {error.msg}", min(error.pos, len(text)), None) from None
     except RecursionError:
         raise lines.error("this JSON is nested too deeply", start, None) from None
+    except ValueError:
+        # Python bounds the digits of integers, and does not say where the number is.
+        raise lines.error("this JSON has a number with too many digits", start, None) from None

@@ -63,6 +63,9 @@ class _StatementReader(BodyReader):
                 self.read_directive_line(self.next())
             else:
                 self.define(self.read_definition())
+        for definition in self.document.definitions.values():
+            if definition.extensions:
+                definition.body = _extended(definition)
         return self.document
 
     # Definitions
@@ -179,8 +182,7 @@ class _StatementReader(BodyReader):
             raise self.error(f"{definition.name} has other parameters where it is defined", symbol.position)
         if known.attributes or definition.attributes:
             raise self.error(f"{definition.name} has attributes and cannot be extended", symbol.position)
-        both: Body = [*known.body, *definition.body, Item("either", 2, definition.position)]
-        known.body = both
+        known.extensions.append(definition.body)
         self.document.definitions[known.name] = known
 
     def read_declare(self, symbol: LarkSymbol) -> None:
@@ -243,6 +245,15 @@ class _StatementReader(BodyReader):
 
     def read_import(self, symbol: LarkSymbol) -> None:
         raise self.error("%import stands at the beginning of its line", symbol.position)
+
+
+def _extended(definition: Definition) -> Body:
+    """Return the alternatives of a definition and those that extend it, the last ones first, as in Lark."""
+    own, number, last = definition.body, 1, definition.body[-1]
+    if last.operation == "either":
+        own, number = own[:-1], last.value
+    added = [item for body in reversed(definition.extensions) for item in body]
+    return [*added, *own, Item("either", number + len(definition.extensions), definition.position)]
 
 
 def _imported(definition: Definition, common: str) -> Definition:

@@ -98,7 +98,7 @@ class Terminals:
         assert terminal.key
         if terminal.key in self.names:
             return self.named(Item("name", self.names[terminal.key], item.position), rule)
-        written = "..".join(item.value) if isinstance(item.value, tuple) else str(item.value)
+        written = f"{item.value.first}..{item.value.last}" if item.operation == "range" else str(item.value)
         if item.operation == "substrings":
             written = f"%regex {terminal.key[1]}" if len(terminal.key[1]) < _LONG else f"%regex at {item.position}"
         self.names[terminal.key] = written
@@ -260,7 +260,7 @@ class Terminals:
         readers: dict[str, Callable[[], Terminal]] = {
             "string": lambda: string(item.value),
             "regexp": lambda: regexp(item.value),
-            "range": lambda: character_range(*item.value),
+            "range": lambda: character_range(item.value),
             "substrings": lambda: substrings(item.value),
         }
         try:
