@@ -8,14 +8,14 @@ arguments between tags (`style`).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from automata import expressions as ex
 from automata.errors import NondeterministicGrammar
-from automata.expressions import ANY_TEXT, Expr
+from automata.expressions import ANY_CHAR, ANY_TEXT, Expr
 from automata.limits import Limits, spend
 from automata.pattern import parse
-from constraints import free_text, grammar, sequence, text_until, token, triggered
+from constraints import free_text, grammar, sequence, token
 from constraints.composing.language import part_grammar
 from constraints.composing.parsed import Composed, composed
 from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
@@ -130,11 +130,27 @@ def _field(value: Any, name: str, where: str) -> Any:
     return value[name]
 
 
+class _Ends(NamedTuple):
+    """What ends the tag around a format.
+
+    Attributes:
+        texts: end texts, none of them empty.
+        tokens: end tokens, by number or name.
+    """
+
+    texts: Sequence[str] = ()
+    tokens: Sequence[int | str] = ()
+
+
+_NO_ENDS: Final = _Ends()
+
+
 class _Formats:
     """Reads the formats of XGrammar's structural tags.
 
-    A tag is over as soon as one of its end texts is written. So free text at the end of the tag's content, however deep
-    it is nested there, contains none of them. The methods that read formats get these texts as `ends`.
+    A tag is over as soon as one of its ends is written. So free text anywhere in the tag's content contains none of its
+    end texts, and formats that stand for any token do not stand for its end token. The content of a tag within it has
+    ends of its own. As in XGrammar, a token does not end free text, and a text does not end free tokens.
     """
 
     def __init__(self, blanks: Blanks, limits: Limits, content: Composable | None) -> None:
@@ -142,13 +158,13 @@ class _Formats:
         self.limits = limits
         self.content = content
 
-    def constraint(self, value: Any, where: str, ends: Sequence[str] = ()) -> Composable:
+    def constraint(self, value: Any, where: str, ends: _Ends = _NO_ENDS) -> Composable:
         """Return the constraint of a format.
 
         Args:
             value: the format.
             where: its place in the structural tag.
-            ends: the end texts of the tag at the end of whose content the format stands; empty if there is none.
+            ends: what ends the tag in whose content the format stands.
 
         Raises:
             ValueError: it is not a structural tag, or of an unknown type.
@@ -170,7 +186,7 @@ class _Formats:
         except ValueError as error:
             raise _Malformed(f"{where}: {error}") from None
 
-    def _readers(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Callable[[], Composable]]:
+    def _readers(self, value: Any, where: str, ends: _Ends) -> dict[str, Callable[[], Composable]]:
         """Return the function that reads a format of each type."""
         return {
             "const_string": lambda: ex.literal(self._text(value, "value", where)),
@@ -180,8 +196,8 @@ class _Formats:
             "grammar": lambda: grammar(self._text(value, "grammar", where)),
             "any_text": lambda: self._any_text(value, where, ends),
             "token": lambda: self._token(value, where),
-            "exclude_token": lambda: self._other_token(value, where),
-            "any_tokens": lambda: self._other_tokens(value, where),
+            "exclude_token": lambda: self._other_token(value, where, ends),
+            "any_tokens": lambda: self._other_tokens(value, where, ends),
             "sequence": lambda: self._sequence(value, where, ends),
             "or": lambda: self._either(value, where, ends),
             "optional": lambda: self._repeated(value, where, ends, 0, 1),
@@ -206,12 +222,11 @@ class _Formats:
             raise _Malformed(f"{where}.elements is a list of formats, not {_shown(elements)}")
         return elements
 
-    def _sequence(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
-        elements = self._elements(value, where)
-        read = [self.constraint(each, f"{where}.elements[{at}]") for at, each in enumerate(elements[:-1])]
-        return sequence(*read, self.constraint(elements[-1], f"{where}.elements[{len(read)}]", ends))
+    def _sequence(self, value: Any, where: str, ends: _Ends) -> Composable:
+        elements = enumerate(self._elements(value, where))
+        return sequence(*[self.constraint(each, f"{where}.elements[{at}]", ends) for at, each in elements])
 
-    def _schema(self, value: Any, where: str, style: Any, ends: Sequence[str]) -> Composable:
+    def _schema(self, value: Any, where: str, style: Any, ends: _Ends) -> Composable:
         if not isinstance(style, Hashable) or style not in _STYLES:
             raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
         schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
@@ -223,22 +238,25 @@ class _Formats:
         strings = strings_alone(texts.layout.document, tags)
         if strings is None:
             return TaggedArguments(texts, tags)
-        return strings - ex.concat(ANY_TEXT, ex.alternation(*map(ex.literal, ends)), ANY_TEXT) if ends else strings
+        ended = ex.alternation(*map(ex.literal, ends.texts))
+        return strings - ex.concat(ANY_TEXT, ended, ANY_TEXT) if ends.texts else strings
 
     def _token(self, value: Any, where: str) -> Expr:
         return token(_token_name([_field(value, "token", where)], f"{where}.token"))
 
-    def _other_token(self, value: Any, where: str) -> Expr:
-        without = value.get("exclude_tokens") or []
-        return token(_token_name(without, f"{where}.exclude_tokens", others=True) if without else "<[*]>")
+    def _other_token(self, value: Any, where: str, ends: _Ends) -> Expr:
+        without, place = value.get("exclude_tokens") or [], f"{where}.exclude_tokens"
+        if ends.tokens and isinstance(without, list):
+            without = [*without, *(each for each in ends.tokens if each not in without)]
+            place += " and the end token of the tag around it"
+        return token(_token_name(without, place, others=True) if without else "<[*]>")
 
-    def _other_tokens(self, value: Any, where: str) -> Expr:
+    def _other_tokens(self, value: Any, where: str, ends: _Ends) -> Expr:
         most = value.get("max_tokens")
-        return ex.repeat(
-            self._other_token(value, where), 0, None if most is None else _count(most, f"{where}.max_tokens")
-        )
+        high = None if most is None else _count(most, f"{where}.max_tokens")
+        return ex.repeat(self._other_token(value, where, ends), 0, high)
 
-    def _repeated(self, value: Any, where: str, ends: Sequence[str], low: int, high: int | None) -> Composable:
+    def _repeated(self, value: Any, where: str, ends: _Ends, low: int, high: int | None) -> Composable:
         content = self.constraint(_field(value, "content", where), f"{where}.content", ends)
         return composed(repeated(part_of(content), low, high), str)
 
@@ -257,28 +275,32 @@ class _Formats:
             raise _Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
         return without
 
-    def _any_text(self, value: Any, where: str, ends: Sequence[str]) -> Expr:
-        without = [*self._excluded(value, where), *ends]
+    def _any_text(self, value: Any, where: str, ends: _Ends) -> Expr:
+        without = [*self._excluded(value, where), *ends.texts]
         return free_text(*without) if without else ANY_TEXT
 
-    def _either(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+    def _either(self, value: Any, where: str, ends: _Ends) -> Composable:
         elements = enumerate(self._elements(value, where))
         return _any_of([self.constraint(each, f"{where}.elements[{at}]", ends) for at, each in elements])
 
-    def _tag(self, value: Any, where: str, ends: Sequence[str]) -> tuple[Composable, ...]:
+    def _tag(self, value: Any, where: str, ends: _Ends) -> tuple[Composable, ...]:
         begin, end = _field(value, "begin", where), value.get("end", "")
         first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
-        own = [] if isinstance(end, dict) else texts_in([end] if isinstance(end, str) else end, f"{where}.end")
-        # If the tag may end with the empty text, the end texts of the tag around it also end its content.
-        within = [*filter(None, own), *(ends if "" in own else ())]
+        last, within = self._end(end, f"{where}.end", ends)
         content = _field(value, "content", where)
         if isinstance(begin, str) and not begin.endswith("\n"):
             content = _without_breaks(content)
-        content = self.constraint(content, f"{where}.content", within)
-        last = self._token(end, f"{where}.end") if isinstance(end, dict) else ex.alternation(*map(ex.literal, own))
-        return first, content, last
+        return first, self.constraint(content, f"{where}.content", within), last
 
-    def _separated(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+    def _end(self, end: Any, where: str, around: _Ends) -> tuple[Expr, _Ends]:
+        """Return the end of a tag, and what ends its content, which may be an end of the tag around it."""
+        if isinstance(end, dict):
+            return self._token(end, where), _Ends(tokens=[end["token"]])
+        texts = texts_in([end] if isinstance(end, str) else end, where)
+        outer = around if "" in texts else _NO_ENDS
+        return ex.alternation(*map(ex.literal, texts)), _Ends([*filter(None, texts), *outer.texts], outer.tokens)
+
+    def _separated(self, value: Any, where: str, ends: _Ends) -> Composable:
         """Return one tag, or any number of tags with a separator between them."""
         tags = _field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
@@ -289,20 +311,19 @@ class _Formats:
         once = tag if value.get("stop_after_first") else concatenated([tag, more])
         return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
 
-    def _triggered(self, value: Any, where: str, ends: Sequence[str]) -> Composable:
+    def _triggered(self, value: Any, where: str, ends: _Ends) -> Composable:
         """Return free text in which triggers begin tags; if a tag is required, the text begins with it."""
-        switched, without = self._switched(value, where, ends), self._excluded(value, where)
-        # An end text that contains another marker cannot occur anyway.
-        without += [end for end in ends if not _holds_another(end, [*switched, *without, *ends])]
-        # A text that may not occur is a marker that nothing can follow.
-        markers = switched | dict.fromkeys(without, ex.EMPTY)
-        stops = value.get("stop_after_first")
+        switched, without = self._switched(value, where, ends), [*self._excluded(value, where), *ends.texts]
+        free, later = Part(free_text(*switched, *without)), either(_after_text(switched, without))
         if value.get("at_least_one"):
             first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
-            return composed(first if stops else concatenated([first, part_of(triggered(markers))]), str)
-        return _until_first(switched, without) if stops else triggered(markers)
+            more = [] if value.get("stop_after_first") else [repeated(later, 0, None), free]
+            return composed(concatenated([first, *more]), str)
+        if value.get("stop_after_first"):
+            return composed(either([free, later]), str)
+        return composed(concatenated([repeated(later, 0, None), free]), str)
 
-    def _switched(self, value: Any, where: str, ends: Sequence[str]) -> dict[str, Composable]:
+    def _switched(self, value: Any, where: str, ends: _Ends) -> dict[str, Composable]:
         """Return the constraint on the text after each trigger."""
         triggers = texts_in(_field(value, "triggers", where), f"{where}.triggers")
         tags = _field(value, "tags", where)
@@ -336,23 +357,21 @@ def _without_breaks(content: Any) -> Any:
     return content
 
 
-def _holds_another(text: str, others: Sequence[str]) -> bool:
-    return any(other in text for other in others if other != text)
-
-
-def _until_first(switched: Mapping[str, Composable], without: Sequence[str]) -> Composable:
-    """Return free text without triggers, or free text up to the first trigger and a text that may follow it.
+def _after_text(switched: Mapping[str, Composable], without: Sequence[str]) -> list[Part]:
+    """Return, for each trigger, free text up to the first trigger, where it is this one, and a text that may follow it.
 
     Args:
         switched: the constraint on the text after each trigger.
         without: texts that may not occur, not even at the end of a trigger.
     """
-    first = text_until(ex.alternation(*map(ex.literal, [*switched, *without])))
-    excluded = ANY_TEXT + ex.alternation(*map(ex.literal, without))
-    ways = [Part(free_text(*switched, *without))]
+    early = ex.concat(ANY_TEXT, ex.alternation(*map(ex.literal, [*switched, *without])), ANY_CHAR, ANY_TEXT)
+    ways = []
     for trigger, rest in switched.items():
-        ways.append(concatenated([Part(first & (ANY_TEXT + ex.literal(trigger)) - excluded), part_of(rest)]))
-    return composed(either(ways), str)
+        # Of the triggers that end at the same place, the longest counts.
+        longer = [each for each in switched if each != trigger and each.endswith(trigger)]
+        others = ANY_TEXT + ex.alternation(*map(ex.literal, [*without, *longer]))
+        ways.append(concatenated([Part(ANY_TEXT + ex.literal(trigger) - (early | others)), part_of(rest)]))
+    return ways
 
 
 def _any_of(constraints: Sequence[Composable]) -> Composable:

@@ -123,41 +123,6 @@ ANY = {"type": "any_text"}
 AROUND = {"type": "triggered_tags", "triggers": ["b"], "tags": [{"begin": "b", "content": ONE, "end": "a"}]}
 
 
-def tag_of(content: Any, end: Any = "1", begin: str = "") -> Any:
-    return {"type": "tag", "begin": begin, "content": content, "end": end}
-
-
-@pytest.mark.parametrize(
-    ("form", "right", "wrong"),
-    [
-        (tag_of(ANY), ["1", "ab1"], ["", "ab", "11", "a1b1"]),
-        (tag_of(ANY, ["b", "1"]), ["b", "a1"], ["bb", "b1", "1b"]),
-        (tag_of(ANY, "aa"), ["aa", "baa", "aaa"], ["aaaa", "aabaa"]),
-        (tag_of({**ANY, "excludes": ["b"]}), ["1", "a1"], ["b1", "11"]),
-        ({"type": "sequence", "elements": [tag_of(ANY), A]}, ["1a", "b1a"], ["b1a1a", "1ba"]),
-        (tag_of({"type": "sequence", "elements": [A, ANY]}), ["a1", "ab1"], ["1", "a11"]),
-        (tag_of({"type": "sequence", "elements": [ANY, A]}), ["a1", "1a1"], ["1"]),
-        (tag_of({"type": "or", "elements": [A, ANY]}), ["a1", "b1"], ["b11"]),
-        (tag_of({"type": "optional", "content": ANY}), ["1", "b1"], ["b11"]),
-        (tag_of(AROUND, "aa"), ["aa", "ab1aaa", "b1aaa"], ["aaaa", "b1aaaaa", "baa"]),
-        (tag_of({**AROUND, "stop_after_first": True}, "aa"), ["aa", "b1aaa"], ["aaaa", "b1abaa"]),
-        # Where the inner tag ends without a text, the outer one ends it.
-        (tag_of(tag_of(ANY, "", "a")), ["a1", "ab1"], ["a11"]),
-        (tag_of(tag_of(ANY, "b")), ["b1", "1b1"], ["b1b1"]),
-    ],
-)
-def test_free_text_in_a_tag_is_over_at_its_end(form: Any, right: list[str], wrong: list[str]) -> None:
-    automaton = compiled(form)
-    assert [automaton.accepts(text) for text in [*right, *wrong]] == [True] * len(right) + [False] * len(wrong)
-
-
-def test_what_may_not_occur_does_not_occur_with_a_trigger_either() -> None:
-    form = {**AROUND, "stop_after_first": True, "excludes": ["ab"]}
-    automaton = compiled(form)
-    assert automaton.accepts("bb1a") is False
-    assert [automaton.accepts(text) for text in ("b1a", "1b1a", "ab1a", "aab1a")] == [True, True, False, False]
-
-
 def test_structures_of_engines_with_what_they_leave_open() -> None:
     tag = {"structures": [{"begin": "<f>", "schema": None, "end": ""}], "triggers": ["<f>"], "at_least_one": True}
     automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag)), vocabulary_of(bundled_model()[1]))
