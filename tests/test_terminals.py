@@ -159,5 +159,13 @@ def test_tokens_by_number() -> None:
         complete(token("<[0-14]>"), VOCABULARY)
     with pytest.raises(VocabularyError, match="token 13 ends a sequence"):
         complete(token("<[13]>"), VOCABULARY)
-    with pytest.raises(UnknownTerminal, match="'<other>'"):
-        complete(token("!<other>"), VOCABULARY)
+    for name, unknown in [("!<other>", "<other>"), ("!", ""), ("!!<call>", "!!<call>")]:
+        with pytest.raises(UnknownTerminal, match=repr(unknown)):
+            complete(token(name), VOCABULARY)
+
+
+def test_names_may_have_any_form() -> None:
+    brackets = Vocabulary([b"a", b"", b"", b""], eos_ids=[3], special_tokens={"[/THINK]": 1, "!x": 2})
+    for name, expected in [("[/THINK]", [1]), ("![/THINK]", [0, 2]), ("!x", [2])]:
+        automaton = tokenfst.compile(token(name), brackets)
+        assert [one for one in range(3) if automaton.accepts([one])] == expected

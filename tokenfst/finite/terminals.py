@@ -45,8 +45,9 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArr
     [[0, 1], [3], [2, 3]]
 
     Args:
-        name: a key of `terminals`; numbers (`tokenfst.vocabulary.token_ids`); `!<name>` for all tokens that are not in
-            the set `<name>`; a special token; or one of the predefined sets, `TEXT_TOKEN` and `PARAGRAPH_TOKEN`.
+        name: a key of `terminals`; numbers (`tokenfst.vocabulary.token_ids`); a special token; `!` and a name for
+            all tokens that are not in the set of that name; or one of the predefined sets, `TEXT_TOKEN` and
+            `PARAGRAPH_TOKEN`.
         vocabulary: the tokens.
         terminals: the token ids of labels, by name.
 
@@ -60,10 +61,10 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArr
         raise UnknownTerminal(f"{name!r} stands for tokens, so a vocabulary is needed that has them")
     elif (numbered := ids_by_number(name, vocabulary)) is not None:
         ids = numbered
-    elif name.startswith("!<"):
-        ids = others(set(token_set(name[1:], vocabulary, terminals).tolist()), vocabulary)
     elif name in vocabulary.special_tokens:
         ids = [vocabulary.special_tokens[name]]
+    elif name.startswith("!") and not name.startswith("!!"):
+        ids = others(set(token_set(name[1:], vocabulary, terminals).tolist()), vocabulary)
     elif name in (TEXT_TOKEN, PARAGRAPH_TOKEN):
         breaks = b"\r\n" if name == PARAGRAPH_TOKEN else b""
         whole = vocabulary.token_of_rank[: vocabulary.num_whole].tolist()
