@@ -11,7 +11,7 @@ fifty cases and not 2^50.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from automata.errors import LimitExceeded
@@ -21,9 +21,11 @@ from constraints.json_schema.formulas.connectives import (
     FALSE,
     TRUE,
     Always,
+    And,
     Formula,
     Never,
     Not,
+    Or,
     Substitution,
     conjunction,
     disjunction,
@@ -32,6 +34,7 @@ from constraints.json_schema.formulas.connectives import (
     parts_of,
     statements,
 )
+from constraints.json_schema.formulas.finite import Value, scalar_of
 from constraints.json_schema.formulas.outlines import Outline, Outlines
 from constraints.recursion import Task, run
 
@@ -40,13 +43,16 @@ MAX_BRANCHES = 30_000
 # The most parts of formulas that are visited to find them.
 MAX_WORK = 700_000
 TOO_MUCH_WORK = (
-    "telling apart what variants say of members takes too much work; they are told apart easily by a required member "
-    "that is a different constant in each, or if each has additionalProperties: false"
+    "telling apart variants, or arrays and objects of an enum, takes too much work; variants are told apart easily by "
+    "a required member that is a different constant in each, or if each has additionalProperties: false"
 )
 # A case counts as much work as this many parts.
 _CASE = 10
 # With this many statements or more, those that an assumption makes false are looked for.
 _MANY = 4
+# With this many alternatives or more, a constant in each tells them apart at once. For fewer, the work of the expansion
+# says whether an object is cheap to read in any order.
+_MANY_CONSTANTS = 32
 
 
 class Holds(Formula):
@@ -127,8 +133,19 @@ class ShannonExpansion:
         if len(vector) == 1 and (quick := _all_or_nothing(vector[0])) is not None:
             value, residual = quick
             return [] if type(residual) is Never or type(value) is Never else [(value, (residual,))]
+        if len(vector) == 1 and (parts := _by_constant(vector[0])) is not None:
+            return self._alternatives(parts)
         found = run(self._expanded(vector, None))
         return [(value, residual) for residual, value in found.items() if type(value) is not Never]
+
+    def _alternatives(self, parts: list[tuple[Formula, Formula]]) -> list[tuple[Formula, Vector]]:
+        """Return the cases of constants with their residuals, one constant for each."""
+        self._count(len(parts))
+        found: dict[Vector, list[Formula]] = {}
+        for value, residual in parts:
+            if type(residual) is not Never:
+                found.setdefault((residual,), []).append(value)
+        return [(disjunction(values), vector) for vector, values in found.items()]
 
     def _expanded(self, vector: Vector, path: Outline | None) -> Task[dict[Vector, Formula]]:
         """Return the values that leave each residual.
@@ -137,11 +154,7 @@ class ShannonExpansion:
             vector: the derivatives.
             path: the outline of the values that satisfy the assumptions so far; None for all values.
         """
-        spend(20)
-        self.branches += 1
-        self.work += _CASE
-        if self.branches > MAX_BRANCHES:
-            raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")
+        self._count(1)
         if is_dead(vector):
             return {}
         statement = next(filter(None, map(_first_holds, vector)), None)
@@ -161,6 +174,13 @@ class ShannonExpansion:
             residual: _either(statement.value, first.get(residual, FALSE), second.get(residual, FALSE))
             for residual in {**first, **second}
         }
+
+    def _count(self, cases: int) -> None:
+        spend(20 * cases)
+        self.branches += cases
+        self.work += _CASE * cases
+        if self.branches > MAX_BRANCHES:
+            raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")
 
     def _meet(self, path: Outline | None, value: Formula) -> Outline:
         found = self.outlines(value)
@@ -198,6 +218,35 @@ def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:
         else:
             return None
     return values[0] if len(values) == 1 else conjunction(values), conjunction(rest)
+
+
+def _by_constant(formula: Formula) -> list[tuple[Formula, Formula]] | None:
+    """Return the constants that the parts of a disjunction ask of the next value, each with its residual.
+
+    Return None if a part asks for something else. Without this, each of n constants is told apart from all others.
+    """
+    alternatives = _alternatives_of(formula)
+    if len(alternatives) < _MANY_CONSTANTS:
+        return None
+    values: dict[Value, Formula] = {}
+    residuals: dict[Value, list[Formula]] = {}
+    for part in alternatives:
+        split = _all_or_nothing(part)
+        constant = None if split is None else scalar_of(split[0])
+        if split is None or constant is None:
+            return None
+        values.setdefault(constant, split[0])
+        residuals.setdefault(constant, []).append(split[1])
+    return [(value, disjunction(residuals[constant])) for constant, value in values.items()]
+
+
+def _alternatives_of(formula: Formula) -> Sequence[Formula]:
+    """Return the parts of a disjunction, which may be written as a negated conjunction; none for another formula."""
+    if type(formula) is Or:
+        return formula.parts
+    if type(formula) is Not and type(formula.part) is And:
+        return [negation(part) for part in formula.part.parts]
+    return ()
 
 
 def _first_holds(formula: Formula) -> Holds | None:

@@ -2,6 +2,7 @@
 
     finite_values(F, ...)    all values that satisfy F, and possibly some that do not; None if they may be too many
     equal_to(value)          the formula that holds only for one value
+    scalar_of(F)             that value again, if it is no array or object
 
 Values are hashable, and equal if JSON Schema says so: 1 and 1.0 are the same `Fraction`, arrays are tuples, and objects
 are tuples of their members by name.
@@ -63,6 +64,25 @@ def equal_to(value: Value) -> Formula:
         for name, member in content:
             parts += [has_name(name), Members(StringIn(frozenset([name])), equal_to(member))]
     return conjunction(parts)
+
+
+def scalar_of(formula: Formula) -> Value | None:
+    """Return the value of a formula that `equal_to` makes of null, a boolean, a number or a string; None for others."""
+    parts = parts_of(formula)
+    kinds = [part.kind for part in parts if isinstance(part, OfKind)]
+    contents = [part for part in parts if not isinstance(part, OfKind)]
+    if len(kinds) != 1 or len(contents) > 1:
+        return None
+    match kinds[0], contents:
+        case Kind.NULL, []:
+            return Kind.NULL, None
+        case Kind.BOOLEAN, [BooleanIs() as content]:
+            return Kind.BOOLEAN, content.value
+        case Kind.NUMBER, [NumberIn() as content] if len(content.values) == 1:
+            return Kind.NUMBER, next(iter(content.values))
+        case Kind.STRING, [StringIn() as content] if len(content.texts) == 1:
+            return Kind.STRING, next(iter(content.texts))
+    return None
 
 
 def finite_values(formula: Formula, restriction: Restriction, most: int) -> set[Value] | None:
