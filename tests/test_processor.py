@@ -196,7 +196,7 @@ def test_masks_are_those_of_the_rows_in_whatever_order_they_come(seed: int, beam
 def expected_mask(automaton: Any, row: list[int], limit: int) -> list[bool]:
     """What an automaton allows behind a row, and what may be written behind its end."""
     if automaton is None:
-        return [True] * WIDTH
+        return [number < len(LETTERS) for number in range(WIDTH)]
     state = automaton.start
     for token in row:
         if token in LETTERS.eos_ids:
@@ -280,7 +280,8 @@ def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int
     price = max(0, number - after + 1)
     for row, (automaton, state) in enumerate(zip(automata, states, strict=True)):
         if automaton is None:
-            assert found[row].equal(scores[row])
+            assert found[row, : len(LETTERS)].equal(scores[row, : len(LETTERS)])
+            assert found[row, len(LETTERS) :].isneginf().all()
             continue
         least = automaton.min_tokens(state)
         for token in np.flatnonzero(automaton.mask(state)).tolist():
