@@ -30,7 +30,7 @@ PACKAGES: tuple[Any, Any] = outlines, stand_in
 
 @pytest.fixture(autouse=True)
 def without_a_compiler() -> Iterator[None]:
-    """Outlines compiles how it masks, which takes up to a minute."""
+    """Keep Outlines from compiling its masking with `torch.compile`, which takes up to a minute."""
     with torch.compiler.set_stance("force_eager"):
         yield
 

@@ -210,7 +210,7 @@ def vocabulary() -> Vocabulary:
 
 @pytest.fixture(scope="module", autouse=True)
 def short_collections() -> Iterator[None]:
-    """Exclude what other tests left from collections: those of a large heap take as long as the longest delay."""
+    """Keep objects of earlier tests out of garbage collection, which takes as long as `MAX_DELAY` for a large heap."""
     gc.collect()
     gc.freeze()
     yield

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from automata.cache import kept
 from automata.errors import PatternError, UnsupportedSchema
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
@@ -25,7 +26,7 @@ _WORD = r"\w"
 _BLOCK = 0x800
 
 
-@cache
+@kept(1024)
 def ecma(pattern: str) -> str:
     """Return the pattern of ECMA-262 that means what a pattern in Rust's syntax means.
 
@@ -107,7 +108,7 @@ def _assertion(escape: str) -> str | None:
     return known[escape]
 
 
-@cache
+@kept(64)
 def members(escape: str) -> Ranges:
     """Return the characters of a class, such as `\\w` or `\\p{Greek}`."""
     inside, outside = _tester(f"^{escape}*$"), _tester(f"^[^{escape}]*$")

@@ -50,8 +50,8 @@ TOO_MUCH_WORK = (
 _CASE = 10
 # With this many statements or more, those that an assumption makes false are looked for.
 _MANY = 4
-# With this many alternatives or more, a constant in each tells them apart at once. For fewer, the work of the expansion
-# says whether an object is cheap to read in any order.
+# This many alternatives or more are told apart at once if each asks for one constant. Fewer are expanded one by one,
+# and the work that this takes decides whether an object is cheap to read in any order.
 _MANY_CONSTANTS = 32
 
 
@@ -221,9 +221,10 @@ def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:
 
 
 def _by_constant(formula: Formula) -> list[tuple[Formula, Formula]] | None:
-    """Return the constants that the parts of a disjunction ask of the next value, each with its residual.
+    """Return the constants that the alternatives of a disjunction ask for as the next value, each with its residual.
 
-    Return None if a part asks for something else. Without this, each of n constants is told apart from all others.
+    Return None if there are few alternatives, or one of them asks for something else. The expansion would compare each
+    of n constants with all others.
     """
     alternatives = _alternatives_of(formula)
     if len(alternatives) < _MANY_CONSTANTS:
