@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import quick_interpreter  # noqa: F401
 import torch
 from arena_walks import check_side_by_side
 from kinds import complete

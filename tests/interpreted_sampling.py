@@ -6,6 +6,7 @@ from itertools import cycle, product
 from types import SimpleNamespace
 from typing import Any
 
+import quick_interpreter  # noqa: F401
 import torch
 import triton
 import triton.language as tl
