@@ -11,7 +11,6 @@ do so within the same delay. The timer is one of real time: those of processor t
 
 from __future__ import annotations
 
-import gc
 import signal
 import threading
 import time
@@ -206,15 +205,6 @@ class Tally:
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
     return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def short_collections() -> Iterator[None]:
-    """Keep objects of earlier tests out of garbage collection, which takes as long as `MAX_DELAY` for a large heap."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,10 @@ from automata.acceptor_tables import Semiring
 from automata.errors import AutomatonFileError
 from automata.expressions import Expr
 from automata.weighted import WeightedByteAutomaton, compile_weighted
-from constraints import json_schema, sequence
+from constraints import choice, json_schema, sequence
 from decoding.arena import Arena
 from decoding.inputs.healing import Healed
-from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst import TextStart, TokenAutomaton, Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 
@@ -153,8 +153,6 @@ def test_automata_with_costs_are_saved(tmp_path: object) -> None:
 
 
 def test_at_the_start_of_a_text_tokens_cost_what_they_write() -> None:
-    from tokenfst.vocabulary import TextStart
-
     tokens = ["▁a".replace("▁", " ").encode(), b"a", b"b", b" ", b""]
     vocabulary = Vocabulary(tokens, 4, text_start=TextStart())
     expr = parse("a").weighted(1) + parse(" ?b").weighted(2) | ex.literal("b").weighted(5)
@@ -162,6 +160,42 @@ def test_at_the_start_of_a_text_tokens_cost_what_they_write() -> None:
     costs = automaton.costs(automaton.start)
     assert costs.tolist()[:3] == [0, 0, 2]
     assert automaton.weight([0, 2]) == automaton.weight([1, 3, 2]) == 3
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_costs_before_the_text_has_begun_add_up(seed: int) -> None:
+    """Tokens that write nothing there may begin the text or not, and labels may come before it."""
+    rng = random.Random(seed)
+    tokens = [b" ", b" a", b"a", b"b", b" b", b"ab", b" ab ", b" ", b"#", b"", b"", b""]
+    rule = TextStart(
+        prefix=rng.choice([b"", b"#"]),
+        exceptions=rng.choice([{}, {5: b""}, {1: b"b", 2: b""}]),
+        ignored=frozenset(rng.sample([0, 4, 7], rng.randrange(3))),
+    )
+    vocabulary = Vocabulary(tokens, 11, special_tokens={"<s>": 9, "<t>": 10}, text_start=rule)
+    writable = {vocabulary.detokenize(rng.choices(range(9), k=rng.randint(1, 4)), at_text_start=True) for _ in range(6)}
+    counts = {text.decode(): rng.randint(1, 9) for text in sorted(writable)}
+    labels = [ex.Label("<s>"), ex.Label("<t>").star(), ex.Label("<s>").weighted(2) | ex.EPSILON, ex.EPSILON]
+    before = rng.choice(labels)
+    automaton = tokenfst.compile(before + choice(counts), vocabulary, at_text_start=True)
+    total, complete = sum(counts.values()), automaton.complete()
+    assert isinstance(automaton, WeightedTokenAutomaton)
+    for _ in range(20):
+        ids = random_tokens(automaton, rng)
+        text = vocabulary.detokenize(ids, at_text_start=True).decode()
+        expected = math.log(total / counts[text]) + (2 if before is labels[2] and 9 in ids else 0)
+        for each in (automaton, complete):
+            state, found = each.start, each.initial_cost
+            for token in ids:
+                found += float(each.costs(state)[token])
+                state = each.advance(state, token)
+            assert found == pytest.approx(expected, abs=1e-5)
+            assert each.weight(ids) == pytest.approx(expected, abs=1e-9)
+    assert isinstance(complete, WeightedTokenAutomaton)
+    again = tokenfst.TokenAutomaton.from_fst(complete.fst(), vocabulary)
+    for _ in range(20):
+        ids = random_tokens(again, rng)
+        assert again.weight(ids) == pytest.approx(automaton.weight(ids), abs=1e-6)
 
 
 def test_where_weights_cannot_be_carried_is_named() -> None:

@@ -38,7 +38,7 @@ from tokenfst.weighted.token_costs import BEGINNING, CostTable
 # The kind of automaton in the header of a file.
 KIND = "weighted"
 # After the end token, this stands in place of a state over bytes.
-ENDED = -2
+ENDED = int(np.iinfo(np.int32).min)
 
 
 class WeightedState(NamedTuple):
@@ -262,12 +262,14 @@ class WeightedTokenAutomaton(TokenAutomaton):
             LimitExceeded: the support has no table of states, or the costs take too much memory.
         """
         kinds, kind_of_state = np.unique(self.byte_states, return_inverse=True)
-        first = int(kinds[0] == BEGINNING)
-        place, tokens, units = self.table.by_state(kinds[first:], work)
-        if first:
-            begins = self.table.costs(BEGINNING)
-            place = np.append(np.zeros_like(begins.tokens), place + 1)
-            tokens, units = np.append(begins.tokens, tokens), np.append(begins.units, units)
+        not_begun = kinds[kinds < 0].tolist()
+        place, tokens, units = self.table.by_state(kinds[len(not_begun) :], work)
+        if not_begun:
+            first = [self.table.costs(state) for state in not_begun]
+            places = np.repeat(np.arange(len(first), dtype=np.int32), [len(costs.tokens) for costs in first])
+            place = np.append(places, place + len(first))
+            tokens = np.concatenate([*(costs.tokens for costs in first), tokens])
+            units = np.concatenate([*(costs.units for costs in first), units])
         ends = np.cumsum(np.bincount(place, minlength=len(kinds)))
         rows = np.stack([np.append(0, ends[:-1]), ends], axis=1)
         return PricedStates(rows[kind_of_state], tokens, units)
@@ -293,7 +295,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
             found = np.append(keys, -1)[at] == wanted
             return from_units(np.where(found, units[at], 0))
 
-        ends = tables.final[np.maximum(self.byte_states, 0)]
+        ends = tables.final[np.where(self.byte_states < 0, ~self.byte_states, self.byte_states)]
         prices = Prices(
             of_arcs, from_units(np.where(ends == NO_COST, 0, ends)), self.initial_cost, self.table.weighted.semiring
         )

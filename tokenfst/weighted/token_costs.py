@@ -4,8 +4,9 @@ The cost of a token is the sum of the costs of the arcs along its bytes, and the
 Costs along bytes are pushed to the front and add up to the cost of the text, so the costs of tokens do too, and no
 construction over tokens is needed. Most tokens cost nothing in most states, and only the others are stored.
 
-    state -1, BEGINNING     before the first token, if the decoder treats the start of a text differently
-    state 0 ..              the states of the weighted automaton over bytes
+    state q >= 0     a state of the weighted automaton over bytes
+    state ~q < 0     the same state where no token has begun the text yet, if the decoder treats its start differently;
+                     `BEGINNING` is ~0, and only labels lead from it to others
 
 Rejected: token classes refined by costs (in a state with many different costs, nearly every token would be a class).
 """
@@ -27,7 +28,7 @@ from automata.weighted.units import NO_COST, UnitArray, from_units
 from tokenfst import _native
 from tokenfst.vocabulary import Vocabulary
 
-BEGINNING: Final = -1
+BEGINNING: Final = ~0
 # The number of states whose costs are kept. Each takes 12 bytes for each token that does not cost 0.
 _MAX_KEPT: Final = 256
 
@@ -96,14 +97,26 @@ class CostTable:
     def after(self, state: int, token: int) -> tuple[int, int]:
         """Return the state after a token that is allowed, and what the token costs in units."""
         tables, symbol = self.weighted.tables, self._symbol_of.get(token)
+        has_begun, at = state >= 0, place_of(state)
         if symbol is not None:
-            arc = tables.find(max(state, 0), symbol)
-            return int(tables.arcs[arc, 2]), int(tables.cost[arc])
-        is_first = state == BEGINNING
-        text = self.vocabulary.detokenize([token], at_text_start=True) if is_first else self.vocabulary.tokens[token]
-        if is_first and not text:
-            return BEGINNING, 0
-        return tables.walk(max(state, 0), text)
+            arc = tables.find(at, symbol)
+            target, cost = int(tables.arcs[arc, 2]), int(tables.cost[arc])
+            return target if has_begun or not self._is_silent(token) else ~target, cost
+        if not has_begun and self._is_silent(token):
+            return state, 0
+        target, cost = tables.walk(at, self._written(token, has_begun))
+        assert target >= 0, "the token is not allowed"
+        return target, cost
+
+    def _is_silent(self, token: int) -> bool:
+        """Return whether a token does not begin the text."""
+        rule = self.vocabulary.text_start
+        return not self.vocabulary.tokens[token] or (rule is not None and token in rule.ignored)
+
+    def _written(self, token: int, has_begun: bool) -> bytes:
+        """Return what a token writes, if it is not silent."""
+        text, rule = self.vocabulary.tokens[token], self.vocabulary.text_start
+        return text if has_begun or rule is None else rule.first(token, text)
 
     def cost_from_start(self, text: bytes) -> float:
         """Return the cost of bytes that begin a text."""
@@ -111,7 +124,7 @@ class CostTable:
 
     def end_cost(self, state: int) -> int:
         """Return the cost of ending in a state, in units; `NO_COST` if no text may end there."""
-        return int(self.weighted.tables.final[max(state, 0)])
+        return int(self.weighted.tables.final[place_of(state)])
 
     def costs(self, state: int, work: Work | None = None) -> SparseCosts:
         """Return the tokens that do not cost 0 in a state, including end tokens. Some of them may not be allowed there.
@@ -122,8 +135,8 @@ class CostTable:
         return self._kept.get_or_make(state, lambda: self._find(state, current_work(work)))
 
     def _find(self, state: int, work: Work) -> SparseCosts:
-        if state == BEGINNING:
-            return self._find_first()
+        if state < 0:
+            return self._find_first(state)
         _, tokens, units = self.by_state(np.array([state], np.int32), work)
         return SparseCosts(tokens, units)
 
@@ -153,19 +166,25 @@ class CostTable:
         repeated = np.repeat(places, len(named))
         return repeated, np.tile(named, len(places)), cost_of[states[repeated]]
 
-    def _find_first(self) -> SparseCosts:
-        """Return the costs before the first token, token by token, because each may write other bytes there."""
-        found = [(token, self._first_cost(token)) for token in range(len(self.vocabulary))]
+    def _find_first(self, state: int) -> SparseCosts:
+        """Return the costs before the text has begun, token by token, because each may write other bytes there."""
+        found = [(token, self._first_cost(state, token)) for token in range(len(self.vocabulary))]
         kept = [(token, cost) for token, cost in found if cost]
         return SparseCosts(
             np.array([token for token, _ in kept], np.int32), np.array([cost for _, cost in kept], np.int64)
         )
 
-    def _first_cost(self, token: int) -> int:
+    def _first_cost(self, state: int, token: int) -> int:
         if token in self.vocabulary.eos_ids:
-            final = self.end_cost(BEGINNING)
+            final = self.end_cost(state)
             return 0 if final == NO_COST else final
-        symbol = self._symbol_of.get(token)
-        if symbol is not None and self.weighted.tables.find(0, symbol) < 0:
-            return 0
-        return self.after(BEGINNING, token)[1]
+        tables, symbol, at = self.weighted.tables, self._symbol_of.get(token), place_of(state)
+        if symbol is not None:
+            arc = tables.find(at, symbol)
+            return 0 if arc < 0 else int(tables.cost[arc])
+        return 0 if self._is_silent(token) else tables.walk(at, self._written(token, has_begun=False))[1]
+
+
+def place_of(state: int) -> int:
+    """Return the state of the weighted automaton over bytes that a state of the table stands for."""
+    return state if state >= 0 else ~state
