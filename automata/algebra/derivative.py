@@ -12,7 +12,8 @@ A complement is the set of all other texts, and after half a character, a text b
 read as `ANY_TEXT - a`, and becomes `~` again where a character ends.
 
 Rejected: the derivative of every expression through its automaton (a short expression need not stay short, and large
-bounds would be written out). This is the fallback for expressions with a node without a rule, or with deep nesting.
+bounds would be written out). This is the fallback for expressions with a node without a rule, with deep nesting, or
+whose derivatives become large.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import singledispatch
 from typing import TypeVar
 
 from automata.algebra import operations as algebra
-from automata.algebra.elimination import to_expr
+from automata.algebra.elimination import MAX_LEAVES, to_expr
 from automata.assertions import matches_empty
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import wrong_type
@@ -51,6 +52,7 @@ from automata.expressions import (
     strings,
 )
 from automata.expressions.utf8 import character_arcs
+from automata.limits import current_work
 from automata.texts import text_bytes
 
 # A level of nesting takes three calls.
@@ -66,6 +68,9 @@ def derivative(language: L, prefix: str | bytes) -> L:
     Args:
         language: an automaton or an expression; the result is of the same kind.
         prefix: text (encoded in UTF-8) or bytes; bytes may end inside a character.
+
+    Raises:
+        Cancelled, LimitExceeded: the compilation has to stop, or the result would be too large.
     """
     value = text_bytes(prefix)
     if isinstance(language, ByteAutomaton):
@@ -74,8 +79,11 @@ def derivative(language: L, prefix: str | bytes) -> L:
         raise wrong_type("an automaton or an expression", language)
     if not _has_rules(language):
         return to_expr(algebra.rest(algebra.automaton_of(language), value))
-    left: Expr = language
-    for byte in value:
+    work, left = current_work(), language
+    for place, byte in enumerate(value):
+        work.check()
+        if left.size > MAX_LEAVES:
+            return to_expr(algebra.rest(algebra.automaton_of(left), value[place:]))
         left = _after(left, byte)
     return left
 

@@ -19,6 +19,7 @@ for an automaton of n states may have length 2^n, so there is a limit.
 from __future__ import annotations
 
 from collections import defaultdict
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     """Return an expression for the language of an automaton, over characters if all of its texts are UTF-8.
 
     Raises:
-        LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
+        Cancelled, LimitExceeded: the compilation has to stop, or the expression would have more than `MAX_LEAVES` leaves.
     """
     if not isinstance(automaton, ByteAutomaton):
         raise wrong_type("an automaton over bytes", automaton)
@@ -69,7 +70,7 @@ def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
         start: a state with no incoming arc. Ends are the targets with no outgoing arcs, each reachable from the start.
 
     Raises:
-        LimitExceeded: an expression would have more than `MAX_LEAVES` leaves.
+        Cancelled, LimitExceeded: the compilation has to stop, or an expression would have more than `MAX_LEAVES` leaves.
     """
     return _Elimination(arcs, start).run()
 
@@ -86,13 +87,21 @@ class _Elimination:
 
     def run(self) -> Arcs:
         """Eliminate all states, the cheapest first; return the arcs from the start that are left."""
+        work = current_work()
         cost = {state: self.cost(state) for state in self.arcs if state != self.start}
+        # May also hold states that are gone, and costs that have changed since.
+        by_cost = [(known, state) for state, known in cost.items()]
+        heapify(by_cost)
         while cost:
-            state = min(cost, key=cost.__getitem__)
+            known, state = heappop(by_cost)
+            if cost.get(state) != known:
+                continue
+            work.check()
             del cost[state]
             for neighbour in self.eliminate(state):
                 if neighbour in cost:
                     cost[neighbour] = self.cost(neighbour)
+                    heappush(by_cost, (cost[neighbour], neighbour))
         return self.arcs[self.start]
 
     def cost(self, state: int) -> tuple[int, int]:

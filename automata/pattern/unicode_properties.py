@@ -14,30 +14,42 @@ import re
 import sys
 from functools import cache
 
+from automata.cache import kept
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.limits import current_work
 
 _NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
+# What makes no difference in a name.
+_IGNORED = str.maketrans("", "", " _-")
 
 
 def property_ranges(name: str) -> Ranges | None:
     """Return the code points with a property, `Letter`, `Lu`, `Greek`, `Script=Greek`, `scx=Grek`, `Emoji` and so on;
-    None if there is no such property."""
+    None if there is no such property.
+
+    Raises:
+        Cancelled, LimitExceeded: the compilation has to stop.
+    """
     import regex
 
     if not _NAME.fullmatch(name):
         return None
     try:
-        return set_ranges(rf"\p{{{name}}}")
+        return set_ranges(rf"\p{{{name.translate(_IGNORED).lower()}}}")
     except regex.error:
         return None
 
 
-@cache
+@kept(256)
 def set_ranges(pattern: str) -> Ranges:
-    """Return the code points that a one-character pattern of the package `regex` matches."""
+    """Return the code points that a one-character pattern of the package `regex` matches.
+
+    Raises: as for `property_ranges`.
+    """
     import regex
 
+    current_work().check()
     runs = (match.span() for match in regex.finditer(f"{pattern}+", _every_code_point()))
     return rg.intersect(tuple((start, end - 1) for start, end in runs), ALL_CHARACTERS)
 
