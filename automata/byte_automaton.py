@@ -310,8 +310,9 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         for at in range(len(written)):
             states.append(self.step(states[-1], written[at : at + 1]) if states[-1] >= 0 else -1)
         if states[-1] < 0:
-            reason = f"no text of the language begins like this: byte {states.index(-1) - 1} is not allowed"
-            raise TextNotAllowed(reason, written.decode(errors="replace"))
+            place = states.index(-1) - 1
+            where = f": byte {place} is not allowed" if place >= 0 else ""
+            raise TextNotAllowed(f"no text of the language begins like this{where}", written.decode(errors="replace"))
         return tuple(states)
 
     def _repr_html_(self) -> str:

@@ -22,6 +22,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from automata.texts import in_xml
+
 # In pixels: the width of a character, the height of a line, and the greatest length of a bar.
 _CHARACTER, _LINE, _BAR = 7.25, 18, 340
 _MARGIN = 8
@@ -221,7 +223,7 @@ class _Page:
     def text(self, x: float, y: float, text: str, anchor: str = "start", kind: str = "") -> None:
         """Write a line of text with its baseline at `y`."""
         own = f' class="{kind}"' if kind else ""
-        self._parts.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{own}>{escape(text)}</text>')
+        self._parts.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{own}>{escape(in_xml(text))}</text>')
 
     def rectangle(self, x: float, y: float, width: float, height: float, kind: str) -> None:
         """Draw a rectangle."""

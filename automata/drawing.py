@@ -34,6 +34,7 @@ from types import ModuleType
 from automata import openfst
 from automata.errors import LimitExceeded
 from automata.openfst import Fst
+from automata.texts import in_xml
 from automata.view import Part
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " ": "␣"}
@@ -382,10 +383,10 @@ def cost_suffix(cost: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a quoted DOT string that shows as `text`. DOT has its own backslash escapes, and character entities. A NUL
-    would end the string, so a symbol stands for it; a text that is too long for DOT is cut."""
+    """Return a quoted DOT string that shows as `text`, cut if it is too long for DOT. DOT has backslash escapes of its
+    own, and character entities."""
     parts, room = list[str](), _MAX_QUOTED
-    for char in text.replace("\0", "␀"):
+    for char in in_xml(text):
         parts.append(_DOT_ESCAPES.get(char, char))
         room -= len(parts[-1].encode(errors="replace"))
         if room < 0:

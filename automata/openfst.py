@@ -47,7 +47,7 @@ WeightArray: TypeAlias = npt.NDArray[np.float32]
 Number = TypeVar("Number", int, IntArray)
 
 EPSILON = -1
-# The name of label 0 in tables of symbols.
+# The name of label 0 in tables of symbols, if no symbol has it.
 EPSILON_NAME = "<epsilon>"
 
 # The four numbers that end every header: properties, start, states and arcs.
@@ -204,11 +204,16 @@ def _set_weights(
 
 
 def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
-    """Return OpenFst's table of the names of symbols; the first one of each name counts."""
+    """Return OpenFst's table of the names of symbols; the first one of each name counts. Label 0 has a name of its
+    own."""
     import pywrapfst
 
+    names = list(names)
+    taken, epsilon = {name for name, _ in names}, EPSILON_NAME
+    while epsilon in taken:
+        epsilon += "'"
     table = pywrapfst.SymbolTable()
-    table.add_symbol(EPSILON_NAME, 0)
+    table.add_symbol(epsilon, 0)
     for name, symbol in names:
         table.add_symbol(name, symbol + 1)
     return table

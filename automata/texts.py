@@ -4,6 +4,7 @@ text_bytes              a text in UTF-8
 readable                bytes as readable text
 bytes_after             the number of bytes of a character after its first one
 common_prefix_length    the length of the common prefix of two sequences
+in_xml                  a text that XML can contain
 """
 
 from __future__ import annotations
@@ -44,3 +45,15 @@ def common_prefix_length(left: Sequence[T], right: Sequence[T]) -> int:
     if left[:length] == right[:length]:
         return length
     return next(at for at in range(length) if left[at] != right[at])
+
+
+# Characters that XML 1.0 cannot contain, and what is shown instead: for a control character, its symbol.
+_NOT_IN_XML = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"},
+    **dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD),
+}
+
+
+def in_xml(text: str) -> str:
+    """Return a text with symbols in place of the characters that XML 1.0 cannot contain (section 2.2)."""
+    return text.translate(_NOT_IN_XML)

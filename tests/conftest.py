@@ -37,6 +37,11 @@ def short_collections() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let extensions see at the end that nothing refers to them."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def vocabulary_file(tmp_path: Path) -> Path:
     """A `.tiktoken` file of single bytes and a few words."""

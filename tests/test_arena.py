@@ -24,6 +24,7 @@ from decoding import bundled_model, vocabulary_of
 from decoding.arena import FREE_SLOT, Arena
 from decoding.arena.heap import Heap
 from decoding.arena.parallel import Candidates, keep_distinct
+from decoding.arena.sequences import Sequences
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -202,6 +203,28 @@ def test_a_block_is_made_beside_the_arena_and_entered_as_often_as_one_likes(auto
         arena.block(complete("Aa", vocabulary_of_size(3)))
     with pytest.raises(LimitExceeded, match="max_bytes"):
         Arena(VOCABULARY, width=WIDTH, max_bytes=arena.nbytes + 16).enter(blocks[0])
+    others = Arena(VOCABULARY), Arena(VOCABULARY, width=WIDTH, part=(0, 4)), Arena(vocabulary_of_size(9), width=WIDTH)
+    for other in [*others, Arena(VOCABULARY, width=WIDTH, max_depth=2)]:
+        with pytest.raises(ValueError, match="made for an arena"):
+            other.enter(blocks[0])
+
+
+def test_sequences_may_be_parts_of_others(automata: list[Any]) -> None:
+    arena = Arena.of(automata[:-1], width=WIDTH)
+    at = arena.starts([*range(1, len(automata))] * 2)
+    every_second = Sequences(*(part[::2] for part in at))
+    copied = Sequences(*(part[::2].clone() for part in at))
+    tokens = torch.tensor([int(row.nonzero()[0]) for row in arena.mask(copied)])
+    assert torch.equal(arena.mask(every_second), arena.mask(copied))
+    assert torch.equal(arena.mask(every_second, 5), arena.mask(copied, 5))
+    assert torch.equal(arena.remaining(every_second), arena.remaining(copied))
+    logits = torch.zeros(2, len(tokens), WIDTH)
+    for limit in (None, 5):
+        assert torch.equal(
+            arena.apply_(logits[0].clone(), every_second, limit), arena.apply_(logits[1].clone(), copied, limit)
+        )
+    for mine, other in zip(arena.advance(every_second, tokens), arena.advance(copied, tokens), strict=True):
+        assert torch.equal(mine, other)
 
 
 def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
@@ -222,6 +245,11 @@ def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
         Arena(VOCABULARY, width=4)
     with pytest.raises(ValueError, match="not within"):
         Arena(VOCABULARY, part=(5, 5))
+    with pytest.raises(ValueError, match="at least one automaton"):
+        Arena.of([])
+    for max_slots, max_bytes in ((0, 1 << 20), (-1, 1 << 20), (2, -100)):
+        with pytest.raises(ValueError, match="at least one slot"):
+            Arena(VOCABULARY, max_slots=max_slots, max_bytes=max_bytes)
 
 
 def test_parts_of_the_vocabulary_together_are_the_whole(automata: list[Any]) -> None:

@@ -76,6 +76,26 @@ def test_no_budget_beside_a_budget_is_no_budget() -> None:
         assert out[:, 0].tolist() == [1, 1, 0]
 
 
+def test_budgets_of_any_size_and_type_are_taken() -> None:
+    healed = Healed(AUTOMATA["pattern"], b"a")
+    for automaton in [*AUTOMATA.values(), *(each.complete() for each in AUTOMATA.values()), healed]:
+        for budget, same in ((2**63, None), (10**30, None), (-(2**70), 0), (np.int64(4), 4)):
+            expected = automaton.mask(automaton.start, same)
+            assert (automaton.mask(automaton.start, int(budget)) == expected).all()
+            out = np.zeros((1, 9), np.int32)
+            fill_bitmasks([automaton], [automaton.start], out, [int(budget)])
+            assert (unpacked(out)[0, : len(VOCABULARY)] == expected).all()
+        for array in (np.array([0]), np.array([4])):
+            fill_bitmasks([automaton], [automaton.start], out, array.tolist())
+            given: Any = array
+            again = np.zeros((1, 9), np.int32)
+            fill_bitmasks([automaton], [automaton.start], again, given)
+            assert (again == out).all()
+    complete, wrong = AUTOMATA["counted"].complete(), list[Any]([2.9])
+    with pytest.raises(TypeError):
+        fill_bitmasks([complete], [complete.start], np.zeros((1, 9), np.int32), wrong)
+
+
 def test_automata_that_are_made_in_python_take_part() -> None:
     healed = Healed(AUTOMATA["pattern"], b"a")
     automata, states = [healed, AUTOMATA["grammar"]], [healed.start, AUTOMATA["grammar"].start]
@@ -103,6 +123,9 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="thread"):
         fill_bitmasks([automaton] * 2, [start, start], out, num_threads=0)
     wrong: Any
+    for wrong in (None, "ab"):
+        with pytest.raises(TypeError, match="not an automaton over tokens"):
+            fill_bitmasks([automaton, wrong], [start, start], out)
     for wrong in (out.astype(np.int64), out[:, ::-1], out[0], np.zeros((2, 18), np.int32)[:, ::2]):
         with pytest.raises(TypeError):
             fill_bitmasks([automaton] * 2, [start, start], wrong)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -142,3 +144,35 @@ def test_a_narrow_terminal_shows_all_of_a_table(
     printed = capsys.readouterr().out
     assert "…" not in printed
     assert "bytes of the longest token" in printed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "column"), [("è", "é", 1), ("ab日x", "ab旦", 3), ("aé", "aéb", 3), ("aéb", "aé", 3)]
+)
+def test_columns_are_characters(pattern: str, text: str, column: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--regex", pattern, "--text", text]) == 1
+    assert f"line 1, column {column}:" in capsys.readouterr().out
+
+
+def test_surrogates_of_a_schema_are_escaped(tmp_path: Path) -> None:
+    schema = {"$ref": "#/$defs/\ud800", "$defs": {"\ud800": {"type": "integer", "minimum": 40}}}
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(schema))
+    call = "import sys; from decoding.command import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", call, "check", "--json-schema", str(path), "--text", "2"]
+    for options in ([], ["--json"]):
+        done = subprocess.run([*command, *options], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert rb"\ud800" in done.stdout
+
+
+def test_integers_that_python_does_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text('{"const": ' + "9" * 5000 + "}")
+    line = told(capsys, "check", "--json-schema", str(path), "--text", "2")
+    assert "schema.json has an integer of more than" in line
+
+
+def test_lengths_beyond_every_integer_of_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    line = told(capsys, "sample", "--grammar", "json", "--length", "99999999999999999999", "-n", "1", "--seed", "1")
+    assert "no text of such a length" in line

@@ -27,6 +27,7 @@ from automata import (
     openfst,
     parse,
 )
+from automata.charts import bars
 from automata.drawing import Drawing, draw_byte_fst, draw_fst, shown
 from automata.openfst import EPSILON
 from tokenfst.reference import compose_by_definition
@@ -205,6 +206,16 @@ def test_titles_that_graphviz_refuses(title: str) -> None:
     assert any(
         text == "a␀b" or (len(text) > 2000 and title.startswith(text[:-1]) and text[-1] == "…") for text in texts
     )
+
+
+@pytest.mark.parametrize("char", ["\1", "\x1b", "\ufffe", "\uffff", "\ud800"])
+def test_characters_that_xml_cannot_contain(char: str) -> None:
+    shown = chr(0x2400 + ord(char)) if char < " " else "\ufffd"
+    for drawn in (
+        compile_expr(parse("a")).draw(title=f"a{char}b").svg(),
+        bars([(f"a{char}b", {"": 1})], title=f"a{char}b").svg(),
+    ):
+        assert any(text.text == f"a{shown}b" for text in ElementTree.fromstring(drawn).iter(f"{SVG}text"))
 
 
 def test_an_empty_automaton_is_an_empty_picture() -> None:

@@ -269,7 +269,10 @@ def test_files(tmp_path: Path) -> None:
     assert texts(from_fst(far, key="two")) == [b"x"]
     with pynini.Far(str(far)) as archive:
         assert texts(from_fst(archive["one"])) == [b"ab", b"cd"]
-    with pytest.raises(FstError, match=r"some.far is a FAR: say which entry is meant by key=, of 'one', 'two'"):
+    with pytest.raises(
+        FstError,
+        match=r"some.far is a FAR: transducer_of or from_fst with key= reads one of its entries: 'one', 'two'",
+    ):
         from_fst(far)
     with pytest.raises(FstError, match=r"some.far has no entry 'three'; its keys are 'one', 'two'"):
         from_fst(far, key="three")

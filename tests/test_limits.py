@@ -6,6 +6,8 @@ import gc
 import sys
 import threading
 import time
+from contextlib import suppress
+from random import Random
 from types import FrameType
 from typing import Any
 
@@ -22,15 +24,19 @@ from automata import (
     compile_expr,
     complement,
     concat,
+    derivative,
     literal,
     parse,
     repeat,
 )
 from automata.compile.blame import MAX_EXCERPT, responsible
 from automata.limits import Work, current_work
+from automata.pattern.unicode_properties import set_ranges
+from constraints import grammar
 from tokenfst import Vocabulary
 
 SMALL = Limits(states=2000, arcs=50_000)
+SCRIPTS = ["Arab", "Armn", "Beng", "Cyrl", "Deva", "Geor", "Grek", "Gujr", "Guru", "Hang", "Hani", "Hebr", "Hira"]
 EXPLOSIVE = "(?:a|b)*a(?:a|b){60}"
 
 
@@ -83,6 +89,29 @@ def test_the_time_is_a_limit() -> None:
     with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, memory=1 << 33, seconds=0.3))
     assert time.process_time() - begun < 10
+
+
+def test_algebra_and_names_keep_to_the_time() -> None:
+    letters = "".join(Random(0).choices("abcdefghij", k=20_000))
+    nested = "(?:(?:(?:a{0,30}b?){0,30}d?){0,30}e?){0,30}"
+    names = "".join(rf"\p{{scx={name}}}|\p{{sc={name}}}|" for name in SCRIPTS)
+    for call in (
+        lambda: grammar(f'start: "x" start | %json {{"type": "string", "pattern": "^{letters}$"}}'),
+        lambda: derivative(parse(nested), "a" * 20),
+        lambda: parse(names * 20),
+    ):
+        begun = time.process_time()
+        with suppress(LimitExceeded), Work(Limits(seconds=0.3)).current():
+            call()
+        assert time.process_time() - begun < 5
+
+
+def test_names_of_properties_are_read_once() -> None:
+    set_ranges.cache_clear()  # type: ignore[attr-defined]
+    expected = parse(r"\p{Alphabetic}")
+    for number in range(50):
+        assert parse(rf"\p{{alpha{'_' * number}BETIC{' -'[number % 2]}}}") == expected
+    assert set_ranges.cache_info().currsize == 1  # type: ignore[attr-defined]
 
 
 def test_memory_is_a_limit() -> None:

@@ -254,6 +254,33 @@ def test_token_types_of_both_sides() -> None:
     fst.set_input_symbols(table)
     fst.set_output_symbols(table)
     assert texts(image("a", fst)) == [b"b"]
+    # An acceptor without symbols is read like the side of the transducer.
+    assert texts(image(pynini.accep("a", token_type=table), fst)) == [b"b"]
+    assert texts(preimage(fst, pynini.accep("b", token_type=table))) == [b"a"]
+    accent = pynini.accep("é", token_type="utf8")
+    assert texts(image(accent, pynini.cross(accent, "e"), "utf8")) == [b"e"]
+    read = transducer_of(pynini.cross(accent, "e"), "utf8")
+    assert texts(image(from_fst(accent, "utf8"), read)) == [b"e"]
+    with pytest.raises(FstError, match="does not say what the labels of another FST stand for"):
+        image(accent, read)
+
+
+def test_separators_that_are_no_text() -> None:
+    table = pywrapfst.SymbolTable()
+    for symbol in ("<eps>", "turn", "on"):
+        table.add_symbol(symbol)
+    acceptor = pynini.accep("turn on", token_type=table)
+    assert texts(from_fst(acceptor, table, separator=" ")) == [b"turn on"]
+    with pytest.raises(FstError, match=r"the separator '.ud800' has a surrogate"):
+        from_fst(acceptor, table, separator="\ud800")
+    number: Any = 5
+    with pytest.raises(TypeError, match="a separator is text, not int"):
+        from_fst(acceptor, table, separator=number)
+
+
+def test_a_label_may_have_the_name_of_epsilon() -> None:
+    expr = Label("<epsilon>") + "a" | Label("<epsilon>'")
+    assert compile_expr(from_fst(compile_expr(expr).fst())).labels == ("<epsilon>", "<epsilon>'")
 
 
 def test_deeply_nested_transductions() -> None:

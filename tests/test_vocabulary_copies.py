@@ -125,3 +125,6 @@ def test_tokens_that_a_model_has_no_logits_for_are_left_out() -> None:
     assert tokenfst.compile("a|b", short).mask(0).tolist() == [True, True, False]
     with pytest.raises(VocabularyError, match=r"none of the end tokens \(2, 6\) is among the first 2 tokens"):
         whole.truncated(2)
+    for none in (0, -1):
+        with pytest.raises(VocabularyError):
+            whole.truncated(none)

@@ -10,11 +10,9 @@ import numpy as np
 from automata.arrays import IntArray
 from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
-from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.misuse import check_automaton
+from tokenfst.native_automaton import UNLIMITED, NativeTokenAutomaton, core_budget
 from tokenfst.token_automaton import TokenAutomaton
-
-# The budget of a sequence without one: `kUnlimited` of the native core, which takes any other number for a budget.
-_UNLIMITED = 1 << 60
 
 
 def fill_bitmasks(
@@ -48,25 +46,27 @@ def fill_bitmasks(
         num_threads: the number of threads, including the calling one.
 
     Raises:
-        TypeError: `out` is not such an array.
+        TypeError: `out` is not such an array, an automaton is something else, or a budget is not an integer.
         ValueError: the sizes are inconsistent, or a state belongs to another automaton.
         LimitExceeded: a lazy automaton has found more states than its limits allow.
     """
     cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeTokenAutomaton)]
     if len(cores) < len(automata):
         # Automata that are implemented in Python (`decoding.inputs.healing`) fill their masks themselves.
-        for automaton, state, words, budget in zip(automata, states, out, remaining or [None] * len(out), strict=True):
+        budgets = [None] * len(out) if remaining is None else remaining
+        for automaton, state, words, budget in zip(automata, states, out, budgets, strict=True):
+            check_automaton(automaton)
             automaton.fill_bitmask(state, words, budget)
         return
     limits, tight = None, list[int]()
     if remaining is not None:
-        limits = np.array([_UNLIMITED if budget is None else budget for budget in remaining], np.int64)
+        limits = np.array([UNLIMITED if budget is None else core_budget(budget) for budget in remaining], np.int64)
         # A lazy automaton may need its tables for a budget; Python completes them.
         lazy = zip(automata, remaining, strict=False)
         tight = [
             at for at, (one, budget) in enumerate(lazy) if isinstance(one, LazyTokenAutomaton) and budget is not None
         ]
-        limits[tight] = _UNLIMITED
+        limits[tight] = UNLIMITED
     _native.fill_bitmasks(cores, states, out, limits, num_threads)
     for at in tight:
         automata[at].fill_bitmask(states[at], out[at], remaining[at] if remaining is not None else None)

@@ -40,7 +40,7 @@ from tokenfst import _native
 from tokenfst.finite.beginning import with_finite_beginning
 from tokenfst.finite.terminals import Terminals
 from tokenfst.labels import label_numbers
-from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.native_automaton import NativeTokenAutomaton, core_budget
 from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.pushdown.compile import spells_all as pushdown_spells_all
 from tokenfst.token_automaton import State, TokenAutomaton
@@ -193,7 +193,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
         if remaining is None:
             self.core.fill_bitmask(state, out)
-        elif not self.core.fill_within(state, out, remaining):
+        elif not self.core.fill_within(state, out, core_budget(remaining)):
             tables = self._tables()
             counterpart = None if tables is None else self._counterpart(state, tables)
             if tables is not None and counterpart is not None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from operator import index
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tokenfst.token_automaton import State, TokenAutomaton
+
+# The budget of a sequence without one: `kUnlimited` of the native core, which takes any other number for a budget.
+UNLIMITED: Final = 1 << 60
+
+
+def core_budget(remaining: int) -> int:
+    """Return a budget as the native core takes it."""
+    return min(max(index(remaining), 0), UNLIMITED)
 
 
 class Core(Protocol):
@@ -64,4 +73,4 @@ class NativeTokenAutomaton(TokenAutomaton):
         if remaining is None:
             self.core.fill_bitmask(state, out)
         else:
-            self.core.fill_within(state, out, remaining)
+            self.core.fill_within(state, out, core_budget(remaining))

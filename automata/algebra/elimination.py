@@ -47,7 +47,8 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     """Return an expression for the language of an automaton, over characters if all of its texts are UTF-8.
 
     Raises:
-        Cancelled, LimitExceeded: the compilation has to stop, or the expression would have more than `MAX_LEAVES` leaves.
+        LimitExceeded: the expression would have more than `MAX_LEAVES` leaves, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
     if not isinstance(automaton, ByteAutomaton):
         raise wrong_type("an automaton over bytes", automaton)
@@ -70,7 +71,8 @@ def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
         start: a state with no incoming arc. Ends are the targets with no outgoing arcs, each reachable from the start.
 
     Raises:
-        Cancelled, LimitExceeded: the compilation has to stop, or an expression would have more than `MAX_LEAVES` leaves.
+        LimitExceeded: an expression would have more than `MAX_LEAVES` leaves, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
     return _Elimination(arcs, start).run()
 

@@ -27,6 +27,8 @@ _MEMBERS = re.compile(r"(?:(?:[^\\\]\-\[\ud800-\udfff]|\[(?!:))(?!-))+")
 _POSIX = re.compile(r"\[:(\^?)(\w*):\]")
 _CODE_POINT = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
+# In a set, there are no references that other digits could be.
+_OCTAL_IN_SET = re.compile(r"[0-7]{1,3}")
 _CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
 
 CLASS_LETTERS = "dDwWsS"
@@ -58,6 +60,7 @@ class CharacterReader:
     property_escape = re.compile(r"\\[pP](?:\{([^}]*)\}|([A-Z]))")
     sets_can_be_empty = False
     posix_classes = True
+    octal_in_sets = True
     folds_complements = False  # whether other cases are added to \P{...}, or to the property before the complement
 
     def __init__(self, pattern: str) -> None:
@@ -239,7 +242,16 @@ class CharacterReader:
         if letter == "b":
             self.position += 2
             return 0x08
+        if self.octal_in_sets and (digits := _OCTAL_IN_SET.match(self.pattern, self.position + 1)):
+            return self.octal_character(digits)
         return self.escaped_character()
+
+    def octal_character(self, digits: re.Match[str]) -> int:
+        code = int(digits.group(), 8)
+        if code > 0o377:
+            raise self.error("an octal escape ends at \\377")
+        self.position = digits.end()
+        return code
 
     def range_end(self, low: int, flags: Flags) -> int:
         """Read the upper end of the range that starts at `low`; return `low` itself where there is no range."""

@@ -40,6 +40,7 @@ class EcmaParser(Parser):
     refused_flags: Mapping[str, str] = {}
     sets_can_be_empty = True
     posix_classes = False
+    octal_in_sets = False
     folds_complements = True
     repeats_look_around = False
     global_flags = False

@@ -54,12 +54,15 @@ class Content:
         """Return the content as plain text.
 
         Raises:
-            PatternError: it is a pattern and not plain text.
+            PatternError: it is a pattern and not plain text, or its bytes are not UTF-8.
         """
         language = self.language
         if not isinstance(language, Literal):
-            raise self.refuse(f"{name} takes plain text, in which special characters have a backslash")
-        return language.value.decode()
+            raise self.refuse(f"{name} takes plain text, in one case, in which special characters have a backslash")
+        try:
+            return language.value.decode()
+        except UnicodeDecodeError:
+            raise self.refuse(f"{name} takes text, and not any bytes") from None
 
     def nothing(self, name: str) -> None:
         """Check that the group is empty.

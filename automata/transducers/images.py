@@ -187,7 +187,7 @@ def _language(constraint: Language, fst: Any, token_type: Any, separator: str | 
     Args:
         constraint: see `image`.
         fst, token_type, separator: of the transducer. A constraint that is an FST is read like the side of the
-            transducer that it is composed with.
+            transducer that it is composed with, or by a symbol table of its own if no token type is given.
         side: 0 for the input of the transducer, 1 for its output.
     """
     if isinstance(constraint, Expr):
@@ -197,11 +197,24 @@ def _language(constraint: Language, fst: Any, token_type: Any, separator: str | 
     if isinstance(constraint, ByteAutomaton):
         return ex.acceptor(tables_of(constraint))
     if is_fst(constraint):
-        own = token_type[side] if isinstance(token_type, tuple) else token_type
+        acceptor: Any = constraint
+        has_own = token_type is None and acceptor.input_symbols() is not None
+        own = None if has_own else _side(fst, token_type, side)
         return from_fst(constraint, own, separator=None if isinstance(own, str) else separator)
     if isinstance(constraint, Compilable) and not isinstance(constraint, type):
         return _regular(constraint, current_work())
     raise wrong_type("an expression, an automaton, an acceptor or text", constraint)
+
+
+def _side(fst: Any, token_type: Any, side: int) -> TokenType:
+    """Return the token type of one side of a transducer."""
+    if isinstance(fst, TransducerTables):
+        raise FstError(
+            "a transducer that was read before does not say what the labels of another FST stand for: read that one "
+            "with from_fst(fst, token_type)"
+        )
+    types = _token_types(fst_of(fst, None), token_type)
+    return types[min(side, len(types) - 1)]
 
 
 def _regular(constraint: Compilable, work: Work) -> Expr:

@@ -26,7 +26,7 @@ from automata.limits import Work
 from automata.openfst import FstArrays
 from automata.transducer_tables import NOTHING, SAME, TransducerTables, ascending
 from automata.transducers.arcs import INPUT, OUTPUT, Arcs
-from automata.transducers.symbols import Names, Symbols, TokenType, symbols_of
+from automata.transducers.symbols import Names, Symbols, TokenType, check_separator, symbols_of
 
 # The columns of `FstArrays.arcs`.
 INPUT_LABEL: Final = 1
@@ -99,8 +99,10 @@ def tables_of_fst(
         FstError, TypeError, ValueError: see `symbols_of`.
         LimitExceeded, Cancelled: the compilation has to stop.
     """
-    if separator is not None and all(isinstance(each, str) for each in token_types):
-        raise ValueError("a separator stands between the symbols of a symbol table, and there is none")
+    if separator is not None:
+        check_separator(separator)
+        if all(isinstance(each, str) for each in token_types):
+            raise ValueError("a separator stands between the symbols of a symbol table, and there is none")
     names = Names()
     copies = len(token_types) == 1 and fst.is_acceptor
     columns = (INPUT_LABEL,) if copies else (INPUT_LABEL, OUTPUT_LABEL)

@@ -75,5 +75,5 @@ def _far_entry(path: Path, key: str | None) -> Fst:
         reader.next()
     shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "") or "none"
     if key is None:
-        raise FstError(f"{path} is a FAR: say which entry is meant by key=, of {shown}")
+        raise FstError(f"{path} is a FAR: transducer_of or from_fst with key= reads one of its entries: {shown}")
     raise FstError(f"{path} has no entry {key!r}; its keys are {shown}")

@@ -163,7 +163,8 @@ def _characters(labels: IntArray, is_text: bool, names: Names, named: Mapping[in
 
 def _no_character(label: int, is_text: bool) -> FstError:
     if is_text:
-        kind = "a surrogate, which UTF-8 cannot write" if label < _NUM_CODE_POINTS else "not a code point"
+        is_surrogate = _SURROGATES[0] <= label <= _SURROGATES[1]
+        kind = "a surrogate, which UTF-8 cannot write" if is_surrogate else "not a code point"
         return FstError(f"label {label} is {kind}, and not a symbol that pynini has generated in this process{_HINT}")
     return FstError(
         f"label {label} is neither a byte nor a symbol that pynini has generated in this process; "
@@ -215,6 +216,21 @@ def _texts(labels: IntArray, read: Callable[[int], str | Label | None], separato
         sizes.append(len(own))
         codes += own
     return Symbols(labels, offsets_of(sizes), int_array(codes), is_text=True)
+
+
+def check_separator(separator: Any) -> None:
+    """Check the text between symbols.
+
+    Raises:
+        FstError: it has a surrogate, which UTF-8 cannot write.
+        TypeError: it is not text.
+    """
+    if not isinstance(separator, str):
+        raise TypeError(f"a separator is text, not {type(separator).__name__}")
+    try:
+        separator.encode()
+    except UnicodeEncodeError:
+        raise FstError(f"the separator {separator!r} has a surrogate, which UTF-8 cannot write") from None
 
 
 def _check_text(label: int, text: str, separator: str | None) -> None:

@@ -27,7 +27,7 @@ from torch import Tensor
 from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations
 from automata.limits import DEFAULT_LIMITS, Limits, Work
 from decoding.arena.bits import packed, tokens_of_byte, unpacked
-from decoding.arena.block import Block, block_of
+from decoding.arena.block import ArenaKind, Block, block_of
 from decoding.arena.budgets import allowed_within, distances, excess
 from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, limit_of
 from decoding.arena.from_automata import check_vocabulary, configurations_of, machine_of, unconstrained
@@ -35,7 +35,7 @@ from decoding.arena.heap import Heap
 from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import num_chunks
-from decoding.arena.on_cpu import OnCpu, lies_in_rows, unless_refused
+from decoding.arena.on_cpu import OnCpu, contiguous, lies_in_rows, unless_refused
 from decoding.arena.on_gpu import on_gpu
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
@@ -92,13 +92,15 @@ class Arena:
 
         Raises:
             TypeError: `vocabulary` is not a vocabulary.
-            ValueError: `width` is less than that of the vocabulary, or `part` is not within `width`.
+            ValueError: `width` is less than that of the vocabulary, `part` is not within `width`, or there is no slot.
             LimitExceeded: not even slot 0 fits.
         """
         self.vocabulary = checked_vocabulary(vocabulary)
         self.width = len(vocabulary) if width is None else width
         if self.width < len(vocabulary):
             raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {len(vocabulary)}")
+        if max_slots < 1 or max_bytes < 0:
+            raise ValueError(f"an arena has at least one slot and no negative size, not {max_slots} and {max_bytes}")
         self.begin, self.end = part or (0, self.width)
         if not 0 <= self.begin < self.end <= self.width:
             raise ValueError(f"part {part} is not within logits of width {self.width}")
@@ -134,6 +136,8 @@ class Arena:
         Raises:
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as for the constructor and `add`.
         """
+        if not automata:
+            raise ValueError("an arena is made of at least one automaton")
         vocabulary = automata[0].vocabulary
         for automaton in automata:
             check_vocabulary(automaton, vocabulary)
@@ -154,6 +158,11 @@ class Arena:
         return arena
 
     # Automata
+
+    @property
+    def kind(self) -> ArenaKind:
+        """What blocks of automata depend on."""
+        return ArenaKind(self.vocabulary.digest, self.width, self.begin, self.end, self.max_depth)
 
     @property
     def nbytes(self) -> int:
@@ -191,13 +200,20 @@ class Arena:
             VocabularyError, LimitExceeded: as for `add`.
         """
         check_vocabulary(automaton, self.vocabulary)
-        return self._block_of(machine_of(automaton, self.max_depth, Work(self._limits)))
+        block = self._block_of(machine_of(automaton, self.max_depth, Work(self._limits)))
+        return block._replace(made_for=self.kind)
 
     def _block_of(self, machine: Machine) -> Block:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
     def enter(self, block: Block) -> int:
-        """Copy a block, made by `block`, into the arena; the result and the errors are those of `add`."""
+        """Copy a block, made by `block`, into the arena; the result and the errors are those of `add`.
+
+        Raises:
+            ValueError: the block was made by an arena over another vocabulary, or with other arguments.
+        """
+        if block.made_for not in (None, self.kind):
+            raise ValueError(f"the block was made for an arena with {block.made_for}, and this one has {self.kind}")
         if block.is_empty:
             raise EmptyLanguage(f"every text needs a stack of more than {block.depth} symbols")
         slot = self._heap.free_slot()
@@ -317,7 +333,7 @@ class Arena:
         self._check_values(at)
         check_vector("tokens", tokens, len(at.slot), self._heap.places.device)
         if steps is not None:
-            return steps.advance(at, tokens.long().contiguous())
+            return steps.advance(contiguous(at), tokens.long().contiguous())
         if self._on_cpu:
             check_tokens(tokens, self.width)
         if (kernels := self._kernels) is not None and self.configurations == 1:
@@ -410,7 +426,7 @@ class Arena:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
             logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
         if steps is not None and lies_in_rows(logits):
-            return steps.mask_logits(logits, at, limit)
+            return steps.mask_logits(logits, contiguous(at), limit)
         if (kernels := self._kernels) is not None and lies_in_rows(logits):
             kernels.mask_logits(logits, at, limit)
         else:

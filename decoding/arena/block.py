@@ -22,6 +22,16 @@ from tokenfst.finite.classes import NEVER
 _MOST_WORDS = np.iinfo(np.int32).max
 
 
+class ArenaKind(NamedTuple):
+    """What a block depends on in an arena: the vocabulary's digest, and its arguments."""
+
+    vocabulary: str
+    width: int
+    begin: int
+    end: int
+    max_depth: int
+
+
 class Block(NamedTuple):
     """A machine in the form that is copied into an arena.
 
@@ -32,6 +42,7 @@ class Block(NamedTuple):
         least: the fewest tokens of a whole text, including the end token.
         is_ambiguous: whether a text may have several configurations.
         is_empty: whether no text is allowed, because every text needs a higher stack.
+        made_for: the arenas that the block fits, as `Arena.kind`; None where that is known.
     """
 
     words: IntArray
@@ -40,6 +51,7 @@ class Block(NamedTuple):
     least: int
     is_ambiguous: bool
     is_empty: bool
+    made_for: ArenaKind | None = None
 
 
 def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> Block:

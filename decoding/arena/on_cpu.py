@@ -49,7 +49,7 @@ class OnCpu:
 
     def check(self, at: Sequences) -> None:
         """Raise ValueError unless every slot is in use, and rows, counts and heights are possible in its automaton."""
-        self._memory.check(*_arrays(at))
+        self._memory.check(*_arrays(contiguous(at)))
 
     def mask_logits(self, logits: Tensor, at: Sequences, remaining: Tensor | int | None) -> Tensor:
         """Write minus infinity over forbidden tokens, and subtract the costs of the others; see `Arena.apply_`.
@@ -71,7 +71,7 @@ class OnCpu:
     def mask_words(self, at: Sequences, num_chunks: int) -> Tensor:
         """Return packed masks; see `Program.mask_words`."""
         written = np.empty((len(at.slot), num_chunks * CHUNK_WORDS), np.int32)
-        self._memory.write_masks(at.slot.numpy(), at.row.numpy(), written)
+        self._memory.write_masks(at.slot.contiguous().numpy(), at.row.contiguous().numpy(), written)
         return torch.from_numpy(written)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
@@ -99,6 +99,11 @@ def lies_in_rows(logits: Tensor) -> bool:
     """Return whether logits can be masked in place: each row contiguous, and no two rows overlapping."""
     (rows, width), (apart, step) = logits.shape, logits.stride()
     return (step == 1 or width <= 1) and (apart >= width or rows <= 1)
+
+
+def contiguous(at: Sequences) -> Sequences:
+    """Return sequences as the core takes them: not every second one of others, say."""
+    return Sequences(*(part.contiguous() for part in at))
 
 
 def _arrays(at: Sequences) -> tuple[_Longs, _Longs, _Longs, _Longs, IntArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +67,10 @@ def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
 def _position(found: Explanation, content: bytes) -> dict[str, int]:
     """Return the line and the column of the mistake, counted from 1; columns are characters."""
     before = content[: len(content) if found.offset is None else found.offset]
-    line_begins = before.rfind(b"\n") + 1
-    return {
-        "line": before.count(b"\n") + 1,
-        "column": len(before[line_begins:].decode("utf-8", "replace")) + 1,
-    }
+    line = before[before.rfind(b"\n") + 1 :]
+    # A character of which only the first bytes are allowed is the mistake.
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    return {"line": before.count(b"\n") + 1, "column": len(decode(line, final=found.offset is None)) + 1}
 
 
 def _shown(found: Explanation, content: bytes) -> str:

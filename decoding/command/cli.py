@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import click
 
@@ -66,6 +67,10 @@ for command in (generate, sample, check, explain, draw, compile_, bench, vocab, 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What cannot be written is a lone surrogate in a schema or a pattern, or is beyond the terminal's encoding.
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = tokenfst.main(
             None if arguments is None else list(arguments), prog_name="tokenfst", standalone_mode=False

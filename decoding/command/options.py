@@ -93,7 +93,7 @@ _CONSTRAINT = (
     click.option(
         "--property-order",
         type=click.Choice(["schema", "any", "any-if-cheap"]),
-        help="With --json-schema: properties as it lists them, in any order, or in any where that takes few states.",
+        help="With --json-schema: properties as it lists them, in any order, or in any with optional ones repeated.",
     ),
     click.option(
         "--unsupported",

@@ -301,6 +301,8 @@ def _schema(options: ConstraintOptions, name: str) -> SchemaSource:
         ) from None
     except RecursionError:
         raise TokenfstError(f"{name} is nested too deeply") from None
+    except ValueError:
+        raise TokenfstError(f"{name} has an integer of more than {sys.get_int_max_str_digits():,} digits") from None
     return SchemaSource(
         name,
         schema,

@@ -56,10 +56,14 @@ def _num_logits(model: Any) -> int | None:
     return width if isinstance(width, int) else None
 
 
-def _facts(tokenizer: Any) -> tuple[int | None, int | None, tuple[int, ...]]:
-    """Return what a program may change in a tokenizer: how many tokens it has, its end token and its special tokens."""
+def _facts(tokenizer: Any) -> tuple[object, ...]:
+    """Return what a program may change in a tokenizer: the tokens that were added, which of them are special, and the
+    end token."""
     size = len(tokenizer) if hasattr(tokenizer, "__len__") else None
-    return size, getattr(tokenizer, "eos_token_id", None), tuple(getattr(tokenizer, "all_special_ids", ()))
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    read = getattr(backend, "get_added_tokens_decoder", dict)
+    added = tuple((number, token.content, token.special) for number, token in read().items())
+    return size, added, getattr(tokenizer, "eos_token_id", None), tuple(getattr(tokenizer, "all_special_ids", ()))
 
 
 def checked_vocabulary(vocabulary: object) -> Vocabulary:

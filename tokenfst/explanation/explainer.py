@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ class Explainer:
         """Read a prefix that is given as tokens, up to the first that is refused; return also this token, or None."""
         written = _Written(self.view.start, automaton.start)
         for given in prefix:
-            token = int(given)
+            token = index(given)
             after = automaton.step(written.state, token) if 0 <= token < len(self.vocabulary) else None
             if after is None:
                 self._token(token)

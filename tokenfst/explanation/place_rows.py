@@ -59,9 +59,10 @@ def _rows(places: Iterable[Place | SchemaPlace], pattern: str | None, read: byte
 
 def _part_of_rule(place: Place, read: bytes) -> str:
     if place.word is None:
-        return place.part + _read_so_far(place)
+        return _printable(place.part) + _read_so_far(place)
     begun = quoted(read[-place.begun :]) if place.begun else ""
-    return f"{place.word} (of which {begun} is written)" if begun else place.word
+    word = _printable(place.word)
+    return f"{word} (of which {begun} is written)" if begun else word
 
 
 def _chain(rules: tuple[str, ...]) -> str:
@@ -76,9 +77,14 @@ def _read_so_far(place: Place) -> str:
     return f" ({quoted(place.rest)} is left)" if place.rest else ""
 
 
+def _printable(text: str) -> str:
+    """Return a text with blanks in place of characters that do not print."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
 def _marked(pattern: str, start: int, end: int, read: str) -> list[str]:
     """Return a pattern, and a line below it that marks a part; a long pattern is cut to what surrounds the part."""
-    seen = "".join(char if char.isprintable() else " " for char in pattern)
+    seen = _printable(pattern)
     first = max(0, start - _MAX_BEFORE) if len(seen) > _MAX_PATTERN else 0
     before, after = ("..." if first else ""), ("..." if len(seen) > first + _MAX_PATTERN else "")
     marks = "^" * min(max(end - start, 1), first + _MAX_PATTERN - start)

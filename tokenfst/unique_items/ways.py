@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokenfst import _native
-from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.native_automaton import NativeTokenAutomaton, core_budget
 
 # The length if no way was found.
 FAR: Final = 1 << 30
@@ -193,7 +193,7 @@ class Ways:
     def fill(self, state: UniqueItemsState, out: npt.NDArray[np.int32], remaining: int) -> None:
         """Write the mask of the rules alone within a budget, by the core's bound; make tables only if it has none."""
         if self.rules.core.min_tokens(state.rules) < _NO_BOUND:
-            self.rules.core.fill_within(state.rules, out, remaining)
+            self.rules.core.fill_within(state.rules, out, core_budget(remaining))
         else:
             self.rules.fill_bitmask(state.rules, out, remaining)
 

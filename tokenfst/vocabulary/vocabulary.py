@@ -198,6 +198,7 @@ class Vocabulary:
         Raises:
             VocabularyError: there are no tokens, or only end tokens that are left out.
         """
+        num_tokens = max(index(num_tokens), 0)
         if num_tokens >= len(self):
             return self
         left_out = self.tokens[num_tokens:]
