@@ -14,6 +14,7 @@ from arena_walks import check_everywhere
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kinds import complete
+from tokenizers import Tokenizer, decoders, models
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import tokenfst
@@ -204,6 +205,16 @@ def test_a_vocabulary_follows_the_changes_of_its_tokenizer(bundled: tuple[Any, A
     tokenizer.eos_token = "<call>"
     assert vocabulary_of(tokenizer).eos_ids == (len(before),)
     assert vocabulary_of(tokenizer) is vocabulary_of(tokenizer)
+    # A token that becomes special writes nothing any more.
+    word = next(number for number, token in enumerate(before.tokens) if len(token) > 3)
+    tokenizer.add_tokens([tokenizer.convert_ids_to_tokens(word)], special_tokens=True)
+    assert vocabulary_of(tokenizer).tokens[word] == b""
+    backend = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    backend.decoder = decoders.ByteLevel()
+    assert vocabulary_of(backend).tokens == (b"a", b"b", b"ab")
+    backend.add_tokens(["zz"])
+    backend.add_special_tokens(["b"])
+    assert vocabulary_of(backend).tokens == (b"a", b"", b"ab", b"zz")
 
 
 def test_a_model_without_logits_for_the_last_token(bundled: tuple[Any, Any]) -> None:

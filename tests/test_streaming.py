@@ -100,6 +100,23 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
     assert text in ("Yes.", "No.")
 
 
+def test_an_automaton_has_the_values_of_its_constraint(bundled: tuple[Any, Any]) -> None:
+    vocabulary = vocabulary_of(bundled[1])
+    short: dict[str, Any] = {"seed": 1, "max_new_tokens": 30}
+    schema = constraints.json_schema({"type": "array", "items": {"enum": [1, 2]}, "minItems": 2, "maxItems": 3})
+    either = constraints.typed(list[bool]) | constraints.typed(bool)
+    with BackgroundCompiler() as compiler:
+        forms: list[Any] = [schema, tokenfst.compile(schema, vocabulary), compiler.submit(schema, vocabulary), [schema]]
+        forms += [either, tokenfst.compile(either, vocabulary)]
+        for constraint in forms:
+            found: Any = stream(*bundled, "x", constraint, **short)
+            *_, last = (piece.value for piece in found)
+            assert last == json.loads(found.text) == found.result()
+    prompt, healed = heal(bundled[1]('{"a": [1')["input_ids"], tokenfst.compile(schema, vocabulary))
+    found = stream(*bundled, prompt, healed, **short)
+    assert [piece.value for piece in found][-1] == json.loads(found.text) == found.result()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_free_text_need_not_be_characters(bundled: tuple[Any, Any], seed: int) -> None:
     found = stream(*bundled, "Name: ", None, temperature=3.0, seed=seed, max_new_tokens=20)

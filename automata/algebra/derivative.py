@@ -57,6 +57,8 @@ from automata.texts import text_bytes
 
 # A level of nesting takes three calls.
 _MAX_DEPTH = 100
+# How many times as large as the expression a derivative may be, roughly.
+_MAX_GROWTH = 4
 
 L = TypeVar("L", ByteAutomaton, Expr, ByteAutomaton | Expr)
 
@@ -79,10 +81,10 @@ def derivative(language: L, prefix: str | bytes) -> L:
         raise wrong_type("an automaton or an expression", language)
     if not _has_rules(language):
         return to_expr(algebra.rest(algebra.automaton_of(language), value))
-    work, left = current_work(), language
+    work, left, most = current_work(), language, MAX_LEAVES + _MAX_GROWTH * language.size
     for place, byte in enumerate(value):
         work.check()
-        if left.size > MAX_LEAVES:
+        if left.size > most:
             return to_expr(algebra.rest(algebra.automaton_of(left), value[place:]))
         left = _after(left, byte)
     return left

@@ -28,7 +28,7 @@ from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
-from constraints.types.typed import Typed
+from constraints.json_schema.alternatives import JsonTexts
 from decoding.inputs.caches import cache_argument, cache_of
 from decoding.inputs.constraints import ConstraintLike, check_count, constrained
 from decoding.inputs.counts import token_count
@@ -150,10 +150,11 @@ class Stream(Generic[T_co]):
         tokens: the tokens written so far, including the end token.
     """
 
-    def __init__(self, tokens: Iterator[int], pieces: Callable[[], Pieces], constraint: object) -> None:
+    def __init__(self, tokens: Iterator[int], begin: Callable[[], tuple[Pieces, object]]) -> None:
         self.tokens: list[int] = []
-        self._next, self._begin, self._constraint = tokens, pieces, constraint
+        self._next, self._begin = tokens, begin
         self._pieces: Pieces | None = None
+        self._constraint: object = None
         # From the request for a piece until it is complete; still true after an exception in between.
         self._is_writing = False
 
@@ -182,7 +183,7 @@ class Stream(Generic[T_co]):
         for token in self._next:
             self.tokens.append(token)
             if self._pieces is None:
-                self._pieces = self._begin()
+                self._pieces, self._constraint = self._begin()
             piece = self._pieces.put([token])
             if piece.text:
                 return piece
@@ -199,7 +200,7 @@ class Stream(Generic[T_co]):
 
         Returns:
             The result of `parse` if the constraint has it; for a JSON Schema, the value of the JSON text; otherwise the
-            text.
+            text. For an automaton, the constraint is the one that it was compiled from.
 
         Raises:
             TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example.
@@ -273,7 +274,8 @@ def stream(
         model: a causal language model of `transformers`.
         tokenizer: the model's fast tokenizer; or its `Vocabulary` if the prompt is token ids.
         prompt: the text before, or its token ids; an empty text begins with the tokenizer's first special token.
-        constraint: as for `generate`. Pieces have values if it is a JSON Schema or a type.
+        constraint: as for `generate`. Pieces have values if it is a JSON Schema, a type, a union of these (`|`), or an
+            automaton compiled from one.
         max_new_tokens: the limit, including the end token; the text is complete within this limit.
         wrap_up_after, temperature, seed, at_text_start, max_depth, limits: as for `generate`.
         **options: further settings of `Sampling`, such as `top_k`.
@@ -298,14 +300,19 @@ def stream(
         each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
     )
 
-    def pieces() -> Pieces:
+    def begin() -> tuple[Pieces, object]:
         # The automaton is compiled when there is a token.
-        return Pieces(
-            _characters(processor.automata()[0], vocabulary, at_text_start),
-            is_json=isinstance(constraint, JsonSchema | Typed),
-        )
+        automaton = processor.automata()[0]
+        meant = _constraint_of(automaton)
+        return Pieces(_characters(automaton, vocabulary, at_text_start), is_json=isinstance(meant, JsonTexts)), meant
 
-    return Stream(_written(model, rows, processor, sampling, max_new_tokens), pieces, constraint)
+    return Stream(_written(model, rows, processor, sampling, max_new_tokens), begin)
+
+
+def _constraint_of(automaton: TokenAutomaton | None) -> object:
+    """Return the constraint that an automaton was compiled from; None if it is not known, as after loading a file."""
+    whole = automaton.inner if isinstance(automaton, Healed) else automaton
+    return None if whole is None or whole.source is None else whole.source.constraint
 
 
 def _characters(automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> TextSoFar:
