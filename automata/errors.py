@@ -278,6 +278,8 @@ def wrong_type(expected: str, value: object) -> TypeError:
     hint = next((f": {meant}" for kind, meant in _MEANT if isinstance(value, kind)), "")
     if not hint and hasattr(value, "expr"):
         hint = ": its attribute `expr` is an expression"
+    elif not hint and hasattr(value, "to_automaton") and not isinstance(value, type):
+        hint = ": its method `to_automaton` returns its automaton"
     if is_fst(value):
         hint = f": {FST_MEANT}"
     return TypeError(f"expected {expected}, not {type(value).__name__}{hint}")

@@ -120,6 +120,8 @@ class Work:
     """
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
+        if not isinstance(limits, Limits):
+            raise TypeError(f"limits are Limits(seconds=..., memory=...), not {type(limits).__name__}")
         self.limits = limits
         self.cancellation = cancellation
         outer = _current_or_none()

@@ -4,11 +4,12 @@
     Difficulty        the steps of a loop; adding a step does not wait for the device
     TextDifficulty    the steps of one text, and their sums
 
-The probability mass that a mask removes shows how much the model wanted to write forbidden tokens (handbook, "Handling
-Constraint Conflicts": its difficulty score is the forbidden mass divided by the allowed mass, here `odds`). The
-surprise of a step, in bits, is -log2 of the allowed mass. Surprises add up: if their sum over a text is s, then 2^-s is
-the product of the allowed masses, the probability of staying within the constraint at every step along this text.
-DOMINO (definition 2.1) counts interventions instead: the steps at which the token that the model wanted was forbidden.
+The probability mass that a mask removes shows how much the model wanted to write forbidden tokens (Language AI
+Handbook, "Handling Constraint Conflicts": its difficulty score is the forbidden mass divided by the allowed mass, here
+`odds`). The surprise of a step, in bits, is -log2 of the allowed mass. Surprises add up: if their sum over a text is s,
+then 2^-s is the product of the allowed masses, the probability of staying within the constraint at every step along
+this text. DOMINO (definition 2.1) counts interventions instead: the steps at which the token that the model wanted was
+forbidden.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class TextDifficulty:
 
     @property
     def odds(self) -> tuple[float, ...]:
-        """The handbook's difficulty score of each step: forbidden mass divided by allowed mass."""
+        """The difficulty score of each step (Language AI Handbook): forbidden mass divided by allowed mass."""
         return tuple(mass * 2**bits for mass, bits in zip(self.removed, self.surprise, strict=True))
 
     @property

@@ -13,12 +13,14 @@ import numpy as np
 import pydantic
 import pytest
 
+import automata
 import constraints
 import tokenfst
-from automata import ByteAutomaton, VocabularyError, compile_expr, parse
-from decoding import Arena, bundled_model, heal
+from automata import ByteAutomaton, IncompleteOutput, VocabularyError, compile_expr, parse
+from decoding import Arena, best_of_n, bundled_model, generate, heal, stream
 from serving.matcher import Matcher
 from tokenfst import Vocabulary
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"abc", b""], eos_ids=[257])
 
@@ -209,3 +211,56 @@ def test_a_text_of_its_own_begins_as_the_decoder_writes_it() -> None:
         False,
     ]
     assert automaton.accepts([0, 0])
+
+
+def test_options_and_limits_that_there_are_not() -> None:
+    wrong: Any
+    write: Any
+    for wrong in ({"seconds": 1}, None):
+        with pytest.raises(TypeError, match="limits are Limits"):
+            tokenfst.compile("a", BYTES, limits=wrong)
+    for wrong in ({"X": 97}, ["X"]):
+        with pytest.raises(TypeError, match="terminals give names their token ids"):
+            tokenfst.compile("a", BYTES, terminals=wrong)
+    options: dict[str, Any] = {"stop_strings": ["a"], "max_new_tokens": 4}
+    for write in (stream, best_of_n):
+        with pytest.raises(TypeError, match=f"{write.__name__} has no option 'stop_strings'"):
+            write(*bundled_model(), "x", "a", **options)
+
+
+def test_depths_and_places_that_there_are_not() -> None:
+    nested = constraints.grammar('start: "x" start "y" | "z"')
+    complete = tokenfst.compile(nested, BYTES).complete()
+    assert isinstance(complete, PushdownTokenAutomaton)
+    with pytest.raises(ValueError, match="a maximum depth is 0 or more, not -1"):
+        complete.within(-1)
+    with pytest.raises(ValueError, match="max_depth=-1"):
+        generate(*bundled_model(), "x", nested, max_depth=-1, max_new_tokens=4)
+    depths: Any
+    for depths in ({"max_array_depth": -1}, {"max_object_depth": -1}):
+        with pytest.raises(ValueError, match="a maximum depth is 0 or more, not -1"):
+            constraints.json_schema_to_regex({"type": "array"}, **depths)
+    automaton = tokenfst.compile("a+b", BYTES)
+    with pytest.raises(ValueError, match="by a prefix or by a state, and not by both"):
+        automaton.explain("aa", "c", state=automaton.start)
+
+
+def test_the_prompt_is_named_whose_text_is_too_long() -> None:
+    model, tokenizer = bundled_model()
+    with pytest.raises(IncompleteOutput, match="prompt 1: the constraint takes at least"):
+        generate(model, tokenizer, ["x", "y"], ["a{3}", "b{200}"], max_new_tokens=5)
+    with pytest.raises(IncompleteOutput, match=r"^the constraint takes at least"):
+        generate(model, tokenizer, ["x", "y"], "b{200}", max_new_tokens=5)
+
+
+def test_what_has_an_automaton_says_so() -> None:
+    schema: Any = constraints.json_schema({"enum": ["a"]})
+    with pytest.raises(TypeError, match="not JsonSchema: its method `to_automaton` returns its automaton"):
+        automata.count(schema)
+    assert automata.count(schema.to_automaton()) == 1
+
+
+def test_rules_of_a_schema_in_a_grammar_have_no_names() -> None:
+    schema = '{"type": "object", "properties": {"n": {"type": "integer", "minimum": 10}}, "required": ["n"]}'
+    found = tokenfst.explain(constraints.grammar(f'start: "v=" %json {schema}'), BYTES, 'v={"n":9', "}")
+    assert "start > %json: " in str(found)

@@ -304,7 +304,7 @@ def test_images_cost_what_the_text_and_the_arcs_cost() -> None:
     plain = pynini.cross("a", "b").closure()
     assert compile_weighted(image(ex.literal("aa").weighted(2), plain)).weight("bb") == 2
     assert compile_weighted(preimage(swap, ex.literal("bb").weighted(2))).weight("ab") == 2.5
-    with pytest.raises(WeightedLanguage, match="which an automaton over bytes does not carry"):
+    with pytest.raises(WeightedLanguage, match="which only expressions carry"):
         compile_expr(image("aa", swap))
 
 

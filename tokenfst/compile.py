@@ -38,7 +38,7 @@ from tokenfst.finite.compile import from_bytes
 from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.labels import label_numbers
 from tokenfst.lazy import LazyTokenAutomaton, SupportsLazy, lazy_from_automaton, lazy_from_visibly_pushdown
-from tokenfst.misuse import check_constraint, check_vocabulary
+from tokenfst.misuse import check_constraint, check_terminals, check_vocabulary
 from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.token_automaton import Source, TokenAutomaton
@@ -117,6 +117,7 @@ def compile(  # noqa: A001
         raise ValueError(f"scale is 0 or more, not {scale!r}")
     check_constraint(constraint)
     check_vocabulary(vocabulary)
+    check_terminals(terminals)
     with Work(limits, cancellation).current() as work:
         automaton = _compiled(constraint, vocabulary, at_text_start, terminals, tokenization, scale, work)
     automaton.source = Source(constraint, terminals or {}, tokenization)
@@ -273,5 +274,8 @@ def _canonical(
 ) -> TokenAutomaton:
     language = language_of(constraint, work, may_count=False)
     if not isinstance(language, ByteAutomaton):
-        raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
+        raise ValueError(
+            "canonical tokenization is not known for automata with a stack (of grammars, and of recursive schemas and "
+            "types); tokenization='any' allows all"
+        )
     return canonical_from_bytes(language, vocabulary, terminals=terminals, work=work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,18 @@ def check_vocabulary(vocabulary: Any) -> None:
         hint = "write tokenfst.Vocabulary(tokens, eos_ids)"
     hint = hint or "make one by tokenfst.Vocabulary or by tokenfst.from_transformers"
     raise TypeError(f"{shown(vocabulary)} is not a vocabulary; {hint}")
+
+
+def check_terminals(terminals: Any) -> None:
+    """Raise unless an argument gives names their token ids.
+
+    Raises:
+        TypeError: it does not; the message shows the form.
+    """
+    if terminals is None:
+        return
+    if not isinstance(terminals, Mapping) or not all(isinstance(ids, Iterable) for ids in terminals.values()):
+        raise TypeError(f"terminals give names their token ids, as in {{'NAME': [1, 2]}}, not {shown(terminals)}")
 
 
 def check_automaton(automaton: Any) -> None:

@@ -132,7 +132,8 @@ class TokenAutomaton(ABC):
         """Return whether the text may end in a state.
 
         Raises:
-            ValueError: the state belongs to another automaton, as for all methods that take a state.
+            ValueError: the automaton has no such state, as for all methods that take a state. A state of another
+                automaton is refused only if its numbers are none of this one's.
         """
 
     @abstractmethod
@@ -287,11 +288,14 @@ class TokenAutomaton(ABC):
             cancellation: lets another thread stop the explanation.
 
         Raises:
-            ValueError: the automaton does not know its constraint, or how the state was reached; no token writes the
-                text `token`; or the automaton is canonical and the prefix is a text.
+            ValueError: the automaton does not know its constraint, or how the state was reached; both a prefix and a
+                state are given; no token writes the text `token`; or the automaton is canonical and the prefix is a
+                text.
             LimitExceeded: the explanation exceeds a limit.
             Cancelled: another thread cancelled the explanation.
         """
+        if state is not None and not (isinstance(prefix, str | bytes) and not prefix):
+            raise ValueError("a place is given by a prefix or by a state, and not by both")
         with Work(limits, cancellation).current() as work:
             return type(self)._explained(self, prefix if state is None else self.tokens_to(state), token, work)
 
@@ -366,7 +370,7 @@ class TokenAutomaton(ABC):
         """
         complete = self.complete()
         if complete is self:
-            raise LimitExceeded(f"a {type(self).__name__} has too many states for a picture")
+            raise LimitExceeded(f"a {type(self).__name__} has no tables of states, which a picture shows")
         return complete.draw(title=title, around=around, radius=radius, path=path)
 
     def states_along(self, tokens: Iterable[int]) -> list[Any]:

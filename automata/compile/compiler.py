@@ -161,7 +161,10 @@ class Compiler:
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
         if is_weighted(expr):
-            raise WeightedLanguage(f"{excerpt(expr)} has weights, which an automaton over bytes does not carry")
+            raise WeightedLanguage(
+                f"{excerpt(expr)} has weights, which only expressions carry (as in 'Hello, ' + names): an automaton "
+                "over bytes does not, and neither do constraints composed of others, schemas and grammars"
+            )
         if isinstance(expr, Acceptor):
             return self.determinize(expr, acceptor_fragment(expr.tables))
         if isinstance(expr, Transduction):

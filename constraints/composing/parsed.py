@@ -106,7 +106,7 @@ class Parsed(ABC, Generic[T_co]):
 
     @property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint that reads the texts of this one as a part of another one."""
+        """The constraint to use when this one is a part of a composed constraint."""
         return self
 
     def allows(self, text: str) -> bool:
@@ -154,7 +154,7 @@ class Composed(Parsed[T_co]):
         return shown("composed constraint", str(self._part.expr)) + called
 
     def to_part(self) -> Part:
-        """Return the expression and what it calls."""
+        """Return the expression, together with the schemas, grammars and automata that it refers to."""
         return self._part
 
     def walked(self) -> Expr | Grammar | None:
@@ -182,9 +182,9 @@ class Composed(Parsed[T_co]):
 
     @cached_property
     def as_part(self) -> Parsed[T_co]:
-        """The constraint that reads the texts of this one as a part of another one.
+        """The constraint to use when this one is a part of a composed constraint.
 
-        The other one may be valid even if this one is refused alone.
+        The whole may be valid even if this one is refused alone.
         This one may be empty while other alternatives have texts. Or it may be nondeterministic while the whole is
         "parallel" or deterministic; then its derivations are followed side by side.
         """
@@ -250,8 +250,9 @@ class _ByRules(ByRules, Composed[T_co]):
 
 def _begin_alike(error: NondeterministicGrammar) -> NondeterministicGrammar:
     message = (
-        "it cannot be told where a schema, a type or a grammar begins: alternatives that begin alike need different "
-        "texts before them, or one schema for all; text before one must end, as [^{]* and constraints.after(...) do"
+        "two alternatives begin alike, so that the start of a schema, a type or a grammar cannot be recognized: give "
+        "them different first characters, put different texts before them, or write one schema for all; a text before "
+        "one must end, as [^{]* and constraints.after(...) do"
     )
     return NondeterministicGrammar(f"{message} ({error})")
 

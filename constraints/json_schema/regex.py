@@ -11,6 +11,7 @@ Liu & He 2024. The limits apply only to recursive rules; everything else is as d
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, Literal
 
 from automata.expressions import EMPTY, Expr
@@ -48,7 +49,11 @@ def json_schema_to_regex(
     Raises:
         SchemaError: the schema is recursive, and no limit bounds it; also the errors of `json_schema`.
         LimitExceeded: the expression is too large.
+        TypeError, ValueError: a depth is not a number of levels.
     """
+    for depth in (max_object_depth, max_array_depth):
+        if depth is not None and index(depth) < 0:
+            raise ValueError(f"a maximum depth is 0 or more, not {depth}")
     made = json_schema(
         schema,
         draft=draft,

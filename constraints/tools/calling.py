@@ -68,7 +68,7 @@ def tool_calls(
     Args:
         tools: functions; tools in the form of OpenAI's API, `{"type": "function", "function": {"name": ...,
             "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema has the meaning of JSON Schema: without
-            `additionalProperties: false`, other members are allowed. A tool without parameters has no members.
+            `additionalProperties: false`, other members are allowed. A tool without `parameters` takes no arguments.
         format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
             that `constraints.types.dataclass` supports.
         text: None: one or more calls alone; `parse` returns a tuple of `ToolCall`s. "before": free text, optionally

@@ -139,7 +139,8 @@ class Reflection:
             if not _has_hash(record):
                 raise UnsupportedSchema(f"{cls!r} of {given}, which has no hash", pointer=pointer)
             return record
-        raise UnsupportedSchema(f"{cls!r} has no constructor call that is known here", pointer=pointer)
+        hint = f": write {cls.__name__}[...]" if cls in (list, dict, set, tuple, frozenset) else ""
+        raise UnsupportedSchema(f"{cls!r} has no constructor call that is known here{hint}", pointer=pointer)
 
     def _literal(self, arguments: tuple[Any, ...], pointer: str) -> Shape:
         constants = tuple((type(value), value) for value in arguments if not isinstance(value, Enum))

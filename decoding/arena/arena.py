@@ -99,8 +99,9 @@ class Arena:
         self.width = len(vocabulary) if width is None else width
         if self.width < len(vocabulary):
             raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {len(vocabulary)}")
-        if max_slots < 1 or max_bytes < 0:
-            raise ValueError(f"an arena has at least one slot and no negative size, not {max_slots} and {max_bytes}")
+        if max_slots < 1 or max_bytes < 0 or max_depth < 0:
+            given = f"max_slots={max_slots}, max_bytes={max_bytes}, max_depth={max_depth}"
+            raise ValueError(f"an arena has at least one slot, and no negative sizes, not {given}")
         self.begin, self.end = part or (0, self.width)
         if not 0 <= self.begin < self.end <= self.width:
             raise ValueError(f"part {part} is not within logits of width {self.width}")

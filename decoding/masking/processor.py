@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
+from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
-from decoding.inputs.constraints import Constrained, ConstraintLikes, constrained, resolved
+from decoding.inputs.constraints import ConstraintLikes, constrained, resolved
 from decoding.inputs.counts import token_count
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.batch_tracker import BatchTracker
@@ -89,7 +90,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             raise ValueError(f"wrap_up_after is a number of tokens, not {wrap_up_after}")
         self.vocabulary, self.max_depth = vocabulary_of(tokenizer), max_depth
         each = constrained(constraint, self.vocabulary, at_text_start=at_text_start, limits=limits)
-        self._constraints: list[Constrained] = [one if isinstance(one, Future) else self._resolved(one) for one in each]
+        self._constraints = each
+        self._constraints = [one if isinstance(one, Future) else self._resolved(at) for at, one in enumerate(each)]
         # Models whose logits have different widths may take turns, as in assisted generation.
         self._trackers: dict[tuple[torch.device, int], BatchTracker] = {}
         self._prompt: Tensor | None = None
@@ -102,12 +104,17 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             VocabularyError: an automaton is over another vocabulary.
             Exception: the error of a compilation.
         """
-        automata = [self._resolved(one) for one in self._constraints]
+        automata = [self._resolved(at) for at in range(len(self._constraints))]
         self._constraints = [*automata]
         return automata
 
-    def _resolved(self, one: Constrained) -> TokenAutomaton | None:
-        return resolved(one, self.vocabulary, self.max_new_tokens)
+    def _resolved(self, at: int) -> TokenAutomaton | None:
+        try:
+            return resolved(self._constraints[at], self.vocabulary, self.max_new_tokens)
+        except IncompleteOutput as error:
+            if len(self._constraints) == 1:
+                raise
+            raise IncompleteOutput(f"prompt {at}: {error}") from None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Return the masked scores of the next token; `scores` are unchanged.

@@ -11,12 +11,12 @@ On a GPU, kernels compute the draw and, except with typical sampling, the distri
 
     logits -> penalties -> mask -> temperature -> top-k -> top-p -> min-p -> typical -> choose
 
-This order keeps a constraint exact. The mask comes before all truncation (handbook, "Combining Top-k with Constraints":
-constraints first, then the top k among valid tokens), so truncation never removes the last allowed token. Penalties
-apply to the model's original logits, because dividing a logit depends on where its zero is. The temperature scales each
-logit separately, so the result is the same whether it comes before the mask, as in the handbook's "Temperature and
-Constraints", or after it. Here it comes after the mask, because then the logits can be shifted by that of the likeliest
-allowed token, which keeps even the lowest temperature within the range of float32.
+This order keeps a constraint exact. The mask comes before all truncation (Language AI Handbook, "Combining Top-k with
+Constraints": constraints first, then the top k among valid tokens), so truncation always leaves an allowed token.
+Penalties apply to the model's original logits, because dividing a logit depends on where its zero is. The temperature
+scales each logit separately, so the result is the same whether it comes before the mask, as in that handbook's
+"Temperature and Constraints", or after it. Here it comes after the mask, because then the logits can be shifted by that
+of the likeliest allowed token, which keeps even the lowest temperature within the range of float32.
 
 Shapes depend only on the batch, and the host reads nothing, so all of this can run inside `torch.compile` and a CUDA
 graph, together with the mask.

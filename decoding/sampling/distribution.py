@@ -20,7 +20,7 @@ def probabilities(
     *,
     end_token: int | None = None,
 ) -> Tensor:
-    """Penalize, mask, scale and truncate, in this order (handbook, "Constrained Sampling Strategies").
+    """Penalize, mask, scale and truncate, in this order (Language AI Handbook, "Constrained Sampling Strategies").
 
     Args:
         logits: `[B, V]` float32, float16 or bfloat16, from the model. Minus infinity and NaN mean a probability of

@@ -40,6 +40,21 @@ class SamplingOptions(TypedDict, total=False):
     frequency_penalty: float
 
 
+def sampling_of(function: str, temperature: float, seed: int | None, options: SamplingOptions) -> Sampling:
+    """Return the settings that a function was called with.
+
+    Raises:
+        TypeError: the function has no such option; or as for `Sampling`.
+        ValueError: as for `Sampling`.
+    """
+    if unknown := sorted(options.keys() - SamplingOptions.__annotations__.keys()):
+        raise TypeError(
+            f"{function} has no option {unknown[0]!r}: its options are those of decoding.Sampling; `generate` passes "
+            "others to the model"
+        )
+    return Sampling(temperature, seed=seed, **options)
+
+
 @dataclass(frozen=True)
 class Sampling:
     """How one sequence is sampled. The defaults leave the model's distribution unchanged.

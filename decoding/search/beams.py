@@ -4,9 +4,9 @@
         ends        every live beam that may end becomes a finished text; the best `width` are kept
         tokens      every live beam is extended by one token; the best `width` extensions stay live
 
-The mask is applied first, and the best remaining tokens are taken (handbook, "Constrained Beam Search"). A finished
-text does not take the place of a beam, so short texts do not crowd out long ones. A group is finished when it has
-`width` finished texts and no live beam can still beat the worst of them: log-probabilities only fall, so there is a
+The mask is applied first, and the best remaining tokens are taken (Language AI Handbook, "Constrained Beam Search"). A
+finished text does not take the place of a beam, so short texts do not crowd out long ones. A group is finished when it
+has `width` finished texts and no live beam can still beat the worst of them: log-probabilities only fall, so there is a
 bound on what a beam may reach. If weights reward later tokens (such as hot words in free text), there is no such bound,
 and the search continues up to the limit.
 

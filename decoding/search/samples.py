@@ -18,6 +18,7 @@ from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
+from decoding.sampling.parameters import sampling_of
 from decoding.sampling.penalties import penalized
 from decoding.search.hypothesis import Hypothesis, normalized
 from decoding.search.scorers import Logits, Scorer, scorer_of
@@ -73,7 +74,7 @@ def best_of_n(
     if n < 1:
         raise ValueError(f"{n} texts cannot be sampled")
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
-    sampling = Sampling(temperature, seed=seed, **options)
+    sampling = sampling_of("best_of_n", temperature, seed, options)
     vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits

@@ -37,6 +37,7 @@ from decoding.inputs.prompts import Prompt, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor
 from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabilities
+from decoding.sampling.parameters import sampling_of
 from decoding.sampling.penalties import History, penalized
 from decoding.writing.partial_json import PartialJson
 from tokenfst.token_automaton import TokenAutomaton
@@ -290,7 +291,7 @@ def stream(
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
-    sampling = Sampling(temperature, seed=seed, **options)
+    sampling = sampling_of("stream", temperature, seed, options)
     vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompt)
     if len(rows) != 1:
         raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")

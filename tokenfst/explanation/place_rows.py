@@ -66,7 +66,9 @@ def _part_of_rule(place: Place, read: bytes) -> str:
 
 
 def _chain(rules: tuple[str, ...]) -> str:
-    """Return open rules, the innermost last."""
+    """Return open rules, the innermost last. Those of a schema within a grammar have no names."""
+    schemas = [at for at, rule in enumerate(rules) if rule.startswith("%json ")]
+    rules = (*rules[: schemas[0]], "%json") if schemas else rules
     return " > ".join([*(["..."] if len(rules) > _MAX_RULES else []), *rules[-_MAX_RULES:]])
 
 

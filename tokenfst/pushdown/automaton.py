@@ -134,8 +134,11 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
 
         Raises:
             EmptyLanguage: every text needs more symbols.
+            ValueError: the number is negative.
             VocabularyError: the vocabulary lacks bytes.
         """
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"a maximum depth is 0 or more, not {max_depth}")
         core = self.core if self.max_depth is None else self.core.within(_NO_MAX_DEPTH)
         start = self.at_text_start
         return PushdownTokenAutomaton(

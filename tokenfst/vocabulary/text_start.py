@@ -61,7 +61,7 @@ class TextStart:
         return TextStart, (self.prefix, dict(self.exceptions), self.ignored)
 
     def is_plain(self, token_id: int) -> bool:
-        """Return whether the rule applies to a token without exception."""
+        """Return whether a token is listed neither in `exceptions` nor in `ignored`."""
         return token_id not in self.exceptions and token_id not in self.ignored
 
     def first(self, token_id: int, token: bytes) -> bytes:

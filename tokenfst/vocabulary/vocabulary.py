@@ -166,7 +166,7 @@ class Vocabulary:
 
     @property
     def num_whole(self) -> int:
-        """The number of tokens that consist of whole UTF-8 characters; they have the first ranks."""
+        """The number of tokens that consist of whole UTF-8 characters; in the sorted order, these tokens come first."""
         return self.native.num_whole
 
     @cached_property
