@@ -10,8 +10,11 @@ import os
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything imports torch
 
-import base64
 import gc
+
+gc.disable()  # until all tests are collected: meanwhile, nothing is let go of
+
+import base64
 from pathlib import Path
 
 import pytest
@@ -21,20 +24,25 @@ settings.register_profile(
     "deterministic",
     derandomize=True,
     deadline=None,
-    max_examples=200,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 # With other examples at each run: `pytest --hypothesis-profile=random`.
-settings.register_profile("random", settings.get_profile("deterministic"), derandomize=False)
+settings.register_profile("random", settings.get_profile("deterministic"), derandomize=False, max_examples=200)
 settings.load_profile("deterministic")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def short_collections() -> None:
-    """Keep what other tests left, and all that was imported, out of garbage collection, which takes a tenth of the time
-    otherwise, and up to a third of a second at once."""
+    """Keep what was imported, and what other tests left, out of garbage collection, which otherwise takes a tenth of the
+    time, and a third of a second at once."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from now on."""
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

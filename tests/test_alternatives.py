@@ -144,7 +144,7 @@ def test_alternatives_are_written_alike() -> None:
         typed(Leaf) | typed(Node, whitespace="compact")
     with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
         constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
-    with pytest.raises(ValueError, match="alternatives that begin alike"):
+    with pytest.raises(ValueError, match="two alternatives begin alike"):
         (typed(Tree) | "{x").parse("{x")
 
 
