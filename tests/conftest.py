@@ -10,15 +10,14 @@ import os
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything imports torch
 
-import gc
-
-gc.disable()  # until all tests are collected: meanwhile, nothing is let go of
-
 import base64
+import gc
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+gc.disable()  # until all tests are collected: until then, nothing becomes garbage
 
 settings.register_profile(
     "deterministic",
@@ -34,8 +33,8 @@ settings.load_profile("deterministic")
 
 @pytest.fixture(scope="module", autouse=True)
 def short_collections() -> None:
-    """Keep what was imported, and what other tests left, out of garbage collection, which otherwise takes a tenth of the
-    time, and a third of a second at once."""
+    """Keep what was imported, and what other tests left, out of garbage collection: it takes a tenth of the time
+    otherwise, and a third of a second at once."""
     gc.collect()
     gc.freeze()
 
