@@ -34,7 +34,7 @@ from constraints.json_schema.formulas.connectives import (
     parts_of,
     statements,
 )
-from constraints.json_schema.formulas.finite import Value, scalar_of
+from constraints.json_schema.formulas.finite import Value, constant_of
 from constraints.json_schema.formulas.outlines import Outline, Outlines
 from constraints.recursion import Task, run
 
@@ -44,7 +44,8 @@ MAX_BRANCHES = 30_000
 MAX_WORK = 700_000
 TOO_MUCH_WORK = (
     "telling apart variants, or arrays and objects of an enum, takes too much work; variants are told apart easily by "
-    "a required member that is a different constant in each, or if each has additionalProperties: false"
+    "a required member that is a different constant in each, or if each has additionalProperties: false; and values of "
+    "an enum if each begins with a different string or number"
 )
 # A case counts as much work as this many parts.
 _CASE = 10
@@ -133,18 +134,21 @@ class ShannonExpansion:
         if len(vector) == 1 and (quick := _all_or_nothing(vector[0])) is not None:
             value, residual = quick
             return [] if type(residual) is Never or type(value) is Never else [(value, (residual,))]
-        if len(vector) == 1 and (parts := _by_constant(vector[0])) is not None:
+        if (parts := _by_constant(vector)) is not None:
             return self._alternatives(parts)
         found = run(self._expanded(vector, None))
         return [(value, residual) for residual, value in found.items() if type(value) is not Never]
 
-    def _alternatives(self, parts: list[tuple[Formula, Formula]]) -> list[tuple[Formula, Vector]]:
+    def _alternatives(self, parts: list[tuple[Formula, Vector]]) -> list[tuple[Formula, Vector]]:
         """Return the cases of constants with their residuals, one constant for each."""
         self._count(len(parts))
+        self.work += sum(len(residual) - 1 for _, residual in parts)
+        if self.work > self.most:
+            raise LimitExceeded(TOO_MUCH_WORK)
         found: dict[Vector, list[Formula]] = {}
         for value, residual in parts:
-            if type(residual) is not Never:
-                found.setdefault((residual,), []).append(value)
+            if not is_dead(residual):
+                found.setdefault(residual, []).append(value)
         return [(disjunction(values), vector) for vector, values in found.items()]
 
     def _expanded(self, vector: Vector, path: Outline | None) -> Task[dict[Vector, Formula]]:
@@ -220,25 +224,34 @@ def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:
     return values[0] if len(values) == 1 else conjunction(values), conjunction(rest)
 
 
-def _by_constant(formula: Formula) -> list[tuple[Formula, Formula]] | None:
-    """Return the constants that the alternatives of a disjunction ask for as the next value, each with its residual.
+def _by_constant(vector: Vector) -> list[tuple[Formula, Vector]] | None:
+    """Return the constants that the alternatives of derivatives ask for as the next value, each with its residuals.
 
     Return None if there are few alternatives, or one of them asks for something else. The expansion would compare each
     of n constants with all others.
     """
-    alternatives = _alternatives_of(formula)
-    if len(alternatives) < _MANY_CONSTANTS:
+    alternatives = [_alternatives_of(formula) or (formula,) for formula in vector]
+    if sum(map(len, alternatives)) < _MANY_CONSTANTS:
         return None
     values: dict[Value, Formula] = {}
-    residuals: dict[Value, list[Formula]] = {}
-    for part in alternatives:
-        split = _all_or_nothing(part)
-        constant = None if split is None else scalar_of(split[0])
-        if split is None or constant is None:
-            return None
-        values.setdefault(constant, split[0])
-        residuals.setdefault(constant, []).append(split[1])
-    return [(value, disjunction(residuals[constant])) for constant, value in values.items()]
+    residuals: dict[Value, dict[int, list[Formula]]] = {}
+    for place, parts in enumerate(alternatives):
+        for part in parts:
+            if type(part) is Never:
+                continue
+            split = _all_or_nothing(part)
+            constant = None if split is None else constant_of(split[0])
+            if split is None or constant is None:
+                return None
+            values.setdefault(constant, split[0])
+            residuals.setdefault(constant, {}).setdefault(place, []).append(split[1])
+    found = []
+    for constant, value in values.items():
+        left: list[Formula] = [FALSE] * len(vector)
+        for place, some in residuals[constant].items():
+            left[place] = some[0] if len(some) == 1 else disjunction(some)
+        found.append((value, tuple(left)))
+    return found
 
 
 def _alternatives_of(formula: Formula) -> Sequence[Formula]:

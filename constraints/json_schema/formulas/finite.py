@@ -2,7 +2,7 @@
 
     finite_values(F, ...)    all values that satisfy F, and possibly some that do not; None if they may be too many
     equal_to(value)          the formula that holds only for one value
-    scalar_of(F)             that value again, if it is no array or object
+    constant_of(F)           that value again
 
 Values are hashable, and equal if JSON Schema says so: 1 and 1.0 are the same `Fraction`, arrays are tuples, and objects
 are tuples of their members by name.
@@ -16,7 +16,17 @@ from itertools import product
 from math import ceil, floor
 from typing import TypeAlias
 
-from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Or, conjunction, parts_of
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    Always,
+    And,
+    Formula,
+    Never,
+    Or,
+    conjunction,
+    negation,
+    parts_of,
+)
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import (
     BooleanIs,
@@ -66,13 +76,22 @@ def equal_to(value: Value) -> Formula:
     return conjunction(parts)
 
 
-def scalar_of(formula: Formula) -> Value | None:
-    """Return the value of a formula that `equal_to` makes of null, a boolean, a number or a string; None for others."""
+def constant_of(formula: Formula, depth: int = MAX_DEPTH) -> Value | None:
+    """Return the only value of a formula that `equal_to`, `const` or `enum` makes of one; None for others.
+
+    Args:
+        formula: the formula.
+        depth: how deeply arrays and objects may be nested in the value.
+    """
     parts = parts_of(formula)
     kinds = [part.kind for part in parts if isinstance(part, OfKind)]
     contents = [part for part in parts if not isinstance(part, OfKind)]
-    if len(kinds) != 1 or len(contents) > 1:
+    if len(kinds) != 1 or depth < 0:
         return None
+    if kinds[0] is Kind.ARRAY:
+        return _constant_array(contents, depth - 1)
+    if kinds[0] is Kind.OBJECT:
+        return _constant_object(contents, depth - 1)
     match kinds[0], contents:
         case Kind.NULL, []:
             return Kind.NULL, None
@@ -83,6 +102,34 @@ def scalar_of(formula: Formula) -> Value | None:
         case Kind.STRING, [StringIn() as content] if len(content.texts) == 1:
             return Kind.STRING, next(iter(content.texts))
     return None
+
+
+def _constant_array(parts: list[Formula], depth: int) -> Value | None:
+    items = {part.index: constant_of(part.item, depth) for part in parts if isinstance(part, ItemAt)}
+    counts = [part for part in parts if isinstance(part, ItemCount)]
+    is_whole = len(counts) == 1 and len(items) + 1 == len(parts) and counts[0].low == counts[0].high == len(items)
+    if not is_whole or None in items.values() or set(items) != set(range(len(items))):
+        return None
+    return Kind.ARRAY, tuple(items[index] for index in range(len(items)))
+
+
+def _constant_object(parts: list[Formula], depth: int) -> Value | None:
+    required = {name for part in parts if (name := required_name(part)) is not None}
+    members: dict[str, Value | None] = {}
+    is_closed = False
+    for part in parts:
+        if isinstance(part, MemberCount):
+            is_closed = part.low == part.high == len(required)
+        elif isinstance(part, Members) and isinstance(part.names, StringIn) and len(part.names.texts) == 1:
+            members[next(iter(part.names.texts))] = constant_of(part.value, depth)
+        elif isinstance(part, Members) and part.value == FALSE:
+            is_closed = part.names == negation(StringIn(frozenset(required)))
+        elif required_name(part) is None:
+            return None
+    is_whole = is_closed and len(parts) == 2 * len(required) + 1  # each member and its name once, and no others
+    if not is_whole or None in members.values() or members.keys() != required:
+        return None
+    return Kind.OBJECT, tuple(sorted(members.items()))
 
 
 def finite_values(formula: Formula, restriction: Restriction, most: int) -> set[Value] | None:
