@@ -15,6 +15,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
+from stat import S_IMODE
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -102,7 +104,30 @@ def write_file(path: str | Path, vocabulary: Vocabulary, arrays: Mapping[str, Ar
 
     known = {"format": FORMAT, "version": VERSION, "vocabulary": vocabulary.digest, **header}
     tables = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    Path(path).write_bytes(save(tables, {**known, "checksum": checksum(known, tables)}))
+    _replace(Path(path), save(tables, {**known, "checksum": checksum(known, tables)}))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file. Whoever reads it in the meantime reads the old content or the new one."""
+    target = path.resolve()
+    made = target.with_name(f"{target.name}.{token_hex(8)}")
+    if target.exists() and not target.is_file():
+        path.write_bytes(content)  # a pipe, say
+        return
+    try:
+        file = made.open("xb")
+    except PermissionError:
+        path.write_bytes(content)  # the folder takes no new files
+        return
+    try:
+        with file:
+            file.write(content)
+        if target.exists():
+            made.chmod(S_IMODE(target.stat().st_mode))
+        made.replace(target)
+    except BaseException:
+        made.unlink(missing_ok=True)
+        raise
 
 
 def checksum(header: Mapping[str, str], arrays: Mapping[str, Array]) -> str:

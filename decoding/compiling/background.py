@@ -21,6 +21,7 @@ this).
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -37,6 +38,7 @@ from decoding.compiling.content import content_of
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.compile import Constraint
 from tokenfst.finite.terminals import Terminals
+from tokenfst.misuse import check_constraint, check_terminals
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -123,7 +125,7 @@ class BackgroundCompiler:
         self._num_hits = 0
         self._turns = _turns(limits)
         self._threads = [ThreadPoolExecutor(threads, "tokenfst compiling") for _ in self._turns]
-        self._closed = False
+        self._closed, self._process = False, os.getpid()
 
     def __enter__(self) -> BackgroundCompiler:
         return self
@@ -158,9 +160,12 @@ class BackgroundCompiler:
             A request, which is done at once if the automaton is in the cache.
 
         Raises:
-            RuntimeError: the compiler is closed.
+            RuntimeError: the compiler is closed, or was made before this process was forked.
+            TypeError: an argument is of another type, as for `tokenfst.compile`.
         """
+        check_constraint(constraint)
         checked_vocabulary(vocabulary)
+        check_terminals(terminals)
         sets = {name: tuple(sorted(ids)) for name, ids in (terminals or {}).items()}
         options = {
             "at_text_start": at_text_start,
@@ -205,6 +210,8 @@ class BackgroundCompiler:
 
     def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
         """Return a request for an automaton that is not in the cache; under the lock."""
+        if os.getpid() != self._process:
+            raise RuntimeError("the threads of a BackgroundCompiler do not survive a fork: make another one")
         job = self._under_way.get(key)
         if job is None:
             job = _Job(self, key)
@@ -226,8 +233,11 @@ class BackgroundCompiler:
         timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
         with self._lock:
             if timed_out and turn + 1 < len(self._turns) and not self._closed:
-                self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
-                return
+                try:
+                    self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
+                    return
+                except RuntimeError as raised:  # the interpreter ends
+                    error = raised
             if self._under_way.get(job.key) is job:
                 del self._under_way[job.key]
             if automaton is not None and error is None:

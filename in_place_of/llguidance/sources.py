@@ -90,6 +90,9 @@ def warnings_of(constraint: Constraint) -> list[str]:
 
 
 def _constraint(one: Mapping[str, Any], where: str) -> Constraint:
+    kinds = [kind for kind in ("regex", "lark_grammar", "json_schema") if one.get(kind) is not None]
+    if len(kinds) > 1:
+        raise GrammarError(f"{where} has both {kinds[0]} and {kinds[1]}")
     if one.get("regex") is not None:
         return _expected(one["regex"], str, f"{where}.regex")
     if one.get("lark_grammar") is not None:
@@ -112,6 +115,8 @@ def _schema(schema: Any, where: str) -> JsonSchema:
 
 def _options(schema: Mapping[str, Any], where: str) -> dict[str, Any]:
     options = _expected(schema.get(_OPTIONS, {}), dict, where)
+    if unknown := sorted(options.keys() - _KINDS.keys() - _FOREIGN.keys()):
+        raise GrammarError(f"{where} has no option {unknown[0]!r}; options are {', '.join([*_KINDS, *_FOREIGN])}")
     for name, kind in _KINDS.items():
         if options.get(name) is not None:
             _expected(options[name], kind, f"{where}.{name}")

@@ -6,8 +6,9 @@ automaton.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -21,10 +22,18 @@ from in_place_of.absent import Absent
 from in_place_of.schemas import at_most_items, schema_of
 from serving.json_texts import blanks_up_to
 
+_TRUE = ("true", "1")
+
+
+def _set(name: str, default: str) -> str:
+    """Return what an environment variable of lm-format-enforcer says, in lower case."""
+    return os.environ.get(f"LMFE_{name}", default).strip().lower()
+
 
 @dataclass
 class CharacterLevelParserConfig:
-    """Settings of `JsonSchemaParser` besides the schema.
+    """Settings of `JsonSchemaParser` besides the schema. Defaults come from environment variables, such as
+    `LMFE_MAX_JSON_ARRAY_LENGTH`.
 
     Attributes:
         alphabet: None for all of Unicode; lm-format-enforcer uses the characters that single tokens write.
@@ -34,16 +43,15 @@ class CharacterLevelParserConfig:
     """
 
     alphabet: None = None
-    max_consecutive_whitespaces: int = 12
-    force_json_field_order: bool = False
-    max_json_array_length: int = 20
+    max_consecutive_whitespaces: int = field(default_factory=lambda: int(_set("MAX_CONSECUTIVE_WHITESPACES", "12")))
+    force_json_field_order: bool = field(default_factory=lambda: _set("STRICT_JSON_FIELD_ORDER", "false") in _TRUE)
+    max_json_array_length: int = field(default_factory=lambda: int(_set("MAX_JSON_ARRAY_LENGTH", "20")))
 
 
 class CharacterLevelParser:
     """A constraint on texts.
 
     Attributes:
-        constraint: this project's constraint.
         config: the settings.
     """
 
@@ -52,10 +60,15 @@ class CharacterLevelParser:
     can_end = Absent("tokenfst.TokenAutomaton.is_final says whether a text may end")
 
     def __init__(self, constraint: Composable, config: CharacterLevelParserConfig | None = None) -> None:
-        self.constraint = constraint
+        self._constraint = constraint
         self.config = config or CharacterLevelParserConfig()
         if self.config.alphabet is not None:
             raise NotOffered("alphabet", "a pattern, or `pattern` in a schema, says which characters may occur")
+
+    @property
+    def constraint(self) -> Composable:
+        """This project's constraint."""
+        return self._constraint
 
 
 class RegexParser(CharacterLevelParser):
@@ -102,6 +115,12 @@ class JsonSchemaParser(CharacterLevelParser):
             raise NotOffered("num_consecutive_whitespaces", "it is part of a state: texts are read from their start")
         config = config or CharacterLevelParserConfig()
         super().__init__(_json(json_schema, config), config)
+        self._schema = json_schema
+
+    @property
+    def constraint(self) -> Composable:
+        """This project's constraint, with the settings as they are now."""
+        return _json(self._schema, self.config)
 
 
 class UnionParser(CharacterLevelParser):

@@ -330,16 +330,18 @@ def _listed(item: Term) -> Term:
 
 
 def _inside(ptype: Any, *, is_key: bool = False) -> Term:
-    """Return the term of an item of a list, tuple or dict, where texts have quotes; keys always have quotes."""
+    """Return the term of an item of a list, tuple or dict, where texts have quotes; keys always have quotes,
+    if they are no lists, tuples and dicts."""
     if typing.get_origin(ptype) in (typing.Literal, typing.Union, _types.UnionType):
         return either(*(_inside(part, is_key=is_key) for part in typing.get_args(ptype)))
     if isinstance(ptype, EnumMeta):
         members: Sequence[Any] = list(typing.cast(Iterable[Any], ptype))
         return either(*(_inside(member.value, is_key=is_key) for member in members))
     if ptype is type(None):
-        return String("None")
+        return String('"None"' if is_key else "None")
     term = python_types_to_terms(ptype)
-    is_quoted = isinstance(term, String) or (is_key and term is not string)
+    is_container = typing.get_origin(ptype) in (list, tuple, dict)
+    is_quoted = isinstance(term, String) or (is_key and term is not string and not is_container)
     return '"' + term + '"' if is_quoted else term
 
 

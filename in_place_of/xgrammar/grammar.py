@@ -56,8 +56,8 @@ class Grammar:
         return cls(grammar(lark_string, syntax="lark"), ("lark", lark_string))
 
     @classmethod
-    def from_regex(cls, regex_string: str) -> Grammar:
-        """Return the texts that a pattern matches as a whole."""
+    def from_regex(cls, regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
+        """Return the texts that a pattern matches as a whole. `print_converted_ebnf` has no effect."""
         return cls(regex_string, ("regex", regex_string))
 
     @classmethod
@@ -71,6 +71,7 @@ class Grammar:
         strict_mode: bool = True,
         max_whitespace_cnt: int | None = None,
         any_order: bool = False,
+        print_converted_ebnf: bool = False,
     ) -> Grammar:
         """Return the JSON texts of a schema.
 
@@ -84,6 +85,7 @@ class Grammar:
             max_whitespace_cnt: the maximum amount of white space at one place, at least 0; None for any amount. Ignored
                 without `any_whitespace`.
             any_order: must be False.
+            print_converted_ebnf: has no effect.
 
         Raises:
             NotOffered: `indent` or `any_order` has another value.

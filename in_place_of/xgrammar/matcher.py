@@ -204,7 +204,8 @@ class BatchGrammarMatcher:
         return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
 
     @staticmethod
-    def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: Sequence[int]) -> None:
-        """Take the last steps of each text back."""
-        for matcher, number in zip(matchers, num_tokens, strict=True):
+    def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: int | Sequence[int] = 1) -> None:
+        """Take the last steps of each text back; one number stands for all."""
+        numbers = [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens
+        for matcher, number in zip(matchers, numbers, strict=True):
             matcher.rollback(number)

@@ -6,7 +6,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
 #include <exception>
+#include <thread>
 
 #include "support/budget.h"
 
@@ -14,8 +16,45 @@ namespace bindings {
 
 namespace nb = nanobind;
 
+// Take Python's lock by a function. If the interpreter is ending, Python ends daemon threads here, in a way that no
+// destructor lets pass; the thread sleeps instead until the process has ended, as it does from Python 3.14 on.
+template <class Function>
+auto taken(Function take) {
+  try {
+    return take();
+  } catch (...) {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
+// Python's lock is held while one of these exists.
+class WithLock {
+ public:
+  WithLock() : state_(taken([] { return PyGILState_Ensure(); })) {}
+  WithLock(const WithLock&) = delete;
+  WithLock& operator=(const WithLock&) = delete;
+  ~WithLock() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// Python's lock is not held while one of these exists.
+class WithoutLock {
+ public:
+  WithoutLock() : state_(PyEval_SaveThread()) {}
+  WithoutLock(const WithoutLock&) = delete;
+  WithoutLock& operator=(const WithoutLock&) = delete;
+  ~WithoutLock() {
+    taken([this] { return PyEval_RestoreThread(state_), true; });
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
 inline void check_signals() {
-  nb::gil_scoped_acquire lock;
+  const WithLock lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -41,7 +80,7 @@ inline void translate(const std::exception_ptr& thrown, void*) {
 // Call a function of the core without Python's lock.
 template <class Function>
 auto unlocked(Function function) {
-  nb::gil_scoped_release release;
+  const WithoutLock released;
   return function();
 }
 

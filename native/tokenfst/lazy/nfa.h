@@ -119,8 +119,7 @@ class LazyNfa {
   // count differs, because the least number of units has been reached and the greatest is not near; otherwise kNone.
   // This may make a block.
   int32_t one_further(int32_t state, int32_t next);
-  // Whether a state that counts has reached the least number of units and has no greatest one; true for states that do
-  // not count.
+  // Whether a state that counts has reached the least number of units; true for states that do not count.
   bool misses_none(int32_t state) const;
 
  private:

@@ -430,7 +430,7 @@ bool LazyNfa::misses_none(int32_t numbered) const {
   const int32_t state = apart(numbered).state;
   if (state < first_block_) return true;
   const Counted at = counted(state);
-  return !(0 <= at.units && at.units < at.counter.low) && at.counter.high == kNone;
+  return !(0 <= at.units && at.units < at.counter.low);
 }
 
 }  // namespace tokenfst

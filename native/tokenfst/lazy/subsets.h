@@ -94,8 +94,8 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> joint_rules(int32_t number) const { return joint_calls_[number]; }
   // The set without those counts whose bounds are out of reach for tokens of at most `longest` bytes.
   int32_t far_state(int32_t set, int32_t longest) override;
-  // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
-  // itself.
+  // The same if every count in the set has reached its least number, so that the way to the end is as long from each of
+  // them; otherwise the set itself.
   int32_t alike(int32_t set, int32_t longest) override;
   int32_t one_further(int32_t set, int32_t next) override;
   int32_t twin(int32_t set) override;
