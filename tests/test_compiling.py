@@ -25,6 +25,7 @@ from automata.pushdown.grammar import Grammar
 from decoding.compiling import BackgroundCompiler
 from decoding.compiling.content import content_of
 from tokenfst import Vocabulary
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 BYTES = Vocabulary(
     [*(bytes([value]) for value in range(256)), b"", b"ab", b'":', b"<x>"], [256], special_tokens={"<x>": 259}
@@ -350,3 +351,23 @@ def test_a_cancelled_compilation_says_so_to_nobody_else() -> None:
             time.sleep(0.01)
             assert not (request.done() and isinstance(request.exception(), Cancelled))
             request.cancel()
+
+
+def test_a_compiler_from_before_a_fork_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with BackgroundCompiler() as compiler:
+        known = compiler.submit("a+", ALL_BYTES).result()
+        monkeypatch.setattr("os.getpid", lambda: 0)
+        assert compiler.submit("a+", ALL_BYTES).result() is known
+        with pytest.raises(RuntimeError, match="do not survive a fork"):
+            compiler.submit("b+", ALL_BYTES)
+
+
+def test_what_is_no_constraint_is_said_at_once() -> None:
+    wrong: Any
+    with BackgroundCompiler() as compiler:
+        for wrong in (set(), 3, None):
+            with pytest.raises(TypeError, match="is not a constraint"):
+                compiler.submit(wrong, ALL_BYTES)
+        for wrong in ([1], {"X": 97}):
+            with pytest.raises(TypeError, match="terminals give names their token ids"):
+                compiler.submit("a", ALL_BYTES, terminals=wrong)

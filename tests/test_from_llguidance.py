@@ -265,6 +265,8 @@ def options(text: str) -> str:
         (options('{"item_separator": {}}'), "x-guidance.item_separator is text, not {}"),
         (options('{"whitespace_pattern": 5}'), "x-guidance.whitespace_pattern is text, not 5"),
         (options('{"lenient": "yes"}'), "x-guidance.lenient is true or false, not 'yes'"),
+        (options('{"whitespace_flexble": false}'), "x-guidance has no option 'whitespace_flexble'; options are"),
+        ('{"grammars": [{"json_schema": {}, "lark_grammar": ""}]}', "has both lark_grammar and json_schema"),
     ],
 )
 def test_what_is_not_of_its_kind_is_a_mistake_with_its_place(source: str, message: str) -> None:

@@ -135,6 +135,21 @@ def test_a_broken_schema_is_refused_with_its_place(schema: Any, place: str) -> N
         stand_in.JsonSchemaParser(schema)
 
 
+def test_settings_may_be_changed_on_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = stand_in.JsonSchemaParser({"type": "array", "items": {"type": "null"}})
+    for most in (20, 1, 3):
+        parser.config.max_json_array_length = most
+        function = ours.build_transformers_prefix_allowed_tokens_fn(TOKENIZER, parser)
+        for number in (1, 2, 3, 4):
+            assert accepts(function, f"[{', '.join(['null'] * number)}]") == (number <= most)
+    monkeypatch.setenv("LMFE_MAX_JSON_ARRAY_LENGTH", "0")
+    monkeypatch.setenv("LMFE_STRICT_JSON_FIELD_ORDER", "True")
+    monkeypatch.setenv("LMFE_MAX_CONSECUTIVE_WHITESPACES", "2")
+    defaults, theirs = stand_in.CharacterLevelParserConfig(), lmformatenforcer.CharacterLevelParserConfig()
+    for name in ("max_json_array_length", "force_json_field_order", "max_consecutive_whitespaces"):
+        assert getattr(defaults, name) == getattr(theirs, name)
+
+
 def test_the_order_of_properties() -> None:
     in_order = stand_in.JsonSchemaParser(SCHEMA, stand_in.CharacterLevelParserConfig(force_json_field_order=True))
     function = ours.build_transformers_prefix_allowed_tokens_fn(TOKENIZER, in_order)

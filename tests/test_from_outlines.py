@@ -203,6 +203,14 @@ def test_grammars() -> None:
     assert stand_in.types.python_types_to_terms(dict).matches(json.dumps({"a": [1, {}]}))
 
 
+def test_keys_of_dicts() -> None:
+    for ptype in (dict[int | None, int], dict[tuple[int, int], int], dict[str, int], dict[bool, int]):
+        theirs = re.compile(to_regex(outlines.types.dsl.python_types_to_terms(ptype)))
+        ours = stand_in.types.python_types_to_terms(ptype)
+        for text in ('{"None":1}', "{None:1}", "{(1, 2):1}", '{"(1, 2)":1}', '{"1":1}', '{"a":None}', '{"True":3}'):
+            assert ours.matches(text) == bool(theirs.fullmatch(text)), (ptype, text)
+
+
 def test_what_is_not_there_is_named() -> None:
     # What is for adapters of one's own, and unions for annotations.
     own = {"TransformerTokenizer", "ModelTypeAdapter", "SteerableModel", "BlackBoxModel", "AsyncBlackBoxModel"}

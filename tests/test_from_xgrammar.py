@@ -285,7 +285,8 @@ def test_batches() -> None:
         words = package.allocate_token_bitmask(4, len(VOCABULARY))
         read = batch.batch_accept_string(each, ["ab", b"x", "1"]), batch.batch_accept_token(each, [ord("b")] * 3)
         batch.batch_fill_next_token_bitmask(each, words, [3, 1, 0])
-        batch.batch_rollback([each[0]], [2])
+        batch.batch_rollback([each[0]], [1])
+        batch.batch_rollback([each[0]])
         rows = [allowed(row) for row in words[[3, 1, 0]]]
         found.append((read, rows, words[2].tolist(), allowed(words[3])))
     assert found[0] == found[1]

@@ -300,3 +300,25 @@ def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, 
     forge(path, arrays, METADATA)
     with pytest.raises(AutomatonFileError):
         tokenfst.load_automaton(path, vocabulary)
+
+
+def test_whoever_reads_a_file_that_is_written_reads_all_of_it(tmp_path: Path) -> None:
+    path, vocabulary = tmp_path / "automaton", Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos_ids=256)
+    automata = [tokenfst.compile(f"{letter}{{{10 * number + 1}}}", vocabulary) for number, letter in enumerate("abcd")]
+    automata[0].save(path)
+    is_over = threading.Event()
+
+    def write() -> None:
+        while not is_over.is_set():
+            for automaton in automata:
+                automaton.save(path)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        found = {int(tokenfst.load_automaton(path, vocabulary).min_tokens(0)) for _ in range(300)}
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(found) > 1
+    assert [each.name for each in tmp_path.iterdir()] == ["automaton"]

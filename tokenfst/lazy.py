@@ -151,8 +151,6 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         if state == self.end_state:
             return tables.end_state
         known = self._counterparts
-        if len(known) > MAX_COUNTERPARTS:
-            known = self._counterparts = {}  # other threads may be reading the old ones
         steps, reached = list[tuple[int, list[int]]](), None
         while state != self.start and (reached := known.get(state)) is None:
             last = self.core.last_tokens(state)
@@ -162,6 +160,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
             state = last[0]
         if reached is None:
             reached = tables.start
+        if len(known) > MAX_COUNTERPARTS:
+            known = self._counterparts = {}  # other threads may be reading the old ones
         for own, tokens in reversed(steps):
             for token in tokens:
                 reached = tables.advance(reached, token)

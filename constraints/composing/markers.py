@@ -22,10 +22,12 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from automata import expressions as ex
+from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.errors import TextNotAllowed
 from automata.expressions import ANY_CHAR, ANY_TEXT, EPSILON, Expr, Label, Literal
 from automata.pushdown.naming import calls_and_labels
+from automata.queries import is_finite
 from constraints.composing.parsed import Composed, Parsed, composed, parsed
 from constraints.composing.part import Composable, Part, Unparsed, concatenated, either, part_of, repeated
 from constraints.composing.segments import Edge, Node, segmented
@@ -275,7 +277,11 @@ def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
     reader = _reader(marker)
 
     def free(text: str) -> tuple[str, ...]:
-        begin = next(at for at in range(len(text) + 1) if reader.allows(text[at:]))
+        automaton = reader.readable
+        # A path without a loop has fewer arcs than there are states.
+        most = automaton.num_states if isinstance(automaton, ByteAutomaton) and is_finite(automaton) else len(text)
+        first = max(0, len(text) - most)
+        begin = next(at for at in range(first, len(text) + 1) if reader.allows(text[at:]))
         return _nonempty(text[:begin])
 
     return free
