@@ -247,3 +247,27 @@ def test_contexts_without_a_limit_where_tensors_have_one(monkeypatch: pytest.Mon
     with pytest.raises(LimitExceeded, match="kinds of distances"):
         automaton.distances  # noqa: B018
     written(automaton, 30, farthest, Random(1), lambda state: check_state(automaton, state, budgets=3))
+
+
+@pytest.mark.parametrize(
+    "bounds", [{"maxLength": 40}, {"minLength": 3, "maxLength": 40}, {"minLength": 38, "maxLength": 40}]
+)
+def test_counts_on_the_way_to_a_maximum(bounds: dict[str, int]) -> None:
+    """Masks within a budget are those of the tables at every count."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abc", b'a"', b'",', b'":', b"x" * 9, b""]
+    vocabulary = Vocabulary(tokens, eos_ids=len(tokens) - 1)
+    properties = {"a": {"type": "string", **bounds}, "b": {"const": 17}}
+    schema = {"type": "object", "properties": properties, "required": ["b"]}
+    lazy = tokenfst.compile(constraints.json_schema(schema, property_order="schema"), vocabulary)
+    complete = lazy.complete()
+    state, other = lazy.start, complete.start
+    for token in [*b'{"a": "', *b"y" * 40, *b'", "b": 17}']:
+        for remaining in (1, 2, 8, 12, 13, 14, 20, 45, 60, 1000):
+            assert (lazy.mask(state, remaining) == complete.mask(other, remaining)).all(), (token, remaining)
+        state, other = lazy.advance(state, token), complete.advance(other, token)
+    assert lazy.is_final(state)
+    long = tokenfst.compile(constraints.json_schema({"type": "string", "maxLength": 5000}), vocabulary)
+    state = long.advance(long.start, ord('"'))
+    for _ in range(400):
+        assert (long.mask(state, 10**6) == long.mask(state)).all()
+        state = long.advance(state, ord("y"))
