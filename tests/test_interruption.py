@@ -36,7 +36,7 @@ from tokenfst import Vocabulary, from_tekken
 from tokenfst.token_automaton import TokenAutomaton
 
 # In all, over the stages.
-INTERRUPTS = 1_000
+INTERRUPTS = 600
 # Of each stage, by a deadline and by another thread each.
 STOPS = 8
 # Seconds of processor time until a stage has ended.

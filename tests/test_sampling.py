@@ -276,7 +276,7 @@ EVERY_SETTING = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(EXTREMES, min_size=6, max_size=6),
     st.none() | st.lists(st.booleans(), min_size=6, max_size=6),

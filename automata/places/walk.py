@@ -395,17 +395,29 @@ class Walk:
             return (), None, 0
         inner = frame.opened
         known = {id(inner)}
-        waiting: list[tuple[Opened, tuple[str, ...]]] = [(inner, () if inner.is_word else (inner.name,))]
-        for opened, names in waiting:
+        # Rules in the order of their distance from the innermost one, and the place of the one that each has called.
+        outwards, called = [inner], [-1]
+        for place, opened in enumerate(outwards):
+            spend(1)
             for caller in opened.callers:
                 outer = caller.opened
                 if outer is None:
                     word = _plain(inner.name) if inner.is_word else None
-                    return names, word, self.position - inner.begin if inner.is_word else 0
+                    return _names(outwards, called, place), word, self.position - inner.begin if inner.is_word else 0
                 if id(outer) not in known:
                     known.add(id(outer))
-                    waiting.append((outer, (outer.name, *names)))
+                    outwards.append(outer)
+                    called.append(place)
         raise AssertionError("every rule was called from the start")
+
+
+def _names(outwards: list[Opened], called: list[int], place: int) -> tuple[str, ...]:
+    """Return the names of the rules from one of `outwards` to the innermost one, without a word."""
+    names = list[str]()
+    while place > 0:
+        names.append(outwards[place].name)
+        place = called[place]
+    return tuple(names if outwards[0].is_word else [*names, outwards[0].name])
 
 
 def _plain(name: str) -> str:

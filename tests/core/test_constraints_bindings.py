@@ -131,7 +131,7 @@ def automata_of_any_kind(draw: st.DrawFn) -> ByteTables:
     return automaton(num_states, arcs, [(0, draw(states)), (draw(states), 1)])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(automata_of_any_kind(), st.booleans())
 def test_spellings_of_automata_of_any_kind(content: ByteTables, usual: bool) -> None:
     found = refused_or_done(_native.spelled, content, usual, budget())
@@ -140,7 +140,7 @@ def test_spellings_of_automata_of_any_kind(content: ByteTables, usual: bool) -> 
         assert not found.accepts(b"")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(automata_of_any_kind(), automata_of_any_kind(), texts, st.booleans())
 def test_lists_within_automata_of_any_kind(one: ByteTables, other: ByteTables, words: list[str], besides: bool) -> None:
     for found in (one, other, refused_or_done(listed, words, one, besides)):
@@ -165,7 +165,7 @@ def arrays(draw: Any) -> Any:
         return values.astype(draw(st.sampled_from(KINDS)) if draw(st.integers(0, 4)) == 0 else np.int32)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(arrays(), st.one_of(arrays(), st.lists(st.integers(0, 4), max_size=4)), st.booleans())
 def test_lists_of_any_arrays(codes: Any, offsets: Any, besides: bool) -> None:
     if isinstance(offsets, list):

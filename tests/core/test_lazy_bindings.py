@@ -138,7 +138,7 @@ LETTERS = automata.ByteTables.sparse(
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_states_tokens_and_masks_of_any_kind(data: Any) -> None:
     automaton = LazyCore.from_bytes(TEXTS, LETTERS, 100, budget())
     number = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(OTHERS), st.integers(-(2**63), 2**63 - 1))

@@ -61,7 +61,7 @@ def parts_of(tables: native.PushdownTables) -> dict[str, Any]:
     return arrays | {name: getattr(tables, name) for name in NUMBERS}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.one_of(machines(), machines(most=6)), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_tables_of_any_arrays(machine: Machine, dice: Any, count: int) -> None:
     effects = effects_of(machine)

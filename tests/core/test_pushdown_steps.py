@@ -34,7 +34,7 @@ from automata.errors import TooManyConfigurations
 from tokenfst import _native as native
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=125, deadline=None)
 @given(machines(), st.booleans(), st.randoms(use_true_random=False))
 def test_deterministic_ones_do_what_their_steps_do(machine: Machine, has_end: bool, dice: Any) -> None:
     check_walk(machine, has_end, dice)
