@@ -17,8 +17,8 @@ automaton = tokenfst.compile('"[^"]{500,90000}"', ALL_BYTES)
 words = np.zeros((2000, 9), np.int32)
 def compile():
     while True: tokenfst.compile("x|(a|b)*a(a|b){15}", ALL_BYTES)
-def wait():
-    BackgroundCompiler().submit("x|(a|b)*a(a|b){16}", ALL_BYTES).exception()
+def request():
+    return BackgroundCompiler().submit("x|(a|b)*a(a|b){16}", ALL_BYTES)
 def masks():
     while True: tokenfst.fill_bitmasks([automaton] * 2000, [automaton.start] * 2000, words, num_threads=2)
 """
@@ -26,7 +26,7 @@ ENDINGS = {
     "compiling": "for _ in range(2): threading.Thread(target=compile, daemon=True).start()\ntime.sleep(.2)",
     "masks": "for _ in range(2): threading.Thread(target=masks, daemon=True).start()\ntime.sleep(.2)",
     # The next turn of a compilation has no thread any more.
-    "a request": "threading.Thread(target=wait).start()",
+    "a request": "threading.Thread(target=request().exception).start()",
 }
 
 
