@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-gc.disable()  # until all tests are collected: until then, nothing becomes garbage
+gc.disable()  # enabled again once all tests have been collected; collecting them leaves little garbage
 
 settings.register_profile(
     "deterministic",

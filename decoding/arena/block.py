@@ -42,7 +42,7 @@ class Block(NamedTuple):
         least: the fewest tokens of a whole text, including the end token.
         is_ambiguous: whether a text may have several configurations.
         is_empty: whether no text is allowed, because every text needs a higher stack.
-        made_for: the arenas that the block fits, as `Arena.kind`; None where that is known.
+        made_for: the `kind` of the arenas that may enter the block; None for blocks that an arena makes for itself.
     """
 
     words: IntArray

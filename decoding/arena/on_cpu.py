@@ -102,7 +102,7 @@ def lies_in_rows(logits: Tensor) -> bool:
 
 
 def contiguous(at: Sequences) -> Sequences:
-    """Return sequences as the core takes them: not every second one of others, say."""
+    """Return sequences whose tensors are contiguous, as the core requires; slices of others are not."""
     return Sequences(*(part.contiguous() for part in at))
 
 

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # What cannot be written is a lone surrogate in a schema or a pattern, or is beyond the terminal's encoding.
+            # Lone surrogates, and characters that the terminal's encoding lacks, are written as escapes.
             stream.reconfigure(errors="backslashreplace")
     try:
         status = tokenfst.main(

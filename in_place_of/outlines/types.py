@@ -330,8 +330,8 @@ def _listed(item: Term) -> Term:
 
 
 def _inside(ptype: Any, *, is_key: bool = False) -> Term:
-    """Return the term of an item of a list, tuple or dict, where texts have quotes; keys always have quotes,
-    if they are no lists, tuples and dicts."""
+    """Return the term of an item of a list, tuple or dict, where texts have quotes. Keys have quotes as well,
+    except lists, tuples and dicts."""
     if typing.get_origin(ptype) in (typing.Literal, typing.Union, _types.UnionType):
         return either(*(_inside(part, is_key=is_key) for part in typing.get_args(ptype)))
     if isinstance(ptype, EnumMeta):
