@@ -469,6 +469,11 @@ class LayoutWriter:
     def ends(self, ends: Sequence[tuple[int, int]], first: int) -> None:
         """Lay the ends of the rule that was begun last."""
 
+    def detours(self, detours: Sequence[tuple[int, int]], first: int) -> None:
+        """
+        Lay states with how many more tokens distances count where the text passes through them.
+        """
+
     def prepared(self, fragment: int) -> None:
         """Declare that the rule that was begun last is one fragment."""
 

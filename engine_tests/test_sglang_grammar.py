@@ -37,6 +37,7 @@ import serving.matcher
 from automata.errors import LimitExceeded
 from tokenfst import Vocabulary
 from tokenfst.batches import fill_bitmasks
+from tokenfst.token_automaton import TokenAutomaton
 
 WORDS, END = WIDTH // 32, 0
 VOCABULARY = len(tokenizer())
@@ -191,18 +192,23 @@ def test_the_end_comes_where_a_request_wants_more(made: Any) -> None:
 # Automata that exceed their limits
 
 
-class Exceeding:
+class Exceeding(TokenAutomaton):
     """An automaton that exceeds its limits wherever it is asked."""
 
-    start, end_state, at_text_start = 0, -1, False
+    start, end_state, at_text_start, nbytes = 0, -1, False, 0
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
 
-    def fill_bitmask(self, *_: Any) -> None:
+    def _exceed(self, *_: Any, **__: Any) -> Any:
         raise LimitExceeded("more than 10 states", limit="states")
 
-    advance = step = is_final = fill_bitmask
+    advance: Any = _exceed
+    fill_bitmask: Any = _exceed
+    is_final: Any = _exceed
+    key: Any = _exceed
+    min_tokens: Any = _exceed
+    step: Any = _exceed
 
 
 def test_what_exceeds_its_limits_ends_alone(made: Any) -> None:

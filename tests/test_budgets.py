@@ -271,3 +271,20 @@ def test_counts_on_the_way_to_a_maximum(bounds: dict[str, int]) -> None:
     for _ in range(400):
         assert (long.mask(state, 10**6) == long.mask(state)).all()
         state = long.advance(state, ord("y"))
+
+
+@pytest.mark.parametrize("bounds", [{"minLength": 40}, {"minLength": 60, "maxLength": 70}], ids=str)
+def test_counts_on_the_way_to_a_minimum(bounds: dict[str, int]) -> None:
+    """What is found at one count holds, by the difference in distance, at all that are as far below the minimum."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abc", b'a"', b'",', b"\\n\\n", "éé".encode(), b"x" * 9, b""]
+    vocabulary = Vocabulary(tokens, eos_ids=len(tokens) - 1)
+    schema = {"type": "array", "items": {"type": "string", **bounds}, "minItems": 2}
+    lazy = tokenfst.compile(constraints.json_schema(schema), vocabulary)
+    state = lazy.start
+    for token in [*b'["', *b"y" * 30, 256, *b"\\n", *b"z" * 29, *b'", "', *b"y" * 5]:
+        least = lazy.min_tokens(state)
+        for remaining in (1, least - 3, least, least + 1, least + 2, least + 3, least + 9, 1000):
+            allowed = np.flatnonzero(lazy.mask(state)).tolist()
+            expected = [each for each in allowed if lazy.min_tokens(lazy.advance(state, each)) < remaining]
+            assert np.flatnonzero(lazy.mask(state, remaining)).tolist() == expected, (token, remaining)
+        state = lazy.advance(state, token)

@@ -784,7 +784,7 @@ class ItemTokenReader:
         Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, each with the position that it leads to, or None if it is not allowed.
         """
 
-    def way_out(self, position: ItemPosition) -> bytes | None:
+    def some_way(self, arg: ItemPosition, /) -> bytes | None:
         """
-        Return the first of the shortest texts that lead from a position with rivals to one without, or None if there is none.
+        Return a text that leads from a position with rivals to one without, or None if there is none.
         """

@@ -93,6 +93,7 @@ class GrammarBuilder:
                     rule.num_exits,
                     list(rule.guarded),
                     rule.conditions,
+                    list(rule.detours),
                 )
                 self._rules.append(copied)
         return self._known[id(grammar)][1]

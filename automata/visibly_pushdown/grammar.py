@@ -28,7 +28,7 @@ recursion, no tail calls, no lexical rules and no look-ahead after an end.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import shown, shown_table
@@ -47,6 +47,10 @@ class VisiblyPushdownCall(NamedTuple):
     source: int
     rule: int
     targets: tuple[int, ...]
+
+
+# A detour that is so long that distances count no way through the state.
+MOST_DETOUR: Final = 1 << 29
 
 
 class GuardedArc(NamedTuple):
@@ -77,6 +81,9 @@ class VisiblyPushdownRule:
         num_exits: the number of exits.
         guarded: the guarded arcs; following the first open one in each state leads to an end.
         conditions: the conditions under which guarded arcs are open.
+        detours: states with how many tokens more distances count for a text that passes through them, because the
+            shortest way from there may be forbidden by something that the rules do not say. Only lazy automata count
+            them.
     """
 
     num_states: int = 1
@@ -87,6 +94,7 @@ class VisiblyPushdownRule:
     num_exits: int = 1
     guarded: list[GuardedArc] = field(default_factory=list)
     conditions: Conditions | None = None
+    detours: list[tuple[int, int]] = field(default_factory=list)
 
     def state(self) -> int:
         """Add a state."""

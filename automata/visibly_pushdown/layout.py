@@ -136,6 +136,8 @@ class _Laying:
         first, budget = self.made.states(rule.num_states), self.work.budget
         self.made.arcs(rule.arcs, first, self.pieces, budget)
         self.made.epsilon(rule.epsilon, first, budget)
+        if rule.detours:
+            self.made.detours(rule.detours, first)
         if rule.guarded:
             self.made.guarded(rule.guarded, first, rule.conditions or Conditions(), budget)
         if not self.inlined:

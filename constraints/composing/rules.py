@@ -70,8 +70,7 @@ class RulesBuilder:
             number = self._builder.numbers(arrays.grammar)
             unique |= {number[rule] for rule in arrays.rules}
             others |= {number[rule] for rule in arrays.others}
-        needs_more = any(arrays.needs_more for arrays in self._arrays)
-        return UniqueArrays(grammar, frozenset(unique), frozenset(others), needs_more)
+        return UniqueArrays(grammar, frozenset(unique), frozenset(others))
 
 
 def _has_labels(grammar: VisiblyPushdownGrammar) -> bool:

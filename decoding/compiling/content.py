@@ -44,7 +44,7 @@ def content_of(constraint: object) -> Hashable:
     kind, content = "itself", constraint
     arrays = constraint.unique_arrays() if isinstance(constraint, SupportsUniqueItems) else None
     if arrays is not None:
-        kind, content = "unique items", (arrays.grammar, tuple(sorted(arrays.rules)), arrays.needs_more)
+        kind, content = "unique items", (arrays.grammar, tuple(sorted(arrays.rules)))
     elif isinstance(constraint, SupportsLazy):
         kind, content = "visibly pushdown grammar", constraint.to_visibly_pushdown()
     elif isinstance(constraint, _HasGrammar):

@@ -270,6 +270,14 @@ class LayoutWriter {
       made_.end(at(first, state), way);
     }
   }
+  // Lay detours of states, which are numbered from `first`.
+  void detours(const Pairs& detours, int32_t first) {
+    for (nb::handle detour : detours) {
+      const auto [state, tokens] = as<std::pair<int32_t, int32_t>>(detour);
+      require_within(tokens, 0, kMostDetour + 1, "detour");
+      made_.detour({at(first, state), tokens});
+    }
+  }
   void prepared(int32_t fragment) { made_.prepared(fragment); }
   void fragment(int32_t num_states, Records<Range> arcs, Records<Edge> epsilon) {
     made_.fragment(num_states, arcs, epsilon);
@@ -280,7 +288,7 @@ class LayoutWriter {
     const auto& all = made_.layout();
     for (size_t size : {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
                         all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size(),
-                        all.guarded.size(), all.decisions.size()}) {
+                        all.guarded.size(), all.decisions.size(), all.detours.size()}) {
       require_countable(size, "an array");
     }
     require_num_labels(num_labels);
@@ -413,6 +421,8 @@ void bind_visibly_pushdown(nb::module_& m) {
       .def("guarded", &LayoutWriter::guarded, "arcs"_a, "first"_a, "conditions"_a, "budget"_a,
            "Lay guarded arcs, and add all decisions of `conditions` to the layout.")
       .def("ends", &LayoutWriter::ends, "ends"_a, "first"_a, "Lay the ends of the rule that was begun last.")
+      .def("detours", &LayoutWriter::detours, "detours"_a, "first"_a,
+           "Lay states with how many more tokens distances count where the text passes through them.")
       .def("prepared", &LayoutWriter::prepared, "fragment"_a,
            "Declare that the rule that was begun last is one fragment.")
       .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")

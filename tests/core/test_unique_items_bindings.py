@@ -80,7 +80,7 @@ def test_arguments_of_any_kind(data: Any) -> None:
         lambda: followed.clear(followed.start, data.draw(out)),
         lambda: followed.doubtful(followed.start, data.draw(out)),
         lambda: followed.goes_on(data.draw(anything)),
-        lambda: followed.way_out(data.draw(anything)),
+        lambda: followed.some_way(data.draw(anything)),
         lambda: ItemScalar.plain(data.draw(anything)).value(),
         lambda: data.draw(scalar).read(data.draw(st.binary(max_size=20))).value(),
         lambda: data.draw(scalar).may_be(data.draw(scalar).read(data.draw(st.binary(max_size=9))).value()),

@@ -208,7 +208,8 @@ def test_masks_are_the_steps_that_can_be_made(at_text_start: bool) -> None:
         text_start=TextStart(prefix=b" "),
     )
     dice = random.Random(1)
-    for schema in ({"uniqueItems": True}, unique({"type": "string"}, minItems=2), unique({"type": "object"})):
+    several = () if at_text_start else (unique({"type": "string"}, minItems=2),)
+    for schema in ({"uniqueItems": True}, *several, unique({"type": "object"})):
         automaton = tokenfst.compile(json_schema(schema), vocabulary, at_text_start=at_text_start)
         for _ in range(6):
             state, written_tokens = automaton.start, list[int]()

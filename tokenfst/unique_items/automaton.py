@@ -14,9 +14,9 @@ not. If an item equals an earlier one, `rules` read a mark, which ends the readi
 A budget uses the lengths of known ways to the end. The *rivals* of the current item are the earlier items that it may
 still become. Without rivals, the length is the number of tokens that `rules` need to the end. With rivals, it is the
 length of the shortest way, token by token or byte by byte, to a state without rivals, plus the number that `rules` need
-from there. If an array must continue after an item, the way of `rules` may have equal items; then one way is followed
-to its end for each of a few tokens, and other tokens are not allowed. So texts end in time, but a mask with a budget
-may lack tokens after which the text could also end in time.
+from there. If an array must continue after an item, the number that `rules` need includes a *detour*: the length of an
+item that differs from all others that the array may have by then. So texts end in time, but a mask with a budget may
+lack tokens after which the text could also end in time.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ Words: TypeAlias = npt.NDArray[np.int32]
 
 # The greatest number of positions that one search visits to find out whether an item can still differ.
 MAX_POSITIONS: Final = 20_000
-# The greatest number of tokens whose ways are followed for one mask, in arrays that must continue after an item.
-MAX_FOLLOWED: Final = 64
 
 
 class UniqueItemsTokenAutomaton(TokenAutomaton):
@@ -76,7 +74,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         separating = _separating_tokens(rules.vocabulary)
         self.reader = _native.ItemTokenReader(marked.core, separating, (UNIQUE, REPEAT), MAX_POSITIONS)
         self.start = UniqueItemsState(rules.start, self.reader.start)
-        self.ways = Ways(rules, self.reader, self.step, arrays.needs_more)
+        self.ways = Ways(rules, self.reader, self.step, arrays.has_detours)
         self._opening = separating.opening
         # The tokens that `rules` would read as a mark.
         self._marks = _tokens_with_repeat(rules.vocabulary) if arrays.others else []
@@ -199,8 +197,6 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             return
         if not self.fits(state, remaining):
             out[:] = 0
-        elif self.ways.needs_more:
-            self._keep_followed(state, out, remaining)
         else:
             set_tokens(
                 out,
@@ -218,19 +214,6 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             return False
         rules = self._marked_rules(state, token, self.rules.step(state.rules, token), position)
         return self.ways.is_within(UniqueItemsState(rules, position), remaining - 1)
-
-    def _keep_followed(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
-        """Keep only tokens of a mask whose way is known to end within a budget; try `MAX_FOLLOWED` tokens at most."""
-        bits = np.unpackbits(out.view(np.uint8), count=len(self.vocabulary), bitorder="little")
-        allowed = np.flatnonzero(bits).tolist()
-        # The next token of the way that is followed, then the end tokens, then all others.
-        tried = dict.fromkeys([self.ways.next_token(state), *self.vocabulary.eos_ids, *allowed])
-        out[:] = 0
-        mask = set(allowed)
-        for token in [token for token in tried if token in mask][:MAX_FOLLOWED]:
-            reached = self.step(state, token)
-            if reached is not None and self.ways.length(reached) < remaining:
-                set_tokens(out, [token], allowed=True)
 
     def min_tokens(self, state: State) -> int:
         """Return a number of tokens that suffices to complete the text; see `TokenAutomaton.min_tokens`."""

@@ -40,18 +40,22 @@ class UniqueArrays(NamedTuple):
     """A language of JSON texts in which the items of some arrays must differ.
 
     Attributes:
-        grammar: the rules, which by themselves allow equal items.
+        grammar: the rules, which by themselves allow equal items. If an array must continue after an item, or an
+            object within one after a member, they have a detour there, because the shortest item or name may occur
+            already.
         rules: the numbers of the rules that read an array whose items must differ, from after its `[`.
         others: the numbers of the rules that read an array whose items need not differ, from after its `[`; empty if a
             text has only one reading, so that the two kinds of arrays cannot be confused.
-        needs_more: whether an array whose items must differ may have to continue after an item, or an object within one
-            after a member; then the shortest way to the end by the rules alone may have equal items.
     """
 
     grammar: VisiblyPushdownGrammar
     rules: frozenset[int]
     others: frozenset[int]
-    needs_more: bool
+
+    @property
+    def has_detours(self) -> bool:
+        """Whether the rules have detours."""
+        return any(rule.detours for rule in self.grammar.rules)
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import cached_property
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
@@ -33,6 +34,7 @@ from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
 from constraints.json_schema.containers.in_any_order import InAnyOrder
+from constraints.json_schema.containers.lengths import Lengths
 from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_in_any_order
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
@@ -67,7 +69,6 @@ class SchemaGrammarBuilder:
         empty: values of members in any order that are known to be empty; None if no object may have flags.
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
-        needs_more: whether such an array may have to continue after an item, or an object after a member.
         numbers: the numbers of rules.
         values: which formulas have values, once the grammar has been built.
         side_by_side: the variants that have rules of their own.
@@ -98,8 +99,9 @@ class SchemaGrammarBuilder:
         self.keys: list[RuleKey] = []
         self.value_at_hand: Formula = FALSE
         self.unique: dict[int, UniqueItems] = {}
-        self.needs_more = False
         self.supply = Supply(restriction, self.expansion, max_digits)
+        # By rule: how long its next item or member may be, where it has to continue.
+        self._detours: dict[int, int] = {}
         # The number of brackets that are open within the rule that is being built, as far as is known.
         self.depth = 0
         self._depths = [0]
@@ -116,6 +118,11 @@ class SchemaGrammarBuilder:
     def plain(self) -> bool:
         """Whether strings have only plain spellings."""
         return self.plans.plain
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """The lengths of the values of formulas."""
+        return Lengths(self.supply, marks_at(self.habit, MAX_DEPTH).widths)
 
     @property
     def every_string(self) -> Formula:
@@ -139,6 +146,7 @@ class SchemaGrammarBuilder:
             self._build(number, *key)
         if self.unique:
             self._check_names()
+            self._add_detours()
         if self.side_by_side.called:
             self.side_by_side.call(self.rules, self.keys)
         if self.habit == "default":
@@ -318,13 +326,13 @@ class SchemaGrammarBuilder:
             UnsupportedSchema: the items may run out of values.
         """
         self.unique[number] = unique
-        self.needs_more = self.needs_more or self.supply.needs_more(automaton)
         if self.supply.runs_out(automaton):
             raise UnsupportedSchema(
                 "needs memory of all items, and more items than there may be different values for",
                 pointer=unique.pointer,
                 keyword="uniqueItems",
             )
+        self._detours[number] = self.lengths.detour(automaton)
 
     def _check_names(self) -> None:
         """Check that objects that must have several members have enough names: in items that are remembered, no name
@@ -336,7 +344,6 @@ class SchemaGrammarBuilder:
         for number, (kind, vector) in enumerate(self.keys, 1):
             if number in self.side_by_side.called or not _counts_members(kind, vector):
                 continue
-            self.needs_more = True
             automaton: ByMoves | Plain | FlaggedObject | None = None
             if self.order != "schema":
                 automaton = object_in_any_order(
@@ -350,6 +357,14 @@ class SchemaGrammarBuilder:
                     pointer=next(iter(self.unique.values())).pointer,
                     keyword="uniqueItems",
                 )
+            self._detours[number] = self.lengths.detour_of_names(automaton)
+
+    def _add_detours(self) -> None:
+        """Add the detours of each rule: after the comma."""
+        for number, length in self._detours.items():
+            rule, comma = self.rules[number], marks_at(self.habit, self._depths[number]).comma
+            if length:
+                rule.detours = [(target, length) for target in {to for _, read, to in rule.arcs if read is comma}]
 
     def count_states(self, weight: int) -> None:
         """Count more states of a container automaton, each with its weight.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from automata import expressions as ex
+from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
+from automata.queries import shortest
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
+from constraints.json_schema.containers.lengths import Widths
 
 
 class Marks:
@@ -25,11 +28,22 @@ class Marks:
         self.close = {bracket: ex.concat(whitespace.closing, bracket) for bracket in "]}"}
         self.empty = {bracket: ex.concat(whitespace.empty, bracket) for bracket in "]}"}
 
+    @cached_property
+    def widths(self) -> Widths:
+        """The least lengths of the punctuation."""
+        comma, colon = _length(self.comma), _length(self.colon)
+        around = _length(self.opened) + max(map(_length, self.close.values()))
+        return Widths(comma, colon, 1 + max(around, *map(_length, self.empty.values())))
+
     def instead_of(self, other: Marks) -> dict[int, Expr]:
         """Return these marks, each by the `id` of the mark in `other` that it replaces."""
         pairs = [(other.opened, self.opened), (other.comma, self.comma)]
         pairs += [(other.close[bracket], self.close[bracket]) for bracket in "]}"]
         return {id(theirs): own for theirs, own in pairs}
+
+
+def _length(mark: Expr) -> int:
+    return len(shortest(compile_expr(mark)) or b"")
 
 
 @lru_cache(64)

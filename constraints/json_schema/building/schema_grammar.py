@@ -33,14 +33,12 @@ class SchemaGrammar(NamedTuple):
         rules: the visibly pushdown grammar.
         kinds: the kind of what each rule reads between two brackets or quotes; None for the whole text.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
-        needs_more: see `UniqueArrays`.
         member_kinds: with tags, the kinds of values that may stand under each name (`TaggedMembers.kinds`).
     """
 
     rules: VisiblyPushdownGrammar
     kinds: tuple[Kind | None, ...]
     unique: dict[int, UniqueItems]
-    needs_more: bool
     member_kinds: MemberKinds
 
     def alone(self) -> VisiblyPushdownGrammar:
@@ -60,7 +58,7 @@ class SchemaGrammar(NamedTuple):
             return None
         arrays = {number for number, kind in enumerate(self.kinds) if kind is Kind.ARRAY}
         others = arrays - self.unique.keys() if self.rules.has_nondeterministic_calls else ()
-        return UniqueArrays(self.rules, frozenset(self.unique), frozenset(others), self.needs_more)
+        return UniqueArrays(self.rules, frozenset(self.unique), frozenset(others))
 
 
 def schema_grammar(
@@ -125,4 +123,4 @@ def schema_grammar(
         raise UnsatisfiableSchema(reason, pointer=pointer)
     kinds = (None, *(kind for kind, _ in builder.keys))
     member_kinds = builder.kinds if isinstance(builder, TaggedBuilder) else {}
-    return SchemaGrammar(grammar, kinds, builder.unique, builder.needs_more, member_kinds)
+    return SchemaGrammar(grammar, kinds, builder.unique, member_kinds)

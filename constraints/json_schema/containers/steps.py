@@ -30,12 +30,16 @@ class Step(NamedTuple):
         target: the state after it.
         value: the formula of its value; TRUE where names are counted, or a name is left out.
         names: a lower bound on the number of its names; None for an item, and for a member whose name is listed.
+        name: as in `Move`; None where names are counted.
+        is_skip: whether a listed name is left out.
     """
 
     values: float
     target: State
     value: Formula = TRUE
     names: float | None = None
+    name: str | Formula | None = None
+    is_skip: bool = False
 
 
 def reached(start: State, steps: dict[State, list[Step]]) -> dict[State, list[Step]]:

@@ -1,7 +1,6 @@
 """Supply: whether an array whose items must all differ can always be completed, whatever its items have been so far.
 
     Supply.runs_out(A)      whether an array may run out of different items; true unless it is known that it cannot
-    Supply.needs_more(A)    whether an array may have to continue after an item
     Supply.names_run_out(O) whether an object may run out of different names
 
 If items must differ, each value can be used only once. An array that may end after every item can always be completed.
@@ -21,7 +20,7 @@ token, for arrays that hardly occur).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, inf
 from typing import TypeAlias
 
@@ -66,7 +65,7 @@ _MOST_MEMBERS = 100
 # Of the others, those are counted that have up to this many members more than they must have.
 _MORE_MEMBERS = 32
 # Where a bound on the length is known, only strings up to this many characters above the lower bound are counted.
-_LONGER = 4
+_LONGER = 8
 # One spelling of each number: without exponent, without redundant zeros, and zero without a sign.
 _DIGITS = ex.repeat(ex.char_set("0123456789"), 0)
 _FRACTION = ex.concat(".", _DIGITS, ex.char_set("123456789"))
@@ -95,16 +94,9 @@ class Supply:
         # The formulas that were asked for again, such as those of values within their own values.
         self._met: set[Formula] = set()
 
-    def needs_more(self, automaton: ArrayAutomaton) -> bool:
-        """Return whether an array may have to continue after an item."""
-        steps = self._steps(automaton)
-        if steps is None:
-            return True
-        return any(automaton.end(step.target) < 0 for found in steps.values() for step in found)
-
     def runs_out(self, automaton: ArrayAutomaton) -> bool:
         """Return whether items may leave no way to the end of an array; True unless it is known that none do."""
-        steps = self._steps(automaton)
+        steps = self.steps(automaton)
         return steps is None or self._lacks(automaton, steps)
 
     def names_run_out(self, automaton: ContainerAutomaton) -> bool:
@@ -112,7 +104,7 @@ class Supply:
         known that none do.
 
         The automaton itself lets listed names come once at most; only the others have to be remembered."""
-        found = self._steps(automaton, self._names)
+        found = self.steps(automaton, self._names)
         # Classes of names are disjoint, so only members whose names are of a finite class use up names of such a class.
         return found is None or self._lacks(automaton, found, lambda step: step.values < inf)
 
@@ -147,9 +139,9 @@ class Supply:
             more = not found <= before
             before |= found
         earlier = {each.value for own in steps.values() for each in own if each.target in before}
-        return all(self._exclude(step.value, value) for value in earlier)
+        return all(self.exclude(step.value, value) for value in earlier)
 
-    def _exclude(self, one: Formula, other: Formula) -> bool:
+    def exclude(self, one: Formula, other: Formula) -> bool:
         """Return whether no value satisfies both formulas, as far as is known."""
         if self.expansion.outlines.exclude(one, other):
             return True
@@ -198,6 +190,11 @@ class Supply:
     def _strings(self, formula: Formula) -> float:
         if isinstance(formula, Always | Never):
             return 0 if isinstance(formula, Never) else inf
+        texts = self.string_texts(formula)
+        return _texts(texts) if isinstance(texts, ByteAutomaton) else float(min(len(texts), MANY))
+
+    def string_texts(self, formula: Formula) -> ByteAutomaton | Sequence[str]:
+        """Return strings that satisfy a formula: all of them, or those that are not much longer than required."""
         shorter = [
             TextLength(part.low, part.low + _LONGER if part.high is None else min(part.high, part.low + _LONGER))
             if isinstance(part, TextLength)
@@ -206,18 +203,22 @@ class Supply:
         ]
         bounded = normalized(conjunction(shorter))
         texts = listed(bounded)
-        return _texts(content(bounded)) if texts is None else float(min(len(texts), MANY))
+        return content(bounded) if texts is None else texts
 
     def _numbers(self, formula: Formula) -> float:
         if isinstance(formula, Always | Never):
             return 0 if isinstance(formula, Never) else inf if self.max_digits is None else 10.0
+        return _texts(self.number_texts(formula))
+
+    def number_texts(self, formula: Formula) -> ByteAutomaton:
+        """Return one spelling of each number that satisfies a formula."""
         most = self.max_digits
         language = number_language(formula) if most is None else bounded_number_language(formula, most)
-        return _texts(intersection(_compiled(language), _compiled(_DECIMAL)))
+        return intersection(_compiled(language), _compiled(_DECIMAL))
 
     def _arrays(self, automaton: ArrayAutomaton) -> float:
         """Return the number of arrays."""
-        steps = self._steps(automaton)
+        steps = self.steps(automaton)
         if steps is None:
             return 0
         steps = reached(automaton.start, steps)
@@ -254,7 +255,7 @@ class Supply:
 
     def _on_one_path(self, automaton: ContainerAutomaton) -> float:
         """Return the number of objects on the path to an end that reads the most."""
-        steps = self._steps(automaton)
+        steps = self.steps(automaton)
         if steps is None:
             return 0
         by_listed = {state: [step for step in own if step.names is None] for state, own in steps.items()}
@@ -275,7 +276,7 @@ class Supply:
         # The true number is an integer, so the bound is rounded up; the factor absorbs the rounding of the quotients.
         return found if found == inf else ceil(min(found, MANY) * (1 - 1e-12))
 
-    def _steps(
+    def steps(
         self, automaton: ContainerAutomaton, following: _Following | None = None
     ) -> dict[State, list[Step]] | None:
         """Return what may come next in each state; None if there are too many states."""
@@ -297,9 +298,9 @@ class Supply:
             names = self._strings(name) if isinstance(name, Formula) else None
             for value, target in outcomes:
                 if type(value) is not Never and names != 0:
-                    yield Step(self.values(value), target, value, names)
+                    yield Step(self.values(value), target, value, names, name)
         for skipped in automaton.skips(state):
-            yield Step(1, skipped)
+            yield Step(1, skipped, is_skip=True)
 
     def _names(self, automaton: ContainerAutomaton, state: State) -> Iterable[Step]:
         """Yield the next members with the number of their names in place of values."""

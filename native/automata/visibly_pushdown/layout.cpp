@@ -60,7 +60,8 @@ void write_copies(const VisiblyPushdownLayout& layout, WrittenLayout& found, Bud
 size_t num_bytes(const VisiblyPushdownLayout& layout) {
   return layout.text.size() + 16 * layout.fragment_arcs.size() +
          8 * (layout.chains.size() + layout.fragment_epsilon.size() + layout.epsilon.size()) +
-         8 * (layout.ends.size() + layout.prepared.size()) + sizeof(Counter) * layout.counters.size() +
+         8 * (layout.ends.size() + layout.detours.size() + layout.prepared.size()) +
+         sizeof(Counter) * layout.counters.size() +
          12 * (layout.copies.size() + layout.calls.size() + layout.numbers.size()) +
          sizeof(GuardedArc) * layout.guarded.size() + sizeof(Decision) * layout.decisions.size() +
          4 * (layout.targets.size() + layout.text_offsets.size() + static_cast<size_t>(layout.num_states));

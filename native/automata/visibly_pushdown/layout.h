@@ -9,6 +9,8 @@
 //                targets[first_target + i], or not at all if that is kNone
 //     guarded    an arc that reads nothing, where the flags of the rule allow it: each call of a rule has flags of its
 //                own, of which none is set at first. A state with guarded arcs has no others
+//     detour     how many tokens more distances count for a text that passes through a state, because the shortest way
+//                from there may be forbidden by something that the rules do not say
 //     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands
 //                for it, until the states of the fragment replace it at the end
 //
@@ -38,6 +40,13 @@ struct Copy {
 
 struct Call {
   int32_t source, rule, first_target;
+};
+
+// A detour that is so long that distances count no way through the state.
+constexpr int32_t kMostDetour = 1 << 29;
+
+struct Detour {
+  int32_t state, tokens;
 };
 
 struct Prepared {
@@ -87,6 +96,7 @@ struct VisiblyPushdownLayout {
   std::vector<Call> calls;
   std::vector<int32_t> targets;
   std::vector<RuleEnd> ends;
+  std::vector<Detour> detours;
   std::vector<Prepared> prepared;
   std::vector<Counter> counters;
   std::vector<CountedState> numbers;

@@ -102,6 +102,7 @@ class LayoutCopies {
             layout.num_states, links_.size(), [&](size_t at) { return links_[at].source; }, budget)),
         is_productive_(budget),
         call_of_(layout.num_states, kNone, budget),
+        detour_(layout.detours.empty() ? 0 : layout.num_states, 0, budget),
         exit_of_(layout.num_states, kNone, budget),
         local_(layout.num_states, kNone, budget),
         wanted_(budget),
@@ -114,6 +115,7 @@ class LayoutCopies {
       call_of_[layout.calls[call].source] = static_cast<int32_t>(call);
     }
     for (const RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
+    for (const Detour& detour : layout.detours) detour_[detour.state] = detour.tokens;
     num_copies_.resize(layout.num_rules());
     charge();
     // The whole text ends in its only exit.
@@ -233,6 +235,7 @@ class LayoutCopies {
       const int32_t target = local_[links_[link].target];
       if (target != kNone) append(layout_, links_[link], local_[state], target, found_);
     }
+    if (!detour_.empty() && detour_[state]) found_.detours.push_back({local_[state], detour_[state]});
     if (call_of_[state] != kNone) add_call(local_[state], layout_.calls[call_of_[state]]);
     if (is_wanted(state, first_exit, exits)) {
       found_.ends.push_back({local_[state], found_.num_exits() + exit_of_[state] - first_exit});
@@ -257,7 +260,7 @@ class LayoutCopies {
   const Vector<Link> links_;
   const support::Groups from_;  // links by source
   Vector<uint8_t> is_productive_;
-  Vector<int32_t> call_of_, exit_of_;
+  Vector<int32_t> call_of_, detour_, exit_of_;
   Vector<int32_t> local_;              // the place or the number of a state in the copy being made
   support::Interner<int32_t> wanted_;  // of each copy: the rule, and the wanted exits, ascending
   std::vector<int32_t> num_copies_;    // by rule

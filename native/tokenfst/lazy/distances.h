@@ -30,6 +30,9 @@ class DistanceSource {
   virtual int32_t distance(int32_t context, int32_t state) = 0;
   // The context of a stack with one more symbol.
   virtual Context above(int32_t context, int32_t symbol) = 0;
+  // Whether each text of at most `longest` bytes brings the end nearer by as much from a state as from all that are
+  // alike but for a count (`SubsetMachine::far_state`), and of which this holds.
+  virtual bool is_even(int32_t, int32_t) { return false; }
 };
 
 // The source for an automaton without a stack: the number of bytes to an end.
@@ -58,6 +61,7 @@ class StackDistances {
   // Find the contexts of the cells from `first` up to `end`, such as temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
+  bool is_even(int32_t state, int32_t longest) { return source_.is_even(state, longest); }
   // How far the end is from a configuration, kFar if this is not known.
   int32_t distance(int32_t state, int32_t top);
 

@@ -104,10 +104,13 @@ MaskPointer Generation::with_beginnings(const CachedMask& mask) {
 
 bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out) {
   const Vocabulary& vocabulary = *shared_.texts.vocabulary();
-  const NumberedConfiguration alike{shared_.machine.alike(at.state, vocabulary.longest()), at.top};
+  const auto first = at == start() ? first_ : std::span<const FirstToken>();
+  const bool is_even = first.empty() && masks_within().is_even(at.state);
+  const NumberedConfiguration alike{is_even ? at.state : shared_.machine.alike(at.state, vocabulary.longest()), at.top};
+  const int32_t kept = is_even ? shared_.machine.far_state(at.state, vocabulary.longest()) : alike.state;
   // Distances count an end token even if the vocabulary has none.
   const int64_t limit = remaining + vocabulary.eos_ids().empty();
-  return masks_within().write(mask(at), alike, limit, at == start() ? first_ : std::span<const FirstToken>(), out);
+  return masks_within().write(mask(at), alike, kept, limit, first, out);
 }
 
 MasksWithin& Generation::masks_within() {

@@ -34,6 +34,11 @@ class InsideDistances {
   int32_t bytes_inside(int32_t state) const { return bytes_inside_[state]; }
   // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
+  // Whether `bytes_left` grows by the same number for each of the units that are missing, if at least `fewest` are.
+  bool grows_evenly(const LazyNfa::Counter& counter, int64_t fewest) const {
+    const Layers& own = layers_[&counter - nfa_.counters_.data()];
+    return own.growth && fewest >= static_cast<int64_t>(own.bytes.rows());
+  }
   Rest rest_of(int32_t state) const;
 
  private:

@@ -62,18 +62,19 @@ void MasksWithin::clear() {
   num_masks_ = 0;
 }
 
-bool MasksWithin::write(const MaskPointer& mask, const NumberedConfiguration& at, int64_t limit,
+bool MasksWithin::write(const MaskPointer& mask, const NumberedConfiguration& at, int32_t kept, int64_t limit,
                         std::span<const FirstToken> first, std::span<uint32_t> out) {
   distances_.follow();
   const Context context = below(*mask, at.top);
-  const Key key{mask.get(), at.state, context.number};
+  const int32_t cost = is_even(at.state) ? distances_.distance(at.state, at.top) : context.cost;
+  const Key key{mask.get(), kept, context.number};
   auto known = reaches_.find(key);
   if (known == reaches_.end()) {
     if (reaches_.size() >= kMostReaches || num_masks_ >= kMostMasks) clear();
-    known = reaches_.emplace(key, find(mask, at, context.cost, first)).first;
+    known = reaches_.emplace(key, find(mask, at, cost, first)).first;
   }
   Reach& reach = known->second;
-  const size_t level = std::ranges::lower_bound(reach.levels, limit - context.cost) - reach.levels.begin();
+  const size_t level = std::ranges::lower_bound(reach.levels, limit - cost) - reach.levels.begin();
   if (level == reach.levels.size()) {
     mask->write(out);
     return true;

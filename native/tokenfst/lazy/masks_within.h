@@ -1,7 +1,9 @@
 // Masks of a lazy automaton that hold the tokens that can be completed within a budget.
 //
 //     Reach         how far the end is after each token that a mask allows, less the cost counted for the part of the
-//                   stack that the mask's walk did not look at. Tokens are runs of ranks with one distance
+//                   stack that the mask's walk did not look at. Tokens are runs of ranks with one distance. While a
+//                   count is far from its least number, states that are alike but for it share a reach, less their own
+//                   distance
 //     MasksWithin   finds and keeps these, by mask, state and the context of that stack, and the words made from them:
 //                   budgets between two successive distances have the same words
 #pragma once
@@ -54,9 +56,12 @@ class MasksWithin {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
-  // Write the tokens of a mask that are less than `limit` from the end. Return whether all of its tokens are.
-  bool write(const MaskPointer& mask, const NumberedConfiguration& at, int64_t limit, std::span<const FirstToken> first,
-             std::span<uint32_t> out);
+  // Whether a state shares its reach with others (`DistanceSource::is_even`).
+  bool is_even(int32_t state) { return distances_.is_even(state, vocabulary_.longest()); }
+  // Write the tokens of a mask that are less than `limit` from the end. Return whether all of its tokens are. The reach
+  // is kept for the state `kept`.
+  bool write(const MaskPointer& mask, const NumberedConfiguration& at, int32_t kept, int64_t limit,
+             std::span<const FirstToken> first, std::span<uint32_t> out);
   void clear();
 
  private:

@@ -44,6 +44,7 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       edges_(budget),
       call_of_(layout.num_states, kNone, budget),
       exit_of_(layout.num_states, kNone, budget),
+      detours_(layout.detours.empty() ? 0 : layout.num_states, 0, budget),
       calls_(copied(layout.calls, budget)),
       targets_(copied(layout.targets, budget)),
       chains_(budget),
@@ -267,6 +268,7 @@ void LazyNfa::read_calls(const VisiblyPushdownLayout& layout, std::span<const ui
     if (alive[calls_[call].source]) call_of_[calls_[call].source] = static_cast<int32_t>(call);
   }
   for (const automata::RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
+  for (const automata::Detour& detour : layout.detours) detours_[detour.state] = detour.tokens;
   for (int32_t& target : targets_) {
     if (target != kNone && !alive[target]) target = kNone;
   }

@@ -196,6 +196,8 @@ class LazyNfa {
   void append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arcs);
 
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
+  // How many more tokens distances count where the text passes through an outer state.
+  int32_t detour_of(int32_t state) const { return detours_.empty() ? 0 : detours_[state]; }
   std::span<const ClassArc> fragment_arcs(int32_t state) const {
     return {arcs_.data() + arc_offsets_[state], arcs_.data() + arc_offsets_[state + 1]};
   }
@@ -267,6 +269,7 @@ class LazyNfa {
   Vector<int32_t> edge_offsets_, epsilon_offsets_, epsilon_;  // below 0, a counter: -1 - number
   Vector<Edge> edges_;
   Vector<int32_t> call_of_, exit_of_;
+  Vector<int32_t> detours_;  // none if no state has one
   Vector<automata::Call> calls_;
   Vector<int32_t> targets_;
   Vector<Chain> chains_;  // and one more, whose first state comes after those inside the last chain

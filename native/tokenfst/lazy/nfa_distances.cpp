@@ -337,8 +337,9 @@ bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t 
     changed = own > 0;
     own = 0;
   }
+  const int32_t detour = nfa_.detour_of(state);
   each_way(state, flags, num_arcs,
-           [&](int32_t more, int32_t target) { changed = lower(row, more, target) || changed; });
+           [&](int32_t more, int32_t target) { changed = lower(row, detour + more, target) || changed; });
   return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
 }
 
@@ -347,13 +348,14 @@ bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
   if (call == kNone) return false;
   const int32_t rule = nfa_.rule_of(call);
   const auto begins = machine_.members(machine_.rule_start(rule));
+  const int32_t detour = nfa_.detour_of(nfa_.apart(state).state);
   bool changed = false;
   for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
     const int32_t target = nfa_.target_of(state, exit);
     int32_t least = kFar;
     for (int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
     budget_.spend(static_cast<int64_t>(begins.size()));
-    if (target != kNone && least < kFar) changed = lower(row, least, target) || changed;
+    if (target != kNone && least < kFar) changed = lower(row, detour + least, target) || changed;
   }
   return changed;
 }
@@ -417,6 +419,22 @@ Context NfaDistances::above(int32_t context, int32_t called) {
     }
   }
   return number(joint);
+}
+
+// Return whether all states of a set are in one block of a counter that misses many more units than a text may have.
+bool NfaDistances::is_even(int32_t set, int32_t longest) {
+  const auto members = machine_.members(set);
+  int32_t block = kNone;
+  for (const int32_t member : members) {
+    const int32_t state = nfa_.apart(member).state;
+    if (state < nfa_.first_block_) return false;
+    const LazyNfa::Counted at = nfa_.counted(state);
+    const int64_t fewest = int64_t{at.counter.low} - at.units - longest;
+    if (at.units < 0 || !inside_.grows_evenly(at.counter, fewest) || (block != kNone && block != at.block))
+      return false;
+    block = at.block;
+  }
+  return block != kNone;
 }
 
 }  // namespace tokenfst

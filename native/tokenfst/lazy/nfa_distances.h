@@ -33,6 +33,7 @@ class NfaDistances : public DistanceSource {
   Context bottom() const override { return {0, 1}; }
   int32_t distance(int32_t context, int32_t set) override;
   Context above(int32_t context, int32_t called) override;
+  bool is_even(int32_t set, int32_t longest) override;
 
  private:
   Vector<int32_t> last_states_first();

@@ -89,8 +89,8 @@ std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(TokenReader& 
   return found;
 }
 
-std::optional<nb::bytes> way_out(const TokenReader& tokens, const Position& position) {
-  const auto found = held_unlocked(tokens, [&] { return tokens.reader().way_out(position); });
+std::optional<nb::bytes> some_way(const TokenReader& tokens, const Position& position) {
+  const auto found = held_unlocked(tokens, [&] { return tokens.reader().some_way(position); });
   return found ? std::optional(nb::bytes(found->data(), found->size())) : std::nullopt;
 }
 
@@ -191,9 +191,8 @@ void bind_unique_items(nb::module_& m) {
       .def("doubtful", &doubtful, "position"_a, "mask"_a,
            "Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, "
            "each with the position that it leads to, or None if it is not allowed.")
-      .def("way_out", &way_out, "position"_a,
-           "Return the first of the shortest texts that lead from a position with rivals to one without, or None if "
-           "there is none.");
+      .def("some_way", &some_way,
+           "Return a text that leads from a position with rivals to one without, or None if there is none.");
 }
 
 }  // namespace tokenfst

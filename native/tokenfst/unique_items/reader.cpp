@@ -66,27 +66,21 @@ bool Reader::follow(Position& position, Step step) {
   return step != Step::kRefused && position.marked != LazyAutomaton::kNotAllowed;
 }
 
-bool Reader::goes_on(const Position& position) {
-  if (!position.memory.has_rivals() || has_hint(position)) return true;
-  const auto found = way_out(position);
-  if (!found) return false;
-  if (hints_.size() >= kMaxKept) hints_.clear();
-  auto& hints = hints_[position.marked];
-  hints.insert(hints.begin(), *found);
-  if (hints.size() > kMaxHints) hints.pop_back();
-  return true;
-}
-
-// Return whether a way that was found for other earlier items leads to where there are no rivals here as well. Usually
-// one does.
-bool Reader::has_hint(const Position& position) {
+std::optional<std::string> Reader::some_way(const Position& position) {
   const auto hints = hints_.find(position.marked);
-  if (hints == hints_.end()) return false;
-  for (const std::string& way : hints->second) {
-    Position reached = position;
-    if (read(reached, bytes_of(way)) && !reached.memory.has_rivals()) return true;
+  if (hints != hints_.end()) {
+    for (const std::string& way : hints->second) {
+      Position reached = position;
+      if (read(reached, bytes_of(way)) && !reached.memory.has_rivals()) return way;
+    }
   }
-  return false;
+  auto found = way_out(position);
+  if (!found) return found;
+  if (hints_.size() >= kMaxKept) hints_.clear();
+  auto& kept = hints_[position.marked];
+  kept.insert(kept.begin(), *found);
+  if (kept.size() > kMaxHints) kept.pop_back();
+  return found;
 }
 
 std::optional<std::string> Reader::way_out(const Position& position) {

@@ -79,10 +79,10 @@ class Reader {
   // The state of the marked automaton after one more byte, kNotAllowed if there is none.
   int64_t state_after(int64_t state, uint8_t byte, bool& begins_unique);
   // Whether the item or name under way can still differ from all earlier ones.
-  bool goes_on(const Position& position);
-  // A shortest text that leads from a position with rivals to one without, the first of them in order; none if no text
-  // does.
-  std::optional<std::string> way_out(const Position& position);
+  bool goes_on(const Position& position) { return !position.memory.has_rivals() || some_way(position); }
+  // A text that leads from a position with rivals to one without; none if no text does. It is found faster than the
+  // shortest one, since a way that was found for other earlier items is usually one here as well.
+  std::optional<std::string> some_way(const Position& position);
 
  private:
   static constexpr double kNever = 1e18;
@@ -91,11 +91,13 @@ class Reader {
   static constexpr size_t kMaxHints = 4, kMaxKept = 1 << 12, kMaxRemembered = 1 << 17;
 
   bool follow(Position& position, Step step);
+  // A shortest text that leads from a position with rivals to one without, the first of them in order; none if no text
+  // does.
+  std::optional<std::string> way_out(const Position& position);
   std::optional<std::string> searched(const Position& from);
   void keep(Position position, std::string_view way);
   void keep_one(const Position& position, std::optional<std::string> way);
   bool repeats_zeros(const Position& position);
-  bool has_hint(const Position& position);
 
   const std::shared_ptr<LazyAutomaton> marked_;
   const Marks marks_;

@@ -1,0 +1,277 @@
+"""Lengths: how many bytes suffice for an item or a member that has not come before.
+
+    Lengths.detour(A)           of the items of an array that must all differ, where it has to continue
+    Lengths.detour_of_names(O)  of the members of an object, where it has to continue
+    Lengths.longest(F, n)       a length up to which there are texts of n different values
+
+Where an array has to continue, the shortest item may have come before. If k items may have come, one of the k + 1
+shortest is new, so the longest of these bounds the way to the next item. How many items there are of each length is
+counted in the automata of strings and numbers. An array or object has as many values as the product of the choices on a
+path to its end.
+
+Lengths are found only for the items that an array needs, which are few and simple in practice. If none is known, the
+length is infinite.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from heapq import heappop, heappush
+from itertools import accumulate, chain, islice, zip_longest
+from math import ceil, inf
+from typing import Final, NamedTuple
+
+from automata import expressions as ex
+from automata.algebra.operations import intersection
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
+from automata.errors import LimitExceeded
+from automata.queries.counting import lengths
+from automata.visibly_pushdown.grammar import MOST_DETOUR
+from constraints.json_schema.containers.arrays import ArrayAutomaton
+from constraints.json_schema.containers.automaton import ContainerAutomaton, State
+from constraints.json_schema.containers.objects import object_automaton
+from constraints.json_schema.containers.steps import Step, before_ends, most_before
+from constraints.json_schema.containers.supply import MAX_DEPTH, Supply
+from constraints.json_schema.formulas.connectives import Formula, Never
+
+# A text of as many tokens as a budget can have has no more items than this.
+_MOST_ITEMS: Final = 1 << 31
+# Longer texts of strings and numbers are not counted.
+_LONGEST: Final = 4096
+# Characters that take one byte in JSON.
+_PLAIN = compile_expr(ex.repeat(ex.char_set("".join(set(map(chr, range(0x20, 0x7F))) - {'"', "\\"})), 0))
+
+
+class Widths(NamedTuple):
+    """The least lengths in bytes of a comma, a colon, and both brackets, each with its white space."""
+
+    comma: int
+    colon: int
+    brackets: int
+
+
+class Lengths:
+    """Finds lengths of texts.
+
+    Args:
+        supply: counts the values of formulas.
+        widths: the lengths of the punctuation.
+    """
+
+    def __init__(self, supply: Supply, widths: Widths) -> None:
+        self.supply, self.widths = supply, widths
+        self._known: dict[tuple[Formula, float], float] = {}
+        self._by_length: dict[Formula, _Counts] = {}
+        self._names: dict[Formula, _Counts] = {}
+        self._depth = 0
+
+    def detour(self, array: ArrayAutomaton) -> int:
+        """Return how much longer than one byte an item may have to be to differ from all before it, wherever the array
+        has to continue after an item; 0 if it never has to, `MOST_DETOUR` if no bound is known."""
+        steps = self.supply.steps(array)
+        if steps is None:
+            return MOST_DETOUR
+
+        values = {step.value for own in steps.values() for step in own}
+
+        @cache
+        def before(value: Formula) -> dict[State, float]:
+            alike = {other for other in values if not self.supply.exclude(value, other)}
+            return most_alike(array.start, steps, lambda step: step.value in alike)
+
+        def number(state: State, step: Step) -> float:
+            return min(before(step.value)[state] + 1, _MOST_ITEMS)
+
+        return _longest_needed(array, steps, number, lambda step, number: self.longest(step.value, number))
+
+    def detour_of_names(self, members: ContainerAutomaton) -> int:
+        """Return the same for the members of an object, whose names must differ."""
+        steps = self.supply.steps(members)
+        if steps is None:
+            return MOST_DETOUR
+        before = most_before(steps)
+        return _longest_needed(
+            members, steps, lambda state, step: before[state] + 1, lambda step, number: self._member(step, 1, number)
+        )
+
+    def longest(self, formula: Formula, number: float) -> float:
+        """Return a length in bytes up to which there are texts of at least `number` different values of a formula;
+        infinity if none is known."""
+        key = formula, number
+        if key not in self._known:
+            self._known[key] = inf  # for values within values of the same formula
+            if self._depth == MAX_DEPTH:
+                return inf
+            self._depth += 1
+            try:
+                self._known[key] = min(self._scalars(formula, number), self._containers(formula, number))
+            except LimitExceeded as error:
+                if error.limit == "seconds":
+                    raise
+            finally:
+                self._depth -= 1
+        return self._known[key]
+
+    def _scalars(self, formula: Formula, number: float) -> float:
+        if formula not in self._by_length:
+            to = self.supply.restriction
+            words = Counter([*(4 if value else 5 for value in to.booleans(formula)), *[4] * to.null(formula)])
+            strings = self._strings(to.string(formula))
+            numbers = _by_length(self.supply.number_texts(to.number(formula)))
+            of_words = (words[length] for length in range(6))
+            self._by_length[formula] = _Counts(map(sum, zip_longest(of_words, strings, numbers, fillvalue=0)))
+        return self._by_length[formula].longest(number)
+
+    def _strings(self, formula: Formula) -> Iterator[int]:
+        """Yield how many strings have each length in bytes."""
+        texts = self.supply.string_texts(formula)
+        if isinstance(texts, ByteAutomaton):
+            return chain([0, 0], _by_length(intersection(texts, _PLAIN)))
+        by_length = Counter(map(_spelled, texts))
+        return (by_length[length] for length in range(max(by_length, default=-1) + 1))
+
+    def _containers(self, formula: Formula, number: float) -> float:
+        to, expansion = self.supply.restriction, self.supply.expansion
+        array, members = to.array(formula), to.object(formula)
+        found = inf
+        if type(array) is not Never:
+            found = self._path(ArrayAutomaton((array,), expansion), number)
+        if type(members) is not Never:
+            found = min(found, self._path(object_automaton((members,), to, expansion), number))
+        return found
+
+    def _path(self, automaton: ContainerAutomaton, number: float) -> float:
+        """Return the length of the shortest path that has `number` values, as the product of those of its steps."""
+        steps = self.supply.steps(automaton)
+        if steps is None:
+            return inf
+        before = most_before(steps)
+        heap: list[tuple[float, int, State, float]] = [(self.widths.brackets, 0, automaton.start, 1)]
+        seen, count = set[tuple[State, float]](), 0
+        while heap:
+            length, _, state, values = heappop(heap)
+            if values >= number and automaton.end(state) >= 0:
+                return length
+            if (state, values) in seen:
+                continue
+            seen.add((state, values))
+            for step in steps[state]:
+                for chosen in {1, min(step.values, ceil(number / values))} - {0}:
+                    more = self._item(automaton, step, chosen, before[state])
+                    if length + more < inf:
+                        count += 1
+                        heappush(heap, (length + more, count, step.target, min(values * chosen, number)))
+        return inf
+
+    def _item(self, automaton: ContainerAutomaton, step: Step, number: float, before: float) -> float:
+        """Return the length up to which a step has `number` items or members, after `before` others."""
+        if step.is_skip:
+            return 0 if number == 1 else inf
+        if isinstance(automaton, ArrayAutomaton):
+            others = min(before, _MOST_ITEMS) if automaton.unique else 0
+            return self.widths.comma + self.longest(step.value, number + others)
+        return self.widths.comma + self._member(step, number, before + 1)
+
+    def _member(self, step: Step, number: float, names: float) -> float:
+        """Return the length up to which a step has members with `number` values, for each of `names` names if there
+        are that many."""
+        if step.is_skip or step.name is None:
+            return 0 if step.is_skip else inf
+        if isinstance(step.name, str):
+            name: float = _spelled(step.name)
+        else:
+            assert step.names is not None
+            name = self._longest_name(step.name, min(names, step.names, _MOST_ITEMS))
+        return name + self.widths.colon + self.longest(step.value, number)
+
+    def _longest_name(self, formula: Formula, number: float) -> float:
+        """Return a length in bytes up to which there are at least `number` strings; infinity if none is known."""
+        if formula not in self._names:
+            self._names[formula] = _Counts(self._strings(formula))
+        return self._names[formula].longest(number)
+
+
+class _Counts:
+    """The number of texts up to each length, found as far as it is asked for.
+
+    Args:
+        by_length: yields how many texts have each length.
+    """
+
+    def __init__(self, by_length: Iterator[int]) -> None:
+        self.all = accumulate(islice(by_length, _LONGEST))
+        self.known: list[int] = []
+
+    def longest(self, number: float) -> float:
+        """Return a length up to which there are at least `number` texts; infinity if none is known."""
+        while not self.known or self.known[-1] < number:
+            found = next(self.all, None)
+            if found is None:
+                return inf
+            self.known.append(found)
+        return bisect_left(self.known, number)
+
+
+def most_alike(start: State, steps: dict[State, list[Step]], counts: Callable[[Step], bool]) -> dict[State, float]:
+    """Return the greatest number of steps that count on a path to each state; infinity if a cycle has one."""
+    found: dict[State, float] = {start: 0}
+    for times in range(len(steps) + 1):
+        before = dict(found)
+        for state, own in steps.items():
+            for step in own if state in before else ():
+                number = found[state] + counts(step)
+                if number > found.get(step.target, -1):
+                    found[step.target] = inf if times == len(steps) else number
+        if found == before:
+            break
+    return found
+
+
+def _longest_needed(
+    automaton: ContainerAutomaton,
+    steps: dict[State, list[Step]],
+    number: Callable[[State, Step], float],
+    length: Callable[[Step, float], float],
+) -> int:
+    """Return the greatest length beyond one byte of the steps that a container may need after another one.
+
+    Args:
+        automaton, steps: the container.
+        number: returns how many values or names a step from a state must have, so that one of them is new.
+        length: returns the length up to which a step has a number of values or names.
+    """
+    ends, longest = before_ends(automaton, steps), 1.0
+    after_one = {step.target for own in steps.values() for step in own if not step.is_skip}
+    waiting = list(after_one)
+    for state in waiting:
+        skipped = {step.target for step in steps[state] if step.is_skip} - after_one
+        after_one |= skipped
+        waiting += skipped
+    for state in after_one & ends:
+        if automaton.end(state) >= 0:
+            continue
+        by_target: dict[State, list[tuple[Step, float]]] = {}
+        for step in steps[state]:
+            # The shortest way does not lead back.
+            if step.target in ends and step.target != state and step.values and not step.is_skip:
+                by_target.setdefault(step.target, []).append((step, number(state, step)))
+        for known in by_target.values():
+            if any(needed > 1 for _, needed in known):
+                longest = max(longest, min(length(step, needed) for step, needed in known))
+    return int(min(longest - 1, MOST_DETOUR))
+
+
+def _spelled(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode())
+
+
+def _by_length(automaton: ByteAutomaton) -> Iterator[int]:
+    """Yield how many texts have each length."""
+    if not automaton.is_empty:
+        for numbers in lengths(automaton):
+            yield int(numbers[automaton.start])
