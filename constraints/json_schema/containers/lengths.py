@@ -43,8 +43,6 @@ from constraints.json_schema.formulas.connectives import Formula, Never
 _MOST_ITEMS: Final = 1 << 31
 # Longer texts of strings and numbers are not counted.
 _LONGEST: Final = 4096
-# Characters that take one byte in JSON.
-_PLAIN = compile_expr(ex.repeat(ex.char_set("".join(set(map(chr, range(0x20, 0x7F))) - {'"', "\\"})), 0))
 
 
 class Widths(NamedTuple):
@@ -131,7 +129,7 @@ class Lengths:
         """Yield how many strings have each length in bytes."""
         texts = self.supply.string_texts(formula)
         if isinstance(texts, ByteAutomaton):
-            return chain([0, 0], _by_length(intersection(texts, _PLAIN)))
+            return chain([0, 0], _by_length(intersection(texts, _plain())))
         by_length = Counter(map(_spelled, texts))
         return (by_length[length] for length in range(max(by_length, default=-1) + 1))
 
@@ -264,6 +262,12 @@ def _longest_needed(
             if any(needed > 1 for _, needed in known):
                 longest = max(longest, min(length(step, needed) for step, needed in known))
     return int(min(longest - 1, MOST_DETOUR))
+
+
+@cache
+def _plain() -> ByteAutomaton:
+    """Return the texts of characters that take one byte in JSON."""
+    return compile_expr(ex.repeat(ex.char_set("".join(set(map(chr, range(0x20, 0x7F))) - {'"', "\\"})), 0))
 
 
 def _spelled(text: str) -> int:
