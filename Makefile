@@ -12,7 +12,7 @@ CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint pins.txt
 
-.PHONY: demo test lowest-test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
+.PHONY: demo test tests lowest-test serve-test mlx-test llama-test lint types format stubs sanitize notebooks docs bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -20,7 +20,10 @@ demo: $(READY)
 # A process for each core; the tests of one file stay together, with what they share. Files go in their order: those
 # with few tests are not the quick ones.
 IN_PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
-test: $(DEVELOPS) lint types
+test: $(DEVELOPS)
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint types tests
+
+tests: $(DEVELOPS)
 	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 # The tests with the lowest versions that pyproject.toml allows. Those of continuous batching and of transformers' generation
@@ -146,9 +149,10 @@ $(READY): $(BUILDS) pyproject.toml $(CORE)
 	$(INSTALL) --no-build-isolation --editable '.[demo]'
 	touch $(READY)
 
-# Developers' compilers may not even warn.
+# Developers' compilers may not even warn. What the project needs is installed beside the compilation.
 $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
-	$(INSTALL) --no-build-isolation --config-settings cmake.define.TOKENFST_WERROR=ON --editable '.[dev]'
+	$(INSTALL) --no-build-isolation --only-deps '.[dev]' & needs=$$!; \
+	$(INSTALL) --no-build-isolation --no-deps --config-settings cmake.define.TOKENFST_WERROR=ON --editable . && wait $$needs
 	touch $(DEVELOPS) $(READY)
 
 clean:
