@@ -21,7 +21,7 @@ demo: $(READY)
 # with few tests are not the quick ones.
 IN_PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 test: $(DEVELOPS)
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint types tests
+	$(MAKE) --no-print-directory --jobs 3 lint types tests
 
 tests: $(DEVELOPS)
 	$(BIN)/python -m pytest $(IN_PARALLEL)
@@ -151,7 +151,8 @@ $(READY): $(BUILDS) pyproject.toml $(CORE)
 
 # Developers' compilers may not even warn. What the project needs is installed beside the compilation.
 $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
-	$(INSTALL) --no-build-isolation --only-deps '.[dev]' & needs=$$!; \
+	$(PYTHON) scripts/requirements.py dev > $(VENV)/requirements.txt
+	$(INSTALL) --requirement $(VENV)/requirements.txt & needs=$$!; \
 	$(INSTALL) --no-build-isolation --no-deps --config-settings cmake.define.TOKENFST_WERROR=ON --editable . && wait $$needs
 	touch $(DEVELOPS) $(READY)
 
