@@ -290,6 +290,14 @@ LoopingText Characters::looping_text(int32_t state) {
   return found;
 }
 
+int32_t Characters::loop_after(int32_t state) {
+  const TextLike own = text(state);
+  if (own.target == kDead || own.target == state) return kDead;
+  if (own.target_loops) return own.target;
+  const TextLike& next = text(own.target);
+  return next.target_loops && !(own.set == kQuoted) && next.set.holds(own.set) ? next.target : kDead;
+}
+
 int32_t Characters::text_loop(int32_t state, const CharacterSet& set) {
   const TextLike own = text(state);
   if (own.target == kDead || !own.target_loops) return kDead;

@@ -108,6 +108,9 @@ class Characters {
           (node.ascii_below[2] & ~kQuoted.ascii[2]) | (node.ascii_below[3] & ~kQuoted.ascii[3]));
     return is_plain && is_free(state);
   }
+  // The looping state that most characters lead to from a text-like state, after one character or two; kDead if there
+  // is none, or if the state loops itself.
+  int32_t loop_after(int32_t state);
   // The text of a text-like state that leads to itself.
   LoopingText looping_text(int32_t state);
   // The cover of a state, of up to `kMostCover` characters.

@@ -105,17 +105,23 @@ MaskPointer Generation::with_beginnings(const CachedMask& mask) {
 bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out) {
   const Vocabulary& vocabulary = *shared_.texts.vocabulary();
   const auto first = at == start() ? first_ : std::span<const FirstToken>();
-  const bool is_even = first.empty() && masks_within().is_even(at.state);
-  const NumberedConfiguration alike{is_even ? at.state : shared_.machine.alike(at.state, vocabulary.longest()), at.top};
-  const int32_t kept = is_even ? shared_.machine.far_state(at.state, vocabulary.longest()) : alike.state;
+  NumberedConfiguration alike = at;
+  int32_t kept = at.state;
+  if (first.empty() && masks_within().is_even(at.state)) {
+    kept = shared_.machine.far_state(at.state, vocabulary.longest());
+  } else if (first.empty()) {
+    kept = alike.state = shared_.machine.alike(at.state, vocabulary.longest());
+  }
   // Distances count an end token even if the vocabulary has none.
   const int64_t limit = remaining + vocabulary.eos_ids().empty();
-  return masks_within().write(mask(at), alike, kept, limit, first, out);
+  return masks_within().write(alike, kept, limit, first, out);
 }
 
 MasksWithin& Generation::masks_within() {
   if (!masks_within_) {
-    masks_within_.emplace(context_, *shared_.texts.vocabulary(), shared_.distances(), shared_.budget);
+    masks_within_.emplace(
+        context_, shared_.texts, shared_.distances(), [this](const NumberedConfiguration& at) { return mask(at); },
+        shared_.budget);
   }
   return *masks_within_;
 }

@@ -88,7 +88,7 @@ MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedCo
 // Return the mask of a text-like state, null if it takes a walk over all tokens.
 MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfiguration& at,
                                   const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of) {
-  const int32_t loop = loop_after(text, at.state);
+  const int32_t loop = context_.characters.loop_after(at.state);
   const bool leads_to_quoted = loop != kDead && context_.characters.text(loop).set == kQuoted;
   const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDot;
   const bool may_be_covered = !leads_to_quoted && !is_prepared;
@@ -101,15 +101,6 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfigurat
   MaskPointer found = loops ? looping(at) : known ? chained(*known, at) : nullptr;
   if (!found && (loops || is_prepared)) found = covered(at, 0);
   return found || loops ? found : with_excluded_bytes(text, at);
-}
-
-// Return the looping state that most characters lead to from a text-like state, after one character or two; kDead if
-// there is none, or if the state loops itself.
-int32_t MaskFinder::loop_after(const TextLike& text, int32_t state) {
-  if (text.target == state) return kDead;
-  if (text.target_loops) return text.target;
-  const TextLike& next = context_.characters.text(text.target);
-  return next.target_loops && !(text.set == kQuoted) && next.set.holds(text.set) ? next.target : kDead;
 }
 
 // Return the mask of a state relative to that of another state. If the other one allows many tokens whose first byte

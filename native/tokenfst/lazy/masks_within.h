@@ -9,13 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "tokenfst/lazy/cached_masks.h"
 #include "tokenfst/lazy/distances.h"
-#include "tokenfst/lazy/walk.h"
+#include "tokenfst/lazy/reach.h"
 
 namespace tokenfst {
 
@@ -25,31 +26,20 @@ struct FirstToken {
   NumberedConfiguration target;  // its state is kDead if the token is not allowed
 };
 
-struct Reach {
-  struct Run {
-    int32_t first, end, distance;  // ranks
-  };
-  struct First {
-    int32_t token, distance;  // kFar if it is not allowed
-  };
-
-  Reach(MaskPointer mask, Budget& budget) : mask(std::move(mask)), runs(budget), first(budget), levels(budget) {}
-
-  MaskPointer mask;
-  Vector<Run> runs;
-  Vector<First> first;       // overrides `runs` for these tokens
-  Vector<int32_t> levels;    // the different distances, ascending
-  std::vector<Words> masks;  // by level, empty if it has not been asked for
-};
+using MaskOf = std::function<MaskPointer(const NumberedConfiguration&)>;
 
 class MasksWithin {
  public:
-  MasksWithin(WalkContext context, const Vocabulary& vocabulary, DistanceSource& source, Budget& budget)
+  // `mask_of` returns the mask of a configuration.
+  MasksWithin(WalkContext context, TextLibrary& texts, DistanceSource& source, MaskOf mask_of, Budget& budget)
       : context_(context),
-        vocabulary_(vocabulary),
-        budget_(budget),
+        vocabulary_(*texts.vocabulary()),
+        mask_of_(std::move(mask_of)),
         distances_(source, context.stacks, budget),
+        finder_(context, texts, distances_, budget),
         reaches_(budget) {}
+  MasksWithin(const MasksWithin&) = delete;
+  MasksWithin& operator=(const MasksWithin&) = delete;
 
   // How far the end is from a configuration, counting the end token.
   int32_t distance(const NumberedConfiguration& at) {
@@ -58,10 +48,10 @@ class MasksWithin {
   }
   // Whether a state shares its reach with others (`DistanceSource::is_even`).
   bool is_even(int32_t state) { return distances_.is_even(state, vocabulary_.longest()); }
-  // Write the tokens of a mask that are less than `limit` from the end. Return whether all of its tokens are. The reach
-  // is kept for the state `kept`.
-  bool write(const MaskPointer& mask, const NumberedConfiguration& at, int32_t kept, int64_t limit,
-             std::span<const FirstToken> first, std::span<uint32_t> out);
+  // Write the allowed tokens that are less than `limit` from the end. Return whether all of them are. The reach is kept
+  // for the state `kept`.
+  bool write(const NumberedConfiguration& at, int32_t kept, int64_t limit, std::span<const FirstToken> first,
+             std::span<uint32_t> out);
   void clear();
 
  private:
@@ -71,17 +61,26 @@ class MasksWithin {
     bool operator==(const Key&) const = default;
   };
 
+  struct Kept {
+    MaskPointer mask;
+    Reach reach;
+    std::vector<Words> words{};  // by level, empty if it has not been asked for
+  };
+
   // The context of the part of a stack that the walk of a mask did not look at.
   Context below(const CachedMask& mask, int32_t top) const;
-  Reach find(const MaskPointer& mask, const NumberedConfiguration& at, int32_t cost, std::span<const FirstToken> first);
-  Words words_within(const Reach& reach, int32_t limit) const;
+  // The reach of a configuration, and the cost that its distances are without. Valid until the next call.
+  std::pair<Kept*, int32_t> kept_reach(const NumberedConfiguration& at, int32_t kept,
+                                       std::span<const FirstToken> first);
+  Words words_within(const Kept& kept, int32_t limit) const;
 
   WalkContext context_;
   const Vocabulary& vocabulary_;
-  Budget& budget_;
+  const MaskOf mask_of_;
   StackDistances distances_;
-  support::Map<Key, Reach, support::Hash> reaches_;
-  size_t num_masks_ = 0;
+  ReachFinder finder_;
+  support::Map<Key, Kept, support::Hash> reaches_;
+  size_t num_words_ = 0;
 };
 
 }  // namespace tokenfst

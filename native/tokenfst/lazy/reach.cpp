@@ -1,0 +1,177 @@
+#include "tokenfst/lazy/reach.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+namespace {
+
+// Visits the configurations after all tokens that a configuration allows, except those that begin with a skipped
+// character.
+template <class Found>
+class ReachWalk {
+ public:
+  using Places = Place;
+
+  ReachWalk(WalkContext& context, StackDistances& distances, const CharacterSet& skipped, bool whole, Found found)
+      : context_(context),
+        distances_(distances),
+        skipped_(skipped),
+        whole_(whole),
+        found_(found) {}
+
+  int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
+    const auto leads = context_.machine.leading(from.state);
+    if (!is_first) return num_before(bytes, leads);
+    return num_before(bytes, [&](uint8_t byte) { return !skipped_.begins(byte) && leads(byte); });
+  }
+  bool step(const Place& from, uint8_t byte, Place& reached) {
+    Looked looked{};
+    reached = context_.machine.step(from, context_.machine.byte_class()[byte], context_.stacks, looked);
+    if (reached.state == kDead) return false;
+    distances_.add(from.free, reached.free);
+    return true;
+  }
+  bool covers(const Place& from, const Place& reached, const TrieNode& node) {
+    return loops_below(context_, from, reached, node, whole_, &StateLoops::returning);
+  }
+  bool collects_below(const Place&, const TrieNode&) { return false; }
+  void found(int32_t first, int32_t end, const Place& reached) {
+    found_(first, end, distances_.distance(reached.state, reached.top));
+  }
+
+ private:
+  WalkContext& context_;
+  StackDistances& distances_;
+  const CharacterSet skipped_;
+  const bool whole_;
+  Found found_;
+};
+
+// Visits the configurations after all tokens that lead elsewhere than from another state.
+template <class Found>
+class DifferingReachWalk {
+ public:
+  using Places = DifferingWalk::Places;
+
+  DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, Found found)
+      : context_(context),
+        distances_(distances),
+        whole_(walked.whole),
+        tokens_(context.budget),
+        pairs_(context, walked, {}, looked_, tokens_),
+        found_(found) {}
+
+  int32_t skipped(const Places& from, std::span<const uint8_t> bytes, bool is_first) const {
+    return pairs_.skipped(from, bytes, is_first);
+  }
+  bool step(const Places& from, uint8_t byte, Places& reached) {
+    const bool differs = pairs_.step(from, byte, reached);
+    distances_.add(from.one.free, reached.one.free);
+    return differs;
+  }
+  bool covers(const Places& from, const Places& reached, const TrieNode& node) {
+    return reached.one.state == kDead ||
+           loops_below(context_, from.one, reached.one, node, whole_, &StateLoops::returning);
+  }
+  bool collects_below(const Places&, const TrieNode&) { return false; }
+  void found(int32_t first, int32_t end, const Places& reached) {
+    const Place& own = reached.one;
+    found_(first, end, own.state == kDead ? kFar : distances_.distance(own.state, own.top));
+  }
+
+ private:
+  WalkContext& context_;
+  StackDistances& distances_;
+  const bool whole_;
+  Looked looked_{};
+  Vector<int32_t> tokens_;  // not used
+  DifferingWalk pairs_;
+  Found found_;
+};
+
+auto adding_to(Vector<Reach::Run>& runs) {
+  return [&runs](int32_t first, int32_t end, int32_t distance) {
+    if (!runs.empty() && runs.back().end == first && runs.back().distance == distance) {
+      runs.back().end = end;
+    } else {
+      runs.push_back({first, end, distance});
+    }
+  };
+}
+
+}  // namespace
+
+void Reach::add(int32_t cost) {
+  levels.clear();
+  const auto note = [&](int32_t& distance) {
+    if (distance >= kFar) return;
+    distance += cost;
+    levels.push_back(distance);
+  };
+  if (base) note(base_distance);
+  for (Vector<Run>* const all : {&runs, &changes}) {
+    for (Run& run : *all) note(run.distance);
+  }
+  for (Vector<Token>* const all : {&tokens, &first}) {
+    for (Token& token : *all) note(token.distance);
+  }
+  std::ranges::sort(levels);
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+}
+
+Reach ReachFinder::find(const NumberedConfiguration& at,
+                        const std::function<Reach(const NumberedConfiguration&)>& reach_of) {
+  Reach found(budget_);
+  if (find_looping(at, found)) return found;
+  const int32_t loop = context_.characters.loop_after(at.state);
+  if (loop != kDead) {
+    found = reach_of({loop, at.top});
+    find_differing(at, loop, found);
+    return found;
+  }
+  for (const bool whole : {true, false}) walk({}, whole, at, found);
+  return found;
+}
+
+// Find the distances from a state that loops on text. Return false if it does not, or if a walk over all tokens takes
+// no longer.
+bool ReachFinder::find_looping(const NumberedConfiguration& at, Reach& found) {
+  const TextLike own = context_.characters.text(at.state);
+  if (own.target != at.state || !(kDot.ascii_bytes() & ~own.set.ascii_bytes()).is_empty()) return false;
+  const LoopingText looping = context_.characters.looping_text(at.state);
+  const Text* const text = texts_.find(looping.set);
+  const Text::RestTable* const rests = text ? text->rests(looping.leaving) : nullptr;
+  if (!rests) return false;
+  found.base = {std::shared_ptr<const void>(), &text->words(text->longest())};
+  found.base_distance = distances_.distance(at.state, at.top);
+  (looping.leaving & rests->some).for_each([&](uint8_t first) {
+    const TokenTrie& own_rests = rests->by_first[first]->from(0);
+    const auto add = [&](int32_t begin, int32_t end, int32_t distance) {
+      for (int32_t rank = begin; rank < end; ++rank) found.tokens.push_back({own_rests.token_of_rank[rank], distance});
+    };
+    ReachWalk walker(context_, distances_, {}, false, add);
+    walk_places(own_rests.trie, place(at), walker, budget_);
+  });
+  walk(looping.set, true, at, found);
+  // Among the words are tokens that end inside a character, after which the end is farther.
+  walk({}, false, at, found);
+  return true;
+}
+
+void ReachFinder::find_differing(const NumberedConfiguration& at, int32_t other, Reach& found) {
+  const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
+  for (const bool whole : {true, false}) {
+    const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
+    DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole},
+                              adding_to(found.changes));
+    walk_places(trie, start, walker, budget_);
+  }
+}
+
+void ReachFinder::walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found) {
+  ReachWalk walker(context_, distances_, skipped, whole, adding_to(found.runs));
+  walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(), place(at), walker, budget_);
+}
+
+}  // namespace tokenfst

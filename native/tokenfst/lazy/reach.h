@@ -1,0 +1,69 @@
+// Reach: how far the end is after each token that a configuration allows.
+//
+//     Reach         the distances. Most tokens over the text that a state loops on leave the distance as it is; the
+//                   others are runs of ranks with one distance, and single tokens
+//     ReachFinder   finds them, in one of three ways: for a state that loops on text, a walk over the rests of tokens
+//                   (`lazy/texts.h`); for a state from which most characters lead to such a state, the reach of that
+//                   one and a walk over what differs; for any other state, a walk over all tokens
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "tokenfst/lazy/cached_masks.h"
+#include "tokenfst/lazy/distances.h"
+#include "tokenfst/lazy/walk.h"
+
+namespace tokenfst {
+
+// Where several parts say something of a token, the last one counts; kFar for tokens that are not allowed.
+struct Reach {
+  struct Run {
+    int32_t first, end, distance;  // ranks
+  };
+  struct Token {
+    int32_t token, distance;
+  };
+
+  explicit Reach(Budget& budget) : runs(budget), tokens(budget), changes(budget), first(budget), levels(budget) {}
+
+  std::shared_ptr<const Words> base;  // tokens at one distance, null for none
+  int32_t base_distance = kFar;
+  Vector<Run> runs;
+  Vector<Token> tokens;
+  Vector<Run> changes;     // what differs from the state that the rest was found for
+  Vector<Token> first;     // tokens at the start of a text
+  Vector<int32_t> levels;  // the different distances, ascending
+
+  // Make all distances greater by a number, and find the levels.
+  void add(int32_t cost);
+};
+
+class ReachFinder {
+ public:
+  ReachFinder(WalkContext context, TextLibrary& texts, StackDistances& distances, Budget& budget)
+      : context_(context),
+        texts_(texts),
+        vocabulary_(*texts.vocabulary()),
+        distances_(distances),
+        budget_(budget) {}
+
+  // The distances after all tokens. `reach_of` returns those of another configuration.
+  Reach find(const NumberedConfiguration& at, const std::function<Reach(const NumberedConfiguration&)>& reach_of);
+
+ private:
+  Place place(const NumberedConfiguration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
+  bool find_looping(const NumberedConfiguration& at, Reach& found);
+  void find_differing(const NumberedConfiguration& at, int32_t other, Reach& found);
+  void walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found);
+
+  WalkContext context_;
+  TextLibrary& texts_;
+  const Vocabulary& vocabulary_;
+  StackDistances& distances_;
+  Budget& budget_;
+};
+
+}  // namespace tokenfst
