@@ -61,8 +61,10 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     if (before == 0xC2) return support::kOther | support::kind_of(before, last, 0);
     return support::kOther | support::kind_of(nodes_[parent[parent[node]]].byte, before, last);
   };
+  deepest_.resize(nodes_.size());
   for (size_t node = nodes_.size(); node-- > 1;) {
     TrieNode& above = nodes_[parent[node]];
+    deepest_[parent[node]] = static_cast<uint8_t>(std::clamp<int>(deepest_[node] + 1, deepest_[parent[node]], 255));
     const TrieNode& own = nodes_[node];
     for (int word = 0; word < 4; ++word) above.ascii_below[word] |= own.ascii_below[word];
     above.high_below |= static_cast<uint8_t>(own.high_below | kind(node));

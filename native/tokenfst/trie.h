@@ -50,12 +50,15 @@ class Trie {
     if (node.num_own < TrieNode::kManyOwn) return node.first_rank + node.num_own;
     return node.children ? nodes_[node.children].first_rank : node.end_rank;
   }
+  // The number of bytes of the longest token below a node after its prefix, at most 255.
+  int32_t deepest(const TrieNode& node) const { return deepest_[&node - nodes_.data()]; }
   // Return the child of a node with a byte, 0 for none.
   int32_t child(const TrieNode& node, uint8_t byte) const;
 
  private:
-  std::vector<TrieNode> nodes_;  // children come after their parents
-  std::vector<uint8_t> bytes_;   // by node
+  std::vector<TrieNode> nodes_;   // children come after their parents
+  std::vector<uint8_t> bytes_;    // by node
+  std::vector<uint8_t> deepest_;  // by node
 };
 
 }  // namespace tokenfst

@@ -110,7 +110,8 @@ bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining
   if (first.empty() && masks_within().is_even(at.state)) {
     kept = shared_.machine.far_state(at.state, vocabulary.longest());
   } else if (first.empty()) {
-    kept = alike.state = shared_.machine.alike(at.state, vocabulary.longest());
+    const Machine::Alike found = shared_.machine.alike(at.state);
+    if (found.longest >= vocabulary.longest()) kept = alike.state = found.state;
   }
   // Distances count an end token even if the vocabulary has none.
   const int64_t limit = remaining + vocabulary.eos_ids().empty();

@@ -100,8 +100,14 @@ class Machine {
   // A state that allows the same tokens of at most `longest` bytes as `state` does, and that many states have in
   // common.
   virtual int32_t far_state(int32_t state, int32_t) { return state; }
-  // Such a state with the same distances to the end as well.
-  virtual int32_t alike(int32_t state, int32_t) { return state; }
+  // A state that many states have in common, which has the same distances to the end as `state` and allows the same
+  // tokens of at most `longest` bytes. `state` itself and 0 if none is known.
+  struct Alike {
+    int32_t state, longest;
+  };
+  virtual Alike alike(int32_t state) { return {state, 0}; }
+  // Whether some states have others that are alike.
+  virtual bool counts() const { return false; }
   // If `state` and `next` differ only in a count, and some characters lead from `state` to `next`: the state that these
   // characters lead to from `next`. kDead if it is not known.
   virtual int32_t one_further(int32_t, int32_t) { return kDead; }

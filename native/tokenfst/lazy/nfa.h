@@ -119,8 +119,9 @@ class LazyNfa {
   // count differs, because the least number of units has been reached and the greatest is not near; otherwise kNone.
   // This may make a block.
   int32_t one_further(int32_t state, int32_t next);
-  // Whether a state that counts has reached the least number of units; true for states that do not count.
-  bool misses_none(int32_t state) const;
+  // The length in bytes up to which no text exceeds the greatest number of units of a state that counts, and has
+  // reached the least number; 0 if it has not. Unlimited for states that do not count.
+  int32_t bytes_within(int32_t state) const;
 
  private:
   friend class InsideDistances;

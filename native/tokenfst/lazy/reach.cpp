@@ -6,18 +6,52 @@ namespace tokenfst {
 
 namespace {
 
+// What walks that find distances have in common.
+template <class AlikeOf>
+class Covering {
+ public:
+  Covering(WalkContext& context, const Trie& trie, bool whole, AlikeOf alike_of)
+      : context_(context),
+        trie_(trie),
+        whole_(whole),
+        counts_(context.machine.counts()),
+        alike_of_(alike_of) {}
+
+  // Whether nothing below a node changes the distance.
+  bool covers(const Place& from, const Place& reached, const TrieNode& node) {
+    if (loops_below(context_, from, reached, node, whole_, &StateLoops::returning)) return true;
+    if (!counts_) return false;
+    const Machine::Alike alike = alike_of_(reached.state);
+    return alike.longest && trie_.deepest(node) <= alike.longest &&
+           context_.characters.loops(alike.state).returning.cover(node, whole_ && node.byte < 0x80);
+  }
+  // Whether two states differ only in a count whose bounds no token reaches.
+  bool are_alike(int32_t one, int32_t other, int32_t longest) {
+    if (!counts_) return false;
+    const Machine::Alike left = alike_of_(one), right = alike_of_(other);
+    return left.state == right.state && left.longest >= longest && (right.longest >= longest || other == right.state);
+  }
+
+ private:
+  WalkContext& context_;
+  const Trie& trie_;
+  const bool whole_, counts_;
+  AlikeOf alike_of_;
+};
+
 // Visits the configurations after all tokens that a configuration allows, except those that begin with a skipped
 // character.
-template <class Found>
+template <class AlikeOf, class Found>
 class ReachWalk {
  public:
   using Places = Place;
 
-  ReachWalk(WalkContext& context, StackDistances& distances, const CharacterSet& skipped, bool whole, Found found)
+  ReachWalk(WalkContext& context, StackDistances& distances, const CharacterSet& skipped, Covering<AlikeOf> covering,
+            Found found)
       : context_(context),
         distances_(distances),
         skipped_(skipped),
-        whole_(whole),
+        covering_(covering),
         found_(found) {}
 
   int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
@@ -33,7 +67,7 @@ class ReachWalk {
     return true;
   }
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
-    return loops_below(context_, from, reached, node, whole_, &StateLoops::returning);
+    return covering_.covers(from, reached, node);
   }
   bool collects_below(const Place&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Place& reached) {
@@ -44,22 +78,23 @@ class ReachWalk {
   WalkContext& context_;
   StackDistances& distances_;
   const CharacterSet skipped_;
-  const bool whole_;
+  Covering<AlikeOf> covering_;
   Found found_;
 };
 
 // Visits the configurations after all tokens that lead elsewhere than from another state.
-template <class Found>
+template <class AlikeOf, class Found>
 class DifferingReachWalk {
  public:
   using Places = DifferingWalk::Places;
 
-  DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, Found found)
-      : context_(context),
-        distances_(distances),
-        whole_(walked.whole),
+  DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, int32_t longest,
+                     Covering<AlikeOf> covering, Found found)
+      : distances_(distances),
+        longest_(longest),
         tokens_(context.budget),
         pairs_(context, walked, {}, looked_, tokens_),
+        covering_(covering),
         found_(found) {}
 
   int32_t skipped(const Places& from, std::span<const uint8_t> bytes, bool is_first) const {
@@ -68,11 +103,12 @@ class DifferingReachWalk {
   bool step(const Places& from, uint8_t byte, Places& reached) {
     const bool differs = pairs_.step(from, byte, reached);
     distances_.add(from.one.free, reached.one.free);
-    return differs;
+    return differs &&
+           (reached.one.state == kDead || reached.other.state == kDead || reached.one.top != reached.other.top ||
+            !covering_.are_alike(reached.one.state, reached.other.state, longest_));
   }
   bool covers(const Places& from, const Places& reached, const TrieNode& node) {
-    return reached.one.state == kDead ||
-           loops_below(context_, from.one, reached.one, node, whole_, &StateLoops::returning);
+    return reached.one.state == kDead || covering_.covers(from.one, reached.one, node);
   }
   bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
@@ -81,12 +117,12 @@ class DifferingReachWalk {
   }
 
  private:
-  WalkContext& context_;
   StackDistances& distances_;
-  const bool whole_;
+  const int32_t longest_;
   Looked looked_{};
   Vector<int32_t> tokens_;  // not used
   DifferingWalk pairs_;
+  Covering<AlikeOf> covering_;
   Found found_;
 };
 
@@ -123,15 +159,33 @@ void Reach::add(int32_t cost) {
 Reach ReachFinder::find(const NumberedConfiguration& at,
                         const std::function<Reach(const NumberedConfiguration&)>& reach_of) {
   Reach found(budget_);
+  alike_.clear();
   if (find_looping(at, found)) return found;
-  const int32_t loop = context_.characters.loop_after(at.state);
+  const int32_t loop = loop_after(at.state);
   if (loop != kDead) {
     found = reach_of({loop, at.top});
+    alike_.clear();
     find_differing(at, loop, found);
     return found;
   }
   for (const bool whole : {true, false}) walk({}, whole, at, found);
   return found;
+}
+
+Machine::Alike ReachFinder::alike(int32_t state) {
+  const auto known = alike_.find(state);
+  return known != alike_.end() ? known->second : alike_.emplace(state, context_.machine.alike(state)).first->second;
+}
+
+// Return the looping state that most characters lead to, or one that is alike; kDead if there is none.
+int32_t ReachFinder::loop_after(int32_t state) {
+  const int32_t loop = context_.characters.loop_after(state);
+  const TextLike text = context_.characters.text(state);
+  if (loop != kDead || text.target == kDead || !context_.machine.counts()) return loop;
+  const Machine::Alike found = alike(text.target);
+  const bool loops =
+      found.longest >= vocabulary_.longest() && context_.characters.text(found.state).target == found.state;
+  return loops && found.state != state ? found.state : kDead;
 }
 
 // Find the distances from a state that loops on text. Return false if it does not, or if a walk over all tokens takes
@@ -150,7 +204,8 @@ bool ReachFinder::find_looping(const NumberedConfiguration& at, Reach& found) {
     const auto add = [&](int32_t begin, int32_t end, int32_t distance) {
       for (int32_t rank = begin; rank < end; ++rank) found.tokens.push_back({own_rests.token_of_rank[rank], distance});
     };
-    ReachWalk walker(context_, distances_, {}, false, add);
+    const auto alike_of = [this](int32_t state) { return alike(state); };
+    ReachWalk walker(context_, distances_, {}, Covering(context_, own_rests.trie, false, alike_of), add);
     walk_places(own_rests.trie, place(at), walker, budget_);
   });
   walk(looping.set, true, at, found);
@@ -163,15 +218,18 @@ void ReachFinder::find_differing(const NumberedConfiguration& at, int32_t other,
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
     const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
-    DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole},
-                              adding_to(found.changes));
+    const auto alike_of = [this](int32_t state) { return alike(state); };
+    DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole}, vocabulary_.longest(),
+                              Covering(context_, trie, whole, alike_of), adding_to(found.changes));
     walk_places(trie, start, walker, budget_);
   }
 }
 
 void ReachFinder::walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found) {
-  ReachWalk walker(context_, distances_, skipped, whole, adding_to(found.runs));
-  walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(), place(at), walker, budget_);
+  const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
+  const auto alike_of = [this](int32_t state) { return alike(state); };
+  ReachWalk walker(context_, distances_, skipped, Covering(context_, trie, whole, alike_of), adding_to(found.runs));
+  walk_places(trie, place(at), walker, budget_);
 }
 
 }  // namespace tokenfst

@@ -4,7 +4,8 @@
 //                   others are runs of ranks with one distance, and single tokens
 //     ReachFinder   finds them, in one of three ways: for a state that loops on text, a walk over the rests of tokens
 //                   (`lazy/texts.h`); for a state from which most characters lead to such a state, the reach of that
-//                   one and a walk over what differs; for any other state, a walk over all tokens
+//                   one and a walk over what differs; for any other state, a walk over all tokens. Between the bounds
+//                   of a count, texts that reach neither bound leave the distance as it is, too
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ class ReachFinder {
         texts_(texts),
         vocabulary_(*texts.vocabulary()),
         distances_(distances),
-        budget_(budget) {}
+        budget_(budget),
+        alike_(budget) {}
 
   // The distances after all tokens. `reach_of` returns those of another configuration.
   Reach find(const NumberedConfiguration& at, const std::function<Reach(const NumberedConfiguration&)>& reach_of);
@@ -59,11 +61,15 @@ class ReachFinder {
   void find_differing(const NumberedConfiguration& at, int32_t other, Reach& found);
   void walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found);
 
+  Machine::Alike alike(int32_t state);
+  int32_t loop_after(int32_t state);
+
   WalkContext context_;
   TextLibrary& texts_;
   const Vocabulary& vocabulary_;
   StackDistances& distances_;
   Budget& budget_;
+  support::Map<int32_t, Machine::Alike, support::Hash> alike_;  // of the states that the current walk has met
 };
 
 }  // namespace tokenfst

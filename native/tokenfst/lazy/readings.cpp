@@ -426,11 +426,13 @@ int32_t LazyNfa::one_further(int32_t numbered, int32_t following) {
   return with_flags(blocks_[next_block(behind)].first_state + at.inner, flags);
 }
 
-bool LazyNfa::misses_none(int32_t numbered) const {
+int32_t LazyNfa::bytes_within(int32_t numbered) const {
   const int32_t state = apart(numbered).state;
-  if (state < first_block_) return true;
+  if (state < first_block_) return INT32_MAX;
   const Counted at = counted(state);
-  return !(0 <= at.units && at.units < at.counter.low);
+  if (0 <= at.units && at.units < at.counter.low) return 0;
+  const bool is_endless = at.units < 0 || at.counter.high == kNone;
+  return is_endless ? INT32_MAX : std::max(at.counter.high - at.units - at.counter.slack, 0);
 }
 
 }  // namespace tokenfst

@@ -314,9 +314,12 @@ int32_t SubsetMachine::far_state(int32_t set, int32_t longest) {
   return changed ? closed() : set;
 }
 
-int32_t SubsetMachine::alike(int32_t set, int32_t longest) {
-  const auto misses_none = [&](int32_t state) { return nfa_.misses_none(state); };
-  return std::ranges::all_of(sets_[set], misses_none) ? far_state(set, longest) : set;
+Machine::Alike SubsetMachine::alike(int32_t set) {
+  if (!nfa_.counts()) return {set, 0};
+  int32_t longest = INT32_MAX;
+  for (const int32_t state : sets_[set]) longest = std::min(longest, nfa_.bytes_within(state));
+  const int32_t far = longest ? far_state(set, longest) : set;
+  return {far, far == set ? 0 : longest};
 }
 
 int32_t SubsetMachine::one_further(int32_t set, int32_t next) {

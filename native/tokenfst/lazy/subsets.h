@@ -96,7 +96,8 @@ class SubsetMachine : public Machine {
   int32_t far_state(int32_t set, int32_t longest) override;
   // The same if every count in the set has reached its least number, so that the way to the end is as long from each of
   // them; otherwise the set itself.
-  int32_t alike(int32_t set, int32_t longest) override;
+  Alike alike(int32_t set) override;
+  bool counts() const override { return nfa_.counts(); }
   int32_t one_further(int32_t set, int32_t next) override;
   int32_t twin(int32_t set) override;
   bool is_free(int32_t set) override;
