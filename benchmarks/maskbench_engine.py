@@ -49,9 +49,15 @@ class Engine:
         eos: the id of the token that ends a sequence, which is V, the number of tokens in `vocab`.
     """
 
-    def __init__(self, vocab: list[bytes], encoding: Any = None) -> None:
-        """Prepare a vocabulary of V tokens; `encoding` is not used, because the bytes of the tokens are enough."""
-        self.eos = len(vocab)
+    def __init__(self, vocab: list[bytes], encoding: Any = None, *, remaining: int | None = None) -> None:
+        """Prepare a vocabulary.
+
+        Args:
+            vocab: V tokens.
+            encoding: not used, because the bytes of the tokens are enough.
+            remaining: a budget that each mask is made for; None for masks without one.
+        """
+        self.eos, self._remaining = len(vocab), remaining
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(self.eos,))
         self._words = np.zeros(-(-len(self.vocabulary) // 32), np.int32)
         self._automaton: TokenAutomaton | None = None
@@ -84,7 +90,7 @@ class Engine:
     def mask(self) -> npt.NDArray[np.int32]:
         """Return the mask of the tokens that are allowed now, `[ceil((V + 1) / 32)]`; the next call overwrites it."""
         assert self._automaton is not None
-        self._automaton.fill_bitmask(self._state, self._words)
+        self._automaton.fill_bitmask(self._state, self._words, self._remaining)
         return self._words
 
     def advance(self, token: int) -> bool:

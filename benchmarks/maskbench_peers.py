@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import engines
@@ -152,6 +153,8 @@ class Outlines:
 
 ENGINES: dict[str, Callable[[list[bytes]], Engine]] = {
     "tokenfst": TokenFst,
+    # The same within a budget that excludes no token, as `generate` makes masks.
+    "budget": partial(TokenFst, remaining=1 << 20),
     "llguidance": LLGuidance,
     "xgrammar": XGrammar,
     "glrmask": GlrMask,

@@ -41,6 +41,7 @@ NEEDY: list[Any] = [
     unique({"type": "object", "minProperties": 3, "additionalProperties": {"type": "integer"}}, minItems=2),
     unique({"type": ["null", "boolean", "string"]}, minItems=5),
     unique({"type": "string"}, contains={"const": "needed"}, minItems=3),
+    unique({"enum": [*(f"é{number}" for number in range(70)), "\ud800"]}, minItems=3),
     unique({}, contains={"type": "integer"}, minContains=3),
     unique({}, prefixItems=[{"type": "integer"}, {"type": ["integer", "string"]}, {"type": "number"}], minItems=3),
     unique(unique({"type": "integer"}, minItems=2), minItems=2),

@@ -1,7 +1,8 @@
 """Containers: the text between two brackets of a JSON text, as automata whose letters are items or members.
 
     automaton       ContainerAutomaton: states, moves by one item or member, and ends
-    arrays          array_automaton: the items; `distinct` for `uniqueItems`; `supply`: whether items may run out
+    arrays          array_automaton: the items; `distinct` for `uniqueItems`; `supply`: whether items may run out;
+                    `lengths`: how long different items are
     objects         object_automaton: the members, `in_order`; object_in_any_order: `flagged` or `in_any_order`;
                     `members`, `named`, `names`, `orders`, `plain` and `allowance` help
     shannon         which values of an item or member lead to which state

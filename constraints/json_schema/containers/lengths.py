@@ -80,7 +80,7 @@ class Lengths:
         @cache
         def before(value: Formula) -> dict[State, float]:
             alike = {other for other in values if not self.supply.exclude(value, other)}
-            return most_alike(array.start, steps, lambda step: step.value in alike)
+            return _most_alike(array.start, steps, lambda step: step.value in alike)
 
         def number(state: State, step: Step) -> float:
             return min(before(step.value)[state] + 1, _MOST_ITEMS)
@@ -215,7 +215,7 @@ class _Counts:
         return bisect_left(self.known, number)
 
 
-def most_alike(start: State, steps: dict[State, list[Step]], counts: Callable[[Step], bool]) -> dict[State, float]:
+def _most_alike(start: State, steps: dict[State, list[Step]], counts: Callable[[Step], bool]) -> dict[State, float]:
     """Return the greatest number of steps that count on a path to each state; infinity if a cycle has one."""
     found: dict[State, float] = {start: 0}
     for times in range(len(steps) + 1):
@@ -271,7 +271,8 @@ def _plain() -> ByteAutomaton:
 
 
 def _spelled(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False).encode())
+    """Return the length of a string in ASCII, which no other spelling has to exceed."""
+    return len(json.dumps(text))
 
 
 def _by_length(automaton: ByteAutomaton) -> Iterator[int]:
