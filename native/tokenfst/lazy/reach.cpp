@@ -6,6 +6,9 @@ namespace tokenfst {
 
 namespace {
 
+// A state is compared with one that is far from the bounds of a count if at least so many bytes may follow.
+constexpr int32_t kLeastRoom = 8;
+
 // What walks that find distances have in common.
 template <class AlikeOf>
 class Covering {
@@ -25,11 +28,17 @@ class Covering {
     return alike.longest && trie_.deepest(node) <= alike.longest &&
            context_.characters.loops(alike.state).returning.cover(node, whole_ && node.byte < 0x80);
   }
-  // Whether two states differ only in a count whose bounds no token reaches.
+  // Whether two states differ at most in a count whose bounds no text of `longest` bytes reaches.
   bool are_alike(int32_t one, int32_t other, int32_t longest) {
-    if (!counts_) return false;
-    const Machine::Alike left = alike_of_(one), right = alike_of_(other);
-    return left.state == right.state && left.longest >= longest && (right.longest >= longest || other == right.state);
+    const auto known = [&](int32_t state) {
+      const Machine::Alike alike = alike_of_(state);
+      return alike.longest >= longest ? alike.state : state;
+    };
+    return counts_ && known(one) == known(other);
+  }
+  // Whether nothing below a node tells two states apart.
+  bool are_alike_below(int32_t one, int32_t other, const TrieNode& node) {
+    return are_alike(one, other, trie_.deepest(node));
   }
 
  private:
@@ -103,20 +112,25 @@ class DifferingReachWalk {
   bool step(const Places& from, uint8_t byte, Places& reached) {
     const bool differs = pairs_.step(from, byte, reached);
     distances_.add(from.one.free, reached.one.free);
-    return differs &&
-           (reached.one.state == kDead || reached.other.state == kDead || reached.one.top != reached.other.top ||
-            !covering_.are_alike(reached.one.state, reached.other.state, longest_));
+    return differs && !(may_be_alike(reached) && covering_.are_alike(reached.one.state, reached.other.state, longest_));
   }
   bool covers(const Places& from, const Places& reached, const TrieNode& node) {
     return reached.one.state == kDead || covering_.covers(from.one, reached.one, node);
   }
-  bool collects_below(const Places&, const TrieNode&) { return false; }
+  // Nothing is left to be found below a node from which on two states are alike.
+  bool collects_below(const Places& reached, const TrieNode& node) {
+    return may_be_alike(reached) && covering_.are_alike_below(reached.one.state, reached.other.state, node);
+  }
   void found(int32_t first, int32_t end, const Places& reached) {
     const Place& own = reached.one;
     found_(first, end, own.state == kDead ? kFar : distances_.distance(own.state, own.top));
   }
 
  private:
+  static bool may_be_alike(const Places& at) {
+    return at.one.state != kDead && at.other.state != kDead && at.one.top == at.other.top;
+  }
+
   StackDistances& distances_;
   const int32_t longest_;
   Looked looked_{};
@@ -183,8 +197,7 @@ int32_t ReachFinder::loop_after(int32_t state) {
   const TextLike text = context_.characters.text(state);
   if (loop != kDead || text.target == kDead || !context_.machine.counts()) return loop;
   const Machine::Alike found = alike(text.target);
-  const bool loops =
-      found.longest >= vocabulary_.longest() && context_.characters.text(found.state).target == found.state;
+  const bool loops = found.longest >= kLeastRoom && context_.characters.text(found.state).target == found.state;
   return loops && found.state != state ? found.state : kDead;
 }
 
