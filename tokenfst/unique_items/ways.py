@@ -95,14 +95,14 @@ class Ways:
         if not state.has_rivals:
             return self.length(state) <= remaining
         along = self._along_some_way(state)
-        return along <= remaining or (along < FAR and self._out(state, remaining) <= remaining)
+        return along is not None and (along <= remaining or self._out(state, remaining) <= remaining)
 
-    def _along_some_way(self, state: UniqueItemsState) -> int:
-        """Return the length of the way that the reader finds, which need not be the shortest."""
+    def _along_some_way(self, state: UniqueItemsState) -> int | None:
+        """Return the length of the way that the reader finds, which need not be the shortest; None if there is none."""
         assert state.position is not None
         way, length = self.reader.some_way(state.position), self._rest(state)
         if way is None:
-            return FAR
+            return None
         for before, byte in enumerate(way, 1):
             reached = self.step(state, self.byte_tokens[byte])
             if reached is None:
