@@ -290,7 +290,7 @@ def test_a_loop_of_ones_own(files: dict[str, Path]) -> None:
 
 def test_what_goes_wrong_ends_the_text_and_is_raised_by_check(bundled: Llama) -> None:
     vocabulary = llama_vocabulary(bundled)
-    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=1 << 15))
+    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=3 << 13))
     parenthesis = vocabulary.tokens.index(b"(")
 
     def opening(input_ids: Any, scores: Any) -> Any:

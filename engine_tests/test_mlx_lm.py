@@ -208,7 +208,7 @@ def test_each_sequence_of_a_batch_keeps_to_its_own(loaded: Any) -> None:
 def test_one_that_exceeds_its_limits_disturbs_no_other(loaded: Any) -> None:
     _, tokenizer = loaded
     vocabulary = vocabulary_of(tokenizer._tokenizer)
-    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=1 << 15))
+    small = tokenfst.compile(NESTED, vocabulary, limits=Limits(memory=3 << 13))
     bias = make_logits_processors(logit_bias={vocabulary.tokens.index(b"("): 100.0})
     doomed = MLXProcessor(small, tokenizer)
     processors: list[Any] = [[MLXProcessor(DATE, tokenizer)], [*bias, doomed], [MLXProcessor("[ab]{4}", tokenizer)]]
