@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+from random import Random
 from typing import Any, Final
+
+from budget_checks import anything, farthest, written
+from validity import TooLarge, read, validator
 
 import tokenfst
 from constraints import json_schema
@@ -67,3 +72,18 @@ def after(automaton: TokenAutomaton, text: bytes, state: Any = None) -> Any:
     for byte in text:
         state = automaton.advance(state, byte)
     return state
+
+
+def check_texts_within_budgets(schema: Any, more: tuple[int, ...]) -> None:
+    """Checks that texts end in time and are valid, with each of some numbers of tokens beyond the least."""
+    automaton, dice, checker = compiled(schema), Random(3), validator(schema, "draft2020-12")
+    for writer, beyond in product((farthest, anything), more):
+        budget = automaton.min_tokens(automaton.start) + beyond
+        tokens = written(automaton, budget, writer, dice)
+        assert len(tokens) < budget
+        assert automaton.accepts(tokens)
+        try:
+            value = read(VOCABULARY.text(tokens))
+        except TooLarge:
+            continue
+        assert checker.is_valid(value)

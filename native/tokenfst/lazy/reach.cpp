@@ -9,29 +9,28 @@ namespace {
 // A state is compared with one that is far from the bounds of a count if at least so many bytes may follow.
 constexpr int32_t kLeastRoom = 8;
 
-// What walks that find distances have in common.
-template <class AlikeOf>
+// Tells a walk where it need not enter a trie.
 class Covering {
  public:
-  Covering(WalkContext& context, const Trie& trie, bool whole, AlikeOf alike_of)
+  Covering(WalkContext& context, const Trie& trie, bool whole, AlikeStates& alike)
       : context_(context),
         trie_(trie),
         whole_(whole),
         counts_(context.machine.counts()),
-        alike_of_(alike_of) {}
+        alike_(alike) {}
 
   // Whether nothing below a node changes the distance.
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
     if (loops_below(context_, from, reached, node, whole_, &StateLoops::returning)) return true;
     if (!counts_) return false;
-    const Machine::Alike alike = alike_of_(reached.state);
+    const Machine::Alike alike = alike_[reached.state];
     return alike.longest && trie_.deepest(node) <= alike.longest &&
            context_.characters.loops(alike.state).returning.cover(node, whole_ && node.byte < 0x80);
   }
   // Whether two states differ at most in a count whose bounds no text of `longest` bytes reaches.
   bool are_alike(int32_t one, int32_t other, int32_t longest) {
     const auto known = [&](int32_t state) {
-      const Machine::Alike alike = alike_of_(state);
+      const Machine::Alike alike = alike_[state];
       return alike.longest >= longest ? alike.state : state;
     };
     return counts_ && known(one) == known(other);
@@ -45,17 +44,17 @@ class Covering {
   WalkContext& context_;
   const Trie& trie_;
   const bool whole_, counts_;
-  AlikeOf alike_of_;
+  AlikeStates& alike_;
 };
 
 // Visits the configurations after all tokens that a configuration allows, except those that begin with a skipped
 // character.
-template <class AlikeOf, class Found>
+template <class Found>
 class ReachWalk {
  public:
   using Places = Place;
 
-  ReachWalk(WalkContext& context, StackDistances& distances, const CharacterSet& skipped, Covering<AlikeOf> covering,
+  ReachWalk(WalkContext& context, StackDistances& distances, const CharacterSet& skipped, Covering covering,
             Found found)
       : context_(context),
         distances_(distances),
@@ -87,18 +86,18 @@ class ReachWalk {
   WalkContext& context_;
   StackDistances& distances_;
   const CharacterSet skipped_;
-  Covering<AlikeOf> covering_;
+  Covering covering_;
   Found found_;
 };
 
 // Visits the configurations after all tokens that lead elsewhere than from another state.
-template <class AlikeOf, class Found>
+template <class Found>
 class DifferingReachWalk {
  public:
   using Places = DifferingWalk::Places;
 
   DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, int32_t longest,
-                     Covering<AlikeOf> covering, Found found)
+                     Covering covering, Found found)
       : distances_(distances),
         longest_(longest),
         tokens_(context.budget),
@@ -136,7 +135,7 @@ class DifferingReachWalk {
   Looked looked_{};
   Vector<int32_t> tokens_;  // not used
   DifferingWalk pairs_;
-  Covering<AlikeOf> covering_;
+  Covering covering_;
   Found found_;
 };
 
@@ -186,17 +185,12 @@ Reach ReachFinder::find(const NumberedConfiguration& at,
   return found;
 }
 
-Machine::Alike ReachFinder::alike(int32_t state) {
-  const auto known = alike_.find(state);
-  return known != alike_.end() ? known->second : alike_.emplace(state, context_.machine.alike(state)).first->second;
-}
-
 // Return the looping state that most characters lead to, or one that is alike; kDead if there is none.
 int32_t ReachFinder::loop_after(int32_t state) {
   const int32_t loop = context_.characters.loop_after(state);
   const TextLike text = context_.characters.text(state);
   if (loop != kDead || text.target == kDead || !context_.machine.counts()) return loop;
-  const Machine::Alike found = alike(text.target);
+  const Machine::Alike found = alike_[text.target];
   const bool loops = found.longest >= kLeastRoom && context_.characters.text(found.state).target == found.state;
   return loops && found.state != state ? found.state : kDead;
 }
@@ -217,8 +211,7 @@ bool ReachFinder::find_looping(const NumberedConfiguration& at, Reach& found) {
     const auto add = [&](int32_t begin, int32_t end, int32_t distance) {
       for (int32_t rank = begin; rank < end; ++rank) found.tokens.push_back({own_rests.token_of_rank[rank], distance});
     };
-    const auto alike_of = [this](int32_t state) { return alike(state); };
-    ReachWalk walker(context_, distances_, {}, Covering(context_, own_rests.trie, false, alike_of), add);
+    ReachWalk walker(context_, distances_, {}, Covering(context_, own_rests.trie, false, alike_), add);
     walk_places(own_rests.trie, place(at), walker, budget_);
   });
   walk(looping.set, true, at, found);
@@ -231,17 +224,15 @@ void ReachFinder::find_differing(const NumberedConfiguration& at, int32_t other,
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
     const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
-    const auto alike_of = [this](int32_t state) { return alike(state); };
     DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole}, vocabulary_.longest(),
-                              Covering(context_, trie, whole, alike_of), adding_to(found.changes));
+                              Covering(context_, trie, whole, alike_), adding_to(found.changes));
     walk_places(trie, start, walker, budget_);
   }
 }
 
 void ReachFinder::walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found) {
   const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
-  const auto alike_of = [this](int32_t state) { return alike(state); };
-  ReachWalk walker(context_, distances_, skipped, Covering(context_, trie, whole, alike_of), adding_to(found.runs));
+  ReachWalk walker(context_, distances_, skipped, Covering(context_, trie, whole, alike_), adding_to(found.runs));
   walk_places(trie, place(at), walker, budget_);
 }
 

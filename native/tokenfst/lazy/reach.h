@@ -42,6 +42,22 @@ struct Reach {
   void add(int32_t cost);
 };
 
+// `Machine::alike` of the states that a walk meets.
+class AlikeStates {
+ public:
+  AlikeStates(Machine& machine, Budget& budget) : machine_(machine), known_(budget) {}
+
+  Machine::Alike operator[](int32_t state) {
+    const auto known = known_.find(state);
+    return known != known_.end() ? known->second : known_.emplace(state, machine_.alike(state)).first->second;
+  }
+  void clear() { known_.clear(); }
+
+ private:
+  Machine& machine_;
+  support::Map<int32_t, Machine::Alike, support::Hash> known_;
+};
+
 class ReachFinder {
  public:
   ReachFinder(WalkContext context, TextLibrary& texts, StackDistances& distances, Budget& budget)
@@ -50,7 +66,7 @@ class ReachFinder {
         vocabulary_(*texts.vocabulary()),
         distances_(distances),
         budget_(budget),
-        alike_(budget) {}
+        alike_(context.machine, budget) {}
 
   // The distances after all tokens. `reach_of` returns those of another configuration.
   Reach find(const NumberedConfiguration& at, const std::function<Reach(const NumberedConfiguration&)>& reach_of);
@@ -61,7 +77,6 @@ class ReachFinder {
   void find_differing(const NumberedConfiguration& at, int32_t other, Reach& found);
   void walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found);
 
-  Machine::Alike alike(int32_t state);
   int32_t loop_after(int32_t state);
 
   WalkContext context_;
@@ -69,7 +84,7 @@ class ReachFinder {
   const Vocabulary& vocabulary_;
   StackDistances& distances_;
   Budget& budget_;
-  support::Map<int32_t, Machine::Alike, support::Hash> alike_;  // of the states that the current walk has met
+  AlikeStates alike_;
 };
 
 }  // namespace tokenfst
