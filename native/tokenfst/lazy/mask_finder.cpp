@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tokenfst/lazy/chains.h"
+
 namespace tokenfst {
 
 namespace {
@@ -228,42 +230,25 @@ MaskPointer MaskFinder::looping(const NumberedConfiguration& at) {
 // excluded byte; null if tokens longer than this chain of states may be allowed, or if a walk over all tokens takes no
 // longer.
 MaskPointer MaskFinder::chained(const Text& text, const NumberedConfiguration& at, const support::ByteSet& excluded) {
+  const auto leaving = [&](int32_t state) { return context_.characters.leaving(state, text.set()); };
+  if (!text.rests(leaving(at.state))) return nullptr;
+  const auto links = chain(context_, text, at.state, !excluded.is_empty(), [&](int32_t state) {
+    const int32_t far = context_.machine.far_state(state, vocabulary_.longest());
+    return loops_on(context_, text, far) ? far : kDead;
+  });
+  if (!links) return nullptr;
   begin(at);
-  int32_t length = 0;
-  for (int32_t before = kDead, state = at.state;; ++length) {
-    const int32_t loop = loop_alike(text, state);
-    const NumberedConfiguration here{loop == kDead ? state : loop, at.top};
-    const bool found =
-        for_each_rest(text, context_.characters.leaving(here.state, text.set()), [&](const Rests& rests) {
-          if (length <= rests.longest()) walk(loop == kDead ? rests.after(length) : rests.from(length), here);
-        });
+  for (int32_t length = 0; const Link& link : *links) {
+    const bool found = for_each_rest(text, leaving(link.state), [&](const Rests& rests) {
+      if (length > rests.longest()) return;
+      walk(link.loops ? rests.from(length) : rests.after(length), {link.state, at.top});
+    });
     if (!found) return nullptr;
-    if (loop != kDead) length = text.longest();
-    if (length == text.longest()) break;
-    const bool excludes = length == 0 && !excluded.is_empty();
-    const int32_t next = excludes ? context_.characters.text(state).target : after_character(text, before, state);
-    if (next == kDead && !context_.characters.refuses(state, text.set())) return nullptr;
-    if (next == kDead) break;
-    before = std::exchange(state, next);
+    ++length;
   }
   ++counts_.chained;
+  const int32_t length = links->back().loops ? text.longest() : static_cast<int32_t>(links->size()) - 1;
   return completed(text.words(length), text.set(), excluded, at);
-}
-
-// Return a state that allows the same tokens as `state` and loops on a text; kDead if none is known.
-int32_t MaskFinder::loop_alike(const Text& text, int32_t state) {
-  const int32_t far = context_.machine.far_state(state, vocabulary_.longest());
-  const TextLike& own = context_.characters.text(far);
-  return own.target == far && own.set.holds(text.set()) ? far : kDead;
-}
-
-// Return the state that every character of a text leads to from `state`, kDead if there is none. `before` is the state
-// from which such a character led to `state`, or kDead.
-int32_t MaskFinder::after_character(const Text& text, int32_t before, int32_t state) {
-  const int32_t further = before == kDead ? kDead : context_.machine.one_further(before, state);
-  if (further != kDead) return further;
-  const TextLike& own = context_.characters.text(state);
-  return own.set.holds(text.set()) ? own.target : kDead;
 }
 
 // Visit the rests of a text that begin with some bytes; return false, without a visit, if they are too many to save

@@ -60,8 +60,6 @@ class MaskFinder {
   MaskPointer with_excluded_bytes(const TextLike& text, const NumberedConfiguration& at);
   MaskPointer completed(const Words& words, const CharacterSet& set, const support::ByteSet& excluded,
                         const NumberedConfiguration& at);
-  int32_t loop_alike(const Text& text, int32_t state);
-  int32_t after_character(const Text& text, int32_t before, int32_t state);
   template <class Visit>
   bool for_each_rest(const Text& text, const support::ByteSet& bytes, Visit visit);
 

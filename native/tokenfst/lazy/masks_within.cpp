@@ -71,7 +71,13 @@ std::pair<MasksWithin::Kept*, int32_t> MasksWithin::kept_reach(const NumberedCon
 
 Words MasksWithin::words_within(const Kept& kept, int32_t limit) const {
   const Reach& reach = kept.reach;
-  Words words = reach.base && reach.base_distance < limit ? *reach.base : Words(vocabulary_.num_words());
+  Words words(vocabulary_.num_words());
+  for (const Reach::Base& base : reach.bases) {
+    const bool is_near = base.distance < limit;
+    for (size_t word = 0; word < words.size(); ++word) {
+      words[word] = is_near ? words[word] | (*base.words)[word] : words[word] & ~(*base.words)[word];
+    }
+  }
   const auto assign_runs = [&](const Vector<Reach::Run>& runs) {
     for (const Reach::Run& run : runs) {
       for (int32_t rank = run.first; rank < run.end; ++rank) {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "tokenfst/lazy/chains.h"
+
 namespace tokenfst {
 
 namespace {
-
-// A state is compared with one that is far from the bounds of a count if at least so many bytes may follow.
-constexpr int32_t kLeastRoom = 8;
 
 // Tells a walk where it need not enter a trie.
 class Covering {
@@ -26,18 +25,6 @@ class Covering {
     const Machine::Alike alike = alike_[reached.state];
     return alike.longest && trie_.deepest(node) <= alike.longest &&
            context_.characters.loops(alike.state).returning.cover(node, whole_ && node.byte < 0x80);
-  }
-  // Whether two states differ at most in a count whose bounds no text of `longest` bytes reaches.
-  bool are_alike(int32_t one, int32_t other, int32_t longest) {
-    const auto known = [&](int32_t state) {
-      const Machine::Alike alike = alike_[state];
-      return alike.longest >= longest ? alike.state : state;
-    };
-    return counts_ && known(one) == known(other);
-  }
-  // Whether nothing below a node tells two states apart.
-  bool are_alike_below(int32_t one, int32_t other, const TrieNode& node) {
-    return are_alike(one, other, trie_.deepest(node));
   }
 
  private:
@@ -96,10 +83,9 @@ class DifferingReachWalk {
  public:
   using Places = DifferingWalk::Places;
 
-  DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, int32_t longest,
-                     Covering covering, Found found)
+  DifferingReachWalk(WalkContext& context, StackDistances& distances, const WalkedTokens& walked, Covering covering,
+                     Found found)
       : distances_(distances),
-        longest_(longest),
         tokens_(context.budget),
         pairs_(context, walked, {}, looked_, tokens_),
         covering_(covering),
@@ -111,27 +97,19 @@ class DifferingReachWalk {
   bool step(const Places& from, uint8_t byte, Places& reached) {
     const bool differs = pairs_.step(from, byte, reached);
     distances_.add(from.one.free, reached.one.free);
-    return differs && !(may_be_alike(reached) && covering_.are_alike(reached.one.state, reached.other.state, longest_));
+    return differs;
   }
   bool covers(const Places& from, const Places& reached, const TrieNode& node) {
     return reached.one.state == kDead || covering_.covers(from.one, reached.one, node);
   }
-  // Nothing is left to be found below a node from which on two states are alike.
-  bool collects_below(const Places& reached, const TrieNode& node) {
-    return may_be_alike(reached) && covering_.are_alike_below(reached.one.state, reached.other.state, node);
-  }
+  bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     const Place& own = reached.one;
     found_(first, end, own.state == kDead ? kFar : distances_.distance(own.state, own.top));
   }
 
  private:
-  static bool may_be_alike(const Places& at) {
-    return at.one.state != kDead && at.other.state != kDead && at.one.top == at.other.top;
-  }
-
   StackDistances& distances_;
-  const int32_t longest_;
   Looked looked_{};
   Vector<int32_t> tokens_;  // not used
   DifferingWalk pairs_;
@@ -158,7 +136,7 @@ void Reach::add(int32_t cost) {
     distance += cost;
     levels.push_back(distance);
   };
-  if (base) note(base_distance);
+  for (Base& base : bases) note(base.distance);
   for (Vector<Run>* const all : {&runs, &changes}) {
     for (Run& run : *all) note(run.distance);
   }
@@ -173,48 +151,49 @@ Reach ReachFinder::find(const NumberedConfiguration& at,
                         const std::function<Reach(const NumberedConfiguration&)>& reach_of) {
   Reach found(budget_);
   alike_.clear();
-  if (find_looping(at, found)) return found;
-  const int32_t loop = loop_after(at.state);
+  const Machine::Alike alike = alike_[at.state];
+  if (alike.longest >= vocabulary_.longest()) return reach_of({alike.state, at.top});
+  const int32_t loop = context_.characters.loop_after(at.state);
   if (loop != kDead) {
     found = reach_of({loop, at.top});
     alike_.clear();
     find_differing(at, loop, found);
     return found;
   }
+  if (find_chained(at, found)) return found;
   for (const bool whole : {true, false}) walk({}, whole, at, found);
   return found;
 }
 
-// Return the looping state that most characters lead to, or one that is alike; kDead if there is none.
-int32_t ReachFinder::loop_after(int32_t state) {
-  const int32_t loop = context_.characters.loop_after(state);
-  const TextLike text = context_.characters.text(state);
-  if (loop != kDead || text.target == kDead || !context_.machine.counts()) return loop;
-  const Machine::Alike found = alike_[text.target];
-  const bool loops = found.longest >= kLeastRoom && context_.characters.text(found.state).target == found.state;
-  return loops && found.state != state ? found.state : kDead;
-}
-
-// Find the distances from a state that loops on text. Return false if it does not, or if a walk over all tokens takes
-// no longer.
-bool ReachFinder::find_looping(const NumberedConfiguration& at, Reach& found) {
+// Find the distances from a state that loops on text, or that reads text of limited length. Return false if it does
+// not, or if a walk over all tokens takes no longer.
+bool ReachFinder::find_chained(const NumberedConfiguration& at, Reach& found) {
   const TextLike own = context_.characters.text(at.state);
-  if (own.target != at.state || !(kDot.ascii_bytes() & ~own.set.ascii_bytes()).is_empty()) return false;
-  const LoopingText looping = context_.characters.looping_text(at.state);
-  const Text* const text = texts_.find(looping.set);
-  const Text::RestTable* const rests = text ? text->rests(looping.leaving) : nullptr;
-  if (!rests) return false;
-  found.base = {std::shared_ptr<const void>(), &text->words(text->longest())};
-  found.base_distance = distances_.distance(at.state, at.top);
-  (looping.leaving & rests->some).for_each([&](uint8_t first) {
-    const TokenTrie& own_rests = rests->by_first[first]->from(0);
-    const auto add = [&](int32_t begin, int32_t end, int32_t distance) {
-      for (int32_t rank = begin; rank < end; ++rank) found.tokens.push_back({own_rests.token_of_rank[rank], distance});
-    };
-    ReachWalk walker(context_, distances_, {}, Covering(context_, own_rests.trie, false, alike_), add);
-    walk_places(own_rests.trie, place(at), walker, budget_);
+  const Text* const text = own.target == kDead ? nullptr : texts_.find(own.set);
+  if (!text || !text->rests(context_.characters.leaving(at.state, text->set()))) return false;
+  const auto links = chain(context_, *text, at.state, false, [&](int32_t state) {
+    const Machine::Alike alike = alike_[state];
+    const int32_t other = alike.longest >= vocabulary_.longest() ? alike.state : state;
+    return loops_on(context_, *text, other) ? other : kDead;
   });
-  walk(looping.set, true, at, found);
+  const auto leaving = [&](int32_t state) { return context_.characters.leaving(state, text->set()); };
+  if (!links || !std::ranges::all_of(*links, [&](const Link& link) { return text->rests(leaving(link.state)); })) {
+    return false;
+  }
+  for (auto length = static_cast<int32_t>(links->size()); length-- > 0;) {
+    const auto& [state, loops] = (*links)[length];
+    const int32_t distance = distances_.distance(state, at.top);
+    if ((loops || length > 0) && (found.bases.empty() || found.bases.back().distance != distance)) {
+      found.bases.push_back({&text->words(loops ? text->longest() : length), distance});
+    }
+    const Text::RestTable& rests = *text->rests(leaving(state));
+    (leaving(state) & rests.some).for_each([&](uint8_t first) {
+      const Rests& own_rests = *rests.by_first[first];
+      if (length > own_rests.longest()) return;
+      walk(loops ? own_rests.from(length) : own_rests.after(length), {state, at.top}, found);
+    });
+  }
+  walk(text->set(), true, at, found);
   // Among the words are tokens that end inside a character, after which the end is farther.
   walk({}, false, at, found);
   return true;
@@ -224,10 +203,18 @@ void ReachFinder::find_differing(const NumberedConfiguration& at, int32_t other,
   const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
   for (const bool whole : {true, false}) {
     const Trie& trie = whole ? vocabulary_.whole() : vocabulary_.partial();
-    DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole}, vocabulary_.longest(),
+    DifferingReachWalk walker(context_, distances_, {trie, vocabulary_.token_of_rank(), whole},
                               Covering(context_, trie, whole, alike_), adding_to(found.changes));
     walk_places(trie, start, walker, budget_);
   }
+}
+
+void ReachFinder::walk(const TokenTrie& rests, const NumberedConfiguration& at, Reach& found) {
+  const auto add = [&](int32_t begin, int32_t end, int32_t distance) {
+    for (int32_t rank = begin; rank < end; ++rank) found.tokens.push_back({rests.token_of_rank[rank], distance});
+  };
+  ReachWalk walker(context_, distances_, {}, Covering(context_, rests.trie, false, alike_), add);
+  walk_places(rests.trie, place(at), walker, budget_);
 }
 
 void ReachFinder::walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found) {

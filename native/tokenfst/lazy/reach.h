@@ -2,10 +2,11 @@
 //
 //     Reach         the distances. Most tokens over the text that a state loops on leave the distance as it is; the
 //                   others are runs of ranks with one distance, and single tokens
-//     ReachFinder   finds them, in one of three ways: for a state that loops on text, a walk over the rests of tokens
-//                   (`lazy/texts.h`); for a state from which most characters lead to such a state, the reach of that
-//                   one and a walk over what differs; for any other state, a walk over all tokens. Between the bounds
-//                   of a count, texts that reach neither bound leave the distance as it is, too
+//     ReachFinder   finds them, in one of three ways: for a state that loops on text, or reads text of limited length,
+//                   walks over the rests of tokens from each link of its chain (`lazy/chains.h`); for a state from
+//                   which most characters lead to one that loops, the reach of that one and a walk over what differs;
+//                   for any other state, a walk over all tokens. Between the bounds of a count, texts that reach
+//                   neither bound leave the distance as it is, too
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,10 @@ namespace tokenfst {
 
 // Where several parts say something of a token, the last one counts; kFar for tokens that are not allowed.
 struct Reach {
+  struct Base {
+    const Words* words;  // of a text, which outlives the reach
+    int32_t distance;
+  };
   struct Run {
     int32_t first, end, distance;  // ranks
   };
@@ -28,10 +33,15 @@ struct Reach {
     int32_t token, distance;
   };
 
-  explicit Reach(Budget& budget) : runs(budget), tokens(budget), changes(budget), first(budget), levels(budget) {}
+  explicit Reach(Budget& budget)
+      : bases(budget),
+        runs(budget),
+        tokens(budget),
+        changes(budget),
+        first(budget),
+        levels(budget) {}
 
-  std::shared_ptr<const Words> base;  // tokens at one distance, null for none
-  int32_t base_distance = kFar;
+  Vector<Base> bases;  // each has all tokens of the next
   Vector<Run> runs;
   Vector<Token> tokens;
   Vector<Run> changes;     // what differs from the state that the rest was found for
@@ -73,11 +83,10 @@ class ReachFinder {
 
  private:
   Place place(const NumberedConfiguration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
-  bool find_looping(const NumberedConfiguration& at, Reach& found);
+  bool find_chained(const NumberedConfiguration& at, Reach& found);
   void find_differing(const NumberedConfiguration& at, int32_t other, Reach& found);
   void walk(const CharacterSet& skipped, bool whole, const NumberedConfiguration& at, Reach& found);
-
-  int32_t loop_after(int32_t state);
+  void walk(const TokenTrie& rests, const NumberedConfiguration& at, Reach& found);
 
   WalkContext context_;
   TextLibrary& texts_;
