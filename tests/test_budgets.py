@@ -288,3 +288,33 @@ def test_counts_on_the_way_to_a_minimum(bounds: dict[str, int]) -> None:
             expected = [each for each in allowed if lazy.min_tokens(lazy.advance(state, each)) < remaining]
             assert np.flatnonzero(lazy.mask(state, remaining)).tolist() == expected, (token, remaining)
         state = lazy.advance(state, token)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[a-p]{2,9}-[a-p]{3}",
+        "[a-p]{4,}(-[a-pé]{1,5})?",
+        "[a-z]{1,6}[0-9]{2,}",
+        "(ab|[c-z]{3,8}|[c-p]{2}é)+",
+        "[^a]{3,12}a?",
+        "([a-z]{2,4}-){2,6}[a-p]{0,40}",
+    ],
+)
+def test_texts_of_limited_length_in_patterns(pattern: str) -> None:
+    """The way to the end may be longer or shorter after each character."""
+    dice = Random(0)
+    texts = {"".join(dice.choices("abcdmnpz-é09", k=dice.randint(2, 7))).encode() for _ in range(400)}
+    cut = {text[:-1] for text in texts if text.endswith("é".encode())}
+    tokens = [*(bytes([byte]) for byte in range(256)), *sorted(texts | cut - {b""}), b""]
+    automaton = kinds.lazy(pattern, Vocabulary(tokens, eos_ids=len(tokens) - 1))
+    bites = 0
+    for text in range(12):
+        state = automaton.start
+        for place in range(14):
+            bites += check_state(automaton, state, exact=False, seed=100 * text + place)
+            allowed = np.flatnonzero(automaton.mask(state)[:-1]).tolist()
+            if not allowed:
+                break
+            state = automaton.advance(state, dice.choice(allowed))
+    assert bites > 50
