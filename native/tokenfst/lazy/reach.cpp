@@ -134,7 +134,8 @@ void Reach::add(int32_t cost) {
   const auto note = [&](int32_t& distance) {
     if (distance >= kFar) return;
     distance += cost;
-    levels.push_back(distance);
+    const auto place = std::ranges::lower_bound(levels, distance);
+    if (place == levels.end() || *place != distance) levels.insert(place, distance);
   };
   for (Base& base : bases) note(base.distance);
   for (Vector<Run>* const all : {&runs, &changes}) {
@@ -143,8 +144,6 @@ void Reach::add(int32_t cost) {
   for (Vector<Token>* const all : {&tokens, &first}) {
     for (Token& token : *all) note(token.distance);
   }
-  std::ranges::sort(levels);
-  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
 }
 
 Reach ReachFinder::find(const NumberedConfiguration& at,
