@@ -145,7 +145,7 @@ class SequenceProcessor:
             raise ValueError("without a constraint there is nothing to do: leave the processor out")
         if max_tokens is not None and max_tokens < 1:
             raise ValueError(f"max_tokens is 1 or more, or None, not {max_tokens}")
-        self.vocabulary, self.max_tokens = vocabulary, max_tokens
+        self.vocabulary, self.max_tokens, self._at_text_start = vocabulary, max_tokens, at_text_start
         self.error: Exception | None = None
         self._stops = tuple(stop for stop in stops if stop >= 0)
         (one,) = constrained([constraint], vocabulary, at_text_start=at_text_start, limits=limits)
@@ -196,7 +196,7 @@ class SequenceProcessor:
     def _following(self, tokens: IntArray) -> SequenceTracker:
         """Return the tracker, moved to the end of the written tokens; the first call makes it."""
         if self._tracker is None or self._prompt is None:
-            automaton = resolved(self._constraint, self.vocabulary, self.max_tokens)
+            automaton = resolved(self._constraint, self.vocabulary, self.max_tokens, at_text_start=self._at_text_start)
             assert automaton is not None
             self._tracker, self._prompt = SequenceTracker(automaton, self._stops), tokens.copy()
         if not np.array_equal(tokens[: len(self._prompt)], self._prompt):

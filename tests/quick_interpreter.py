@@ -16,5 +16,6 @@ def sees_both() -> tuple[object, object]:
     return tl, core
 
 
-interpreter._patch_lang(sees_both)
-interpreter._patch_lang = lambda function: interpreter._LangPatchScope()
+if hasattr(interpreter, "_LangPatchScope"):  # from Triton 3.5 on
+    interpreter._patch_lang(sees_both)
+    interpreter._patch_lang = lambda function: interpreter._LangPatchScope()

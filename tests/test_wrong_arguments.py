@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from decoding import (
     best_of_n,
     bundled_model,
     generate,
+    heal,
     retokenize,
     stream,
     vocabulary_of,
@@ -66,6 +68,8 @@ every_writer = pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
         ([b"Name: "], TypeError, "prompt 0 is a text or a list of token ids, not bytes"),
         (["Name: ", None], TypeError, "prompt 1 is a text or a list of token ids, not NoneType"),
         ([[5], []], ValueError, "prompt 1 has no tokens: begin with the model's first special token"),
+        ([[5], [5, 10**6]], ValueError, "prompt 1 has the token 1000000, which the model does not have"),
+        ([-1], ValueError, "prompt 0 has the token -1, which the model does not have"),
     ],
     ids=str,
 )
@@ -128,6 +132,68 @@ def test_limits_of_any_integer_type(write: Callable[..., Any], limit: Any) -> No
     assert written
     if write is generate:
         assert written[0] in ("a", "ab")
+
+
+def test_healing_tokens_that_no_vocabulary_has() -> None:
+    """A model may read tokens that it cannot write, so these are no mistakes."""
+    automaton = tokenfst.compile("[a-z]+", vocabulary_of(TOKENIZER))
+    with pytest.raises(ValueError, match="the prompt has the token -5, which no vocabulary has"):
+        heal([5, -5], automaton)
+    assert heal([5, 10**6], automaton)[0] == [5, 10**6]
+
+
+@every_writer
+def test_seeds_that_are_no_integers(write: Callable[..., Any]) -> None:
+    if write is not beam_search:
+        with pytest.raises(TypeError, match=r"seed is an integer or None, not 1\.5"):
+            write(MODEL, TOKENIZER, "Name: ", "a", seed=1.5)
+
+
+@pytest.mark.parametrize("write", [beam_search, best_of_n])
+@pytest.mark.parametrize("penalty", [33, -33.0, math.nan])
+def test_penalties_of_lengths(write: Callable[..., Any], penalty: float) -> None:
+    with pytest.raises(ValueError, match="length_penalty is from -32 to 32, not"):
+        write(MODEL, TOKENIZER, "Name: ", "a", length_penalty=penalty)
+    assert all(math.isfinite(one.score) for one in write(MODEL, TOKENIZER, "Name: ", "a", length_penalty=-32)[0])
+
+
+@pytest.mark.parametrize("write", [generate, stream])
+def test_depths_of_stacks(write: Callable[..., Any]) -> None:
+    for constraint in (r"\d", constraints.json()):
+        with pytest.raises(TypeError, match="max_depth is a number of symbols, not '3'"):
+            write(MODEL, TOKENIZER, "Name: ", constraint, max_depth="3")
+        with pytest.raises(ValueError, match="max_depth is 0 or more, not -1"):
+            write(MODEL, TOKENIZER, "Name: ", constraint, max_depth=-1)
+
+
+def test_numbers_of_beams_and_proposals() -> None:
+    with pytest.raises(ValueError, match="num_beams is 1 or more, not 0"):
+        generate(MODEL, TOKENIZER, "Name: ", "a", num_beams=0)
+    with pytest.raises(IncompleteOutput, match="asked for more sequences than there are"):
+        generate(MODEL, TOKENIZER, "Hello ", "", num_beams=4, num_return_sequences=4, temperature=0, max_new_tokens=8)
+    most: Any = "a"
+    with pytest.raises(TypeError, match="max_proposed is a number of tokens, not 'a'"):
+        Speculation(max_proposed=most)
+    with pytest.raises(ValueError, match="max_proposed is 0 or more, not -1"):
+        Speculation(max_proposed=-1)
+
+
+@every_writer
+def test_futures(write: Callable[..., Any]) -> None:
+    """What a future brings is checked as what is passed itself."""
+    future = Future[Any]()
+    future.set_result(tokenfst.compile("a", vocabulary_of(TOKENIZER)))
+    with pytest.raises(ValueError, match="automaton continues a text: compile it with at_text_start=True"):
+        list(write(MODEL, TOKENIZER, "Name: ", future, at_text_start=True))
+    other = Future[Any]()
+    other.set_result("a")
+    with pytest.raises(TypeError, match="the result of the future is no automaton: it is of type str"):
+        list(write(MODEL, TOKENIZER, "Name: ", other))
+
+
+def test_a_processor_without_a_constraint() -> None:
+    with pytest.raises(ValueError, match="there is no constraint: give one for all prompts, or one for each"):
+        ConstraintLogitsProcessor([], TOKENIZER, max_new_tokens=9)
 
 
 @pytest.mark.parametrize("after", [1.5, "5"])

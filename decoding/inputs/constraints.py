@@ -63,10 +63,14 @@ def _constrained(constraint: Any, vocabulary: Vocabulary, at_text_start: bool, l
     if not isinstance(constraint, TokenAutomaton):
         compiled: TokenAutomaton = tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
         return compiled
-    check_vocabulary(constraint, vocabulary)
-    if at_text_start and not constraint.at_text_start:
-        raise ValueError("the automaton continues a text: compile it with at_text_start=True")
+    _check(constraint, vocabulary, at_text_start)
     return constraint
+
+
+def _check(automaton: TokenAutomaton, vocabulary: Vocabulary, at_text_start: bool) -> None:
+    check_vocabulary(automaton, vocabulary)
+    if at_text_start and not automaton.at_text_start:
+        raise ValueError("the automaton continues a text: compile it with at_text_start=True")
 
 
 def check_count(number: int, prompts: int) -> None:
@@ -94,18 +98,24 @@ def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
         )
 
 
-def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None) -> TokenAutomaton | None:
+def resolved(
+    one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None, *, at_text_start: bool = False
+) -> TokenAutomaton | None:
     """Return the automaton of a constraint; waits for one that is being compiled.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens` tokens.
         VocabularyError: the automaton is over another vocabulary.
+        ValueError: `at_text_start` is true, and the automaton was compiled without it.
+        TypeError: the result of a future is no automaton.
         Exception: the error of the compilation.
     """
-    automaton: TokenAutomaton | None = one.result() if isinstance(one, Future) else one
+    automaton = one.result() if isinstance(one, Future) else one
     if automaton is None:
         return None
-    check_vocabulary(automaton, vocabulary)
+    if not isinstance(automaton, TokenAutomaton):
+        raise TypeError(f"the result of the future is no automaton: it is of type {type(automaton).__name__}")
+    _check(automaton, vocabulary, at_text_start)
     if max_new_tokens is not None:
         check_limit(automaton, max_new_tokens)
     return automaton
@@ -159,7 +169,7 @@ def automata_for(
     automata = []
     for number, one in enumerate(each):
         try:
-            automaton = resolved(one, vocabulary, max_new_tokens)
+            automaton = resolved(one, vocabulary, max_new_tokens, at_text_start=at_text_start)
         except IncompleteOutput as error:
             raise IncompleteOutput(f"prompt {number}: {error}") from None
         if automaton is None:

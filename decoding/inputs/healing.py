@@ -265,6 +265,7 @@ def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 
 
     Raises:
         EmptyLanguage, ValueError: as for `Healed`.
+        ValueError: a token id is negative.
         TypeError: the prompt is a text, or the automaton is not a token automaton.
     """
     if isinstance(prompt, str):
@@ -274,7 +275,10 @@ def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 
     known, kept, tail = tokens_by_bytes(vocabulary), len(prompt), b""
     prefix = b""
     for at in range(len(prompt) - 1, max(0, len(prompt) - 1 - max_tokens), -1):
-        written = vocabulary.tokens[prompt[at]]
+        if prompt[at] < 0:
+            raise ValueError(f"the prompt has the token {prompt[at]}, which no vocabulary has")
+        # A model may read tokens that it cannot write, such as those of images.
+        written = vocabulary.tokens[prompt[at]] if prompt[at] < len(vocabulary) else b""
         if not written:
             break
         tail = written + tail

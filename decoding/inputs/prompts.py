@@ -6,6 +6,7 @@ ids is one prompt.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -18,16 +19,17 @@ Prompt: TypeAlias = str | Sequence[int]
 Prompts: TypeAlias = Prompt | Sequence[Prompt]
 
 
-def prompt_tokens(tokenizer: Any, prompts: Prompts) -> list[list[int]]:
+def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[list[int]]:
     """Return the token ids of one prompt or several.
 
     Args:
         tokenizer: a tokenizer of `transformers`; or a `Vocabulary` if all prompts are token ids.
         prompts: texts, or lists of token ids. An empty text becomes the tokenizer's first special token.
+        model: the model that reads them; None if it is not at hand.
 
     Raises:
         TypeError: a prompt is something else, such as the output of a tokenizer, or a text without a tokenizer.
-        ValueError: a prompt has no tokens.
+        ValueError: a prompt has no tokens, or one that the model does not have.
     """
     if isinstance(prompts, Mapping):
         raise TypeError(
@@ -39,7 +41,19 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts) -> list[list[int]]:
         raise TypeError(f"prompts are texts or lists of token ids, not {type(prompts).__name__}{hint}")
     is_one = isinstance(prompts, str) or (len(prompts) > 0 and all(isinstance(token, int) for token in prompts))
     several: Any = [prompts] if is_one else prompts
-    return [_tokens(tokenizer, prompt, number) for number, prompt in enumerate(several)]
+    rows = [_tokens(tokenizer, prompt, number) for number, prompt in enumerate(several)]
+    num_tokens = _num_embeddings(model)
+    for number, row in enumerate(rows):
+        if min(row) < 0 or max(row) >= num_tokens:
+            wrong = next(token for token in row if not 0 <= token < num_tokens)
+            raise ValueError(f"prompt {number} has the token {wrong}, which the model does not have")
+    return rows
+
+
+def _num_embeddings(model: Any) -> float:
+    """Return the number of tokens that a model reads; infinity if it does not say."""
+    embeddings = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
+    return float(getattr(embeddings, "num_embeddings", math.inf))
 
 
 def _tokens(tokenizer: Any, prompt: Any, number: int) -> list[int]:

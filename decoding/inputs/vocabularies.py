@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from tokenfst.loaders import from_transformers
@@ -10,14 +10,16 @@ from tokenfst.vocabulary import Vocabulary
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program. Each vocabulary is kept with
 # the facts about the tokenizer (`_facts`) at the time when it was prepared, and with those of fewer tokens, by size.
-_vocabularies: WeakKeyDictionary[Any, tuple[object, Vocabulary, dict[int, Vocabulary]]] = WeakKeyDictionary()
+_Prepared: TypeAlias = tuple[object, Vocabulary, dict[int, Vocabulary]]
+_vocabularies: WeakKeyDictionary[Any, _Prepared] = WeakKeyDictionary()
 
 
 def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:
     """Return the vocabulary of a fast tokenizer of `transformers`; a `Vocabulary` is returned unchanged.
 
-    The vocabulary is prepared on the first call for a tokenizer, and kept as long as the tokenizer exists. It is
-    prepared again if tokens were added, or if other tokens are special or end a text.
+    The vocabulary is prepared on the first call for a tokenizer, and kept as long as the tokenizer exists; for a bare
+    tokenizer of `tokenizers` before version 0.23, it is prepared on each call. It is prepared again if tokens were
+    added, or if other tokens are special or end a text.
 
     Args:
         tokenizer: the tokenizer, or a `Vocabulary`.
@@ -36,17 +38,24 @@ def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:
         raise TypeError(
             f"expected a fast tokenizer of transformers or a tokenfst.Vocabulary, not {type(tokenizer).__name__}"
         )
-    facts = _facts(tokenizer)
-    known = _vocabularies.get(tokenizer)
-    if known is None or known[0] != facts:
-        known = _vocabularies[tokenizer] = facts, from_transformers(tokenizer), {}
-    _, whole, truncated = known
+    _, whole, truncated = _prepared(tokenizer)
     width = _num_logits(model)
     if width is None or width >= len(whole):
         return whole
     if width not in truncated:
         truncated[width] = whole.truncated(width)
     return truncated[width]
+
+
+def _prepared(tokenizer: Any) -> _Prepared:
+    facts = _facts(tokenizer)
+    try:
+        known = _vocabularies.get(tokenizer)
+    except TypeError:  # a tokenizer of `tokenizers` before version 0.23 has no weak references
+        return facts, from_transformers(tokenizer), {}
+    if known is None or known[0] != facts:
+        known = _vocabularies[tokenizer] = facts, from_transformers(tokenizer), {}
+    return known
 
 
 def _num_logits(model: Any) -> int | None:

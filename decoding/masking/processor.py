@@ -88,8 +88,11 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             raise ValueError(f"max_new_tokens is 1 or more, or None, not {max_new_tokens}")
         if self.wrap_up_after is not None and self.wrap_up_after < 0:
             raise ValueError(f"wrap_up_after is a number of tokens, not {wrap_up_after}")
-        self.vocabulary, self.max_depth = vocabulary_of(tokenizer), max_depth
+        self.max_depth = None if max_depth is None else token_count("max_depth", max_depth, least=0, of="symbols")
+        self.vocabulary, self._at_text_start = vocabulary_of(tokenizer), at_text_start
         each = constrained(constraint, self.vocabulary, at_text_start=at_text_start, limits=limits)
+        if not each:
+            raise ValueError("there is no constraint: give one for all prompts, or one for each")
         self._constraints = each
         self._constraints = [one if isinstance(one, Future) else self._resolved(at) for at, one in enumerate(each)]
         # Models whose logits have different widths may take turns, as in assisted generation.
@@ -110,7 +113,9 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
     def _resolved(self, at: int) -> TokenAutomaton | None:
         try:
-            return resolved(self._constraints[at], self.vocabulary, self.max_new_tokens)
+            return resolved(
+                self._constraints[at], self.vocabulary, self.max_new_tokens, at_text_start=self._at_text_start
+            )
         except IncompleteOutput as error:
             if len(self._constraints) == 1:
                 raise

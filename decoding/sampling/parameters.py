@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Final, TypedDict
+from typing import Final, SupportsIndex, TypedDict
 
 import torch
 from torch import Tensor
@@ -90,10 +90,12 @@ class Sampling:
 
         Raises:
             ValueError: a number is out of its range; the message names the setting and the range.
-            TypeError: `top_k` is not an integer, or another setting is not a number.
+            TypeError: `top_k` or `seed` is not an integer, or another setting is not a number.
         """
-        for name in self.__dataclass_fields__.keys() - {"top_k", "seed"}:
-            if not isinstance(value := getattr(self, name), Real):
+        if self.seed is not None and not isinstance(self.seed, SupportsIndex):
+            raise TypeError(f"seed is an integer or None, not {self.seed!r}")
+        for name in self.__dataclass_fields__:
+            if name not in ("top_k", "seed") and not isinstance(value := getattr(self, name), Real):
                 raise TypeError(f"{name} is a number, not {value!r}")
         _require(self.temperature >= 0, "temperature", self.temperature, "0 or more")
         _require_moderate("temperature", self.temperature)

@@ -30,7 +30,7 @@ from decoding.inputs.counts import token_count
 from decoding.inputs.healing import Healed
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
-from decoding.search.hypothesis import Hypothesis, normalized
+from decoding.search.hypothesis import Hypothesis, check_penalty, normalized
 from decoding.search.scorers import Logits, scorer_of
 from decoding.search.steps import Continuations, Position, Step
 from tokenfst.token_automaton import TokenAutomaton
@@ -72,19 +72,20 @@ def beam_search(
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: `beams` is not positive, or not a multiple of `groups`; there are more or fewer constraints than
-            prompts; or the logits are narrower than the vocabulary.
+        ValueError: `beams` is not positive, or not a multiple of `groups`; `length_penalty` is out of its range; there
+            are more or fewer constraints than prompts; or the logits are narrower than the vocabulary.
         Exception: as for `generate`.
     """
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
-    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
+    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
     )
     if not prompted:
         return []
+    check_penalty(length_penalty)
     bounds = _Limits(beams // groups, diversity, length_penalty, max_new_tokens)
     searches = [_Search(automaton, row, groups, bounds) for row, automaton in enumerate(automata)]
     scorer = scorer_of(model)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+# To this power, a length of a billion tokens is still a float.
+_LARGEST_PENALTY: Final = 32
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,12 @@ class Hypothesis:
 
     def __str__(self) -> str:
         return self.text
+
+
+def check_penalty(penalty: float) -> None:
+    """Raise ValueError unless a power of any length can be written as a float."""
+    if not -_LARGEST_PENALTY <= penalty <= _LARGEST_PENALTY:
+        raise ValueError(f"length_penalty is from -{_LARGEST_PENALTY} to {_LARGEST_PENALTY}, not {penalty}")
 
 
 def normalized(log_probability: float, length: int, penalty: float) -> float:

@@ -20,7 +20,7 @@ from decoding.masking.costs import less_costs
 from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
 from decoding.sampling.parameters import sampling_of
 from decoding.sampling.penalties import penalized
-from decoding.search.hypothesis import Hypothesis, normalized
+from decoding.search.hypothesis import Hypothesis, check_penalty, normalized
 from decoding.search.scorers import Logits, Scorer, scorer_of
 from decoding.search.steps import Position, Step
 from tokenfst.token_automaton import TokenAutomaton
@@ -73,9 +73,10 @@ def best_of_n(
     """
     if n < 1:
         raise ValueError(f"{n} texts cannot be sampled")
+    check_penalty(length_penalty)
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     sampling = sampling_of("best_of_n", temperature, seed, options)
-    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
+    vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
     )

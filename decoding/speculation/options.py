@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from decoding.inputs.counts import token_count
 from decoding.speculation.draft import DraftModel
 from decoding.speculation.proposer import Proposer
 from decoding.speculation.reader import CachedModel
@@ -39,11 +40,13 @@ class Speculation:
     statistics: Statistics = field(default_factory=Statistics, init=False)
 
     def __post_init__(self) -> None:
-        """Check the widths.
+        """Check the numbers.
 
         Raises:
-            ValueError: a width is less than 1.
+            ValueError: a width is less than 1, or `max_proposed` less than 0.
+            TypeError: `max_proposed` is not an integer.
         """
+        self.max_proposed = token_count("max_proposed", self.max_proposed, least=0)
         if any(width < 1 for width in self.draft_widths):
             raise ValueError(f"the widths of a draft are 1 or more, not {tuple(self.draft_widths)}")
 

@@ -36,6 +36,8 @@ _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
 _LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
 _OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
+# Options of `model.generate` that need the tokenizer.
+_NEEDS_TOKENIZER: Final = frozenset(("stop_strings", "assistant_tokenizer"))
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
 
@@ -145,11 +147,12 @@ def generate(
             fewer constraints or seeds than prompts; or `at_text_start` is true, and an automaton was compiled without
             it.
     """
-    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts)
+    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
-    _check_settings(temperature, options)
+    num_beams = token_count("num_beams", num_beams, least=1, of="beams")
+    _check_settings(temperature, seed, options)
     if speculation is not None:
         _check_speculation(
             speculation,
@@ -167,12 +170,17 @@ def generate(
     if not rows:
         return _trace(None, rows, [], [], [], vocabulary, at_text_start, limits) if trace else []
     processor = ConstraintLogitsProcessor(
-        each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+        each,
+        vocabulary,
+        max_new_tokens=max_new_tokens,
+        wrap_up_after=wrap_up_after,
+        at_text_start=at_text_start,
+        max_depth=max_depth,
     )
     recorder = _recorder(processor, num_beams) if trace else None
     pad = pad_token(tokenizer, vocabulary)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
-    if "stop_strings" in options and tokenizer is not vocabulary:
+    if not _NEEDS_TOKENIZER.isdisjoint(options) and tokenizer is not vocabulary:
         settings["tokenizer"] = tokenizer
     with _seeded(seed):
         found = _by_transformers(model, rows, recorder or InPlace(processor), vocabulary, pad, settings)
@@ -239,7 +247,7 @@ def _trace(
     )
 
 
-def _check_settings(temperature: float, options: dict[str, Any]) -> None:
+def _check_settings(temperature: float, seed: int | Sequence[int] | None, options: dict[str, Any]) -> None:
     """Check options.
 
     Raises:
@@ -249,7 +257,7 @@ def _check_settings(temperature: float, options: dict[str, Any]) -> None:
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
-    _sampling(temperature, options)
+    _sampling(temperature, options).with_seed(None if isinstance(seed, Sequence) else seed)
 
 
 def _sampling(temperature: float, options: dict[str, Any]) -> Sampling:
@@ -332,7 +340,10 @@ def _text(row: list[int], automaton: TokenAutomaton | None, vocabulary: Vocabula
         # Free text may be cut off anywhere.
         return vocabulary.text(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
-        reason = "another option stopped it, or forbade every token that the constraint allows"
+        reason = (
+            "another option stopped it, forbade every token that the constraint allows, or asked for more sequences "
+            "than there are"
+        )
         raise IncompleteOutput(f"the text stopped before it was complete, at {automaton.text(tokens)!r}: {reason}")
     return automaton.text(tokens).decode()
 

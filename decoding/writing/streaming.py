@@ -17,7 +17,6 @@ with the reader).
 from __future__ import annotations
 
 import codecs
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 
@@ -204,14 +203,15 @@ class Stream(Generic[T_co]):
             text. For an automaton, the constraint is the one that it was compiled from.
 
         Raises:
-            TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example.
+            TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example; or
+                Python cannot read the JSON text, because it is nested too deeply.
             Exception: any error while writing.
         """
         for _ in self:
             pass
         found: Any = self.text
         if isinstance(self._constraint, JsonSchema):
-            found = json.loads(self.text)
+            found = self._constraint.value(self.text)
         elif isinstance(self._constraint, Parsed):
             found = self._constraint.parse(self.text)
         value: T_co = found
@@ -292,13 +292,18 @@ def stream(
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
     sampling = sampling_of("stream", temperature, seed, options)
-    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompt)
+    vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompt, model)
     if len(rows) != 1:
         raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")
     each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
     check_count(len(each), 1)
     processor = ConstraintLogitsProcessor(
-        each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+        each,
+        vocabulary,
+        max_new_tokens=max_new_tokens,
+        wrap_up_after=wrap_up_after,
+        at_text_start=at_text_start,
+        max_depth=max_depth,
     )
 
     def begin() -> tuple[Pieces, object]:

@@ -12,6 +12,29 @@ namespace automata {
 
 namespace {
 
+// Return all keys, each before those that its edges lead to, except on cycles.
+Vector<int32_t> sources_first(const NumberLists& edges, Budget& budget) {
+  Vector<uint8_t> seen(edges.size(), false, budget);
+  Vector<int32_t> found(budget), waiting(budget);
+  for (auto key = static_cast<int32_t>(edges.size()); key-- > 0;) {
+    waiting.push_back(key);
+    while (!waiting.empty()) {
+      const int32_t at = waiting.back();
+      waiting.pop_back();
+      if (at < 0) {
+        found.push_back(-1 - at);
+      } else if (!seen[at]) {
+        seen[at] = true;
+        waiting.push_back(-1 - at);
+        for (int32_t target : edges[at]) waiting.push_back(target);
+        budget.spend(1 + static_cast<int64_t>(edges[at].size()));
+      }
+    }
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
 // Return the keys that can be reached along edges from `first`, including itself, ascending.
 Vector<int32_t> reached(const NumberLists& edges, int32_t first, Budget& budget) {
   Vector<uint8_t> seen(edges.size(), false, budget);
@@ -147,17 +170,19 @@ void PushdownNetwork::find_callers() {
   }
   at_bottom_.assign(num_rules(), false);
   at_bottom_[rule_of_[start_]] = true;
-  Vector<int32_t> todo(budget_);
-  for (int32_t rule = 0; rule < num_rules(); ++rule) todo.push_back(rule);
-  while (!todo.empty()) {
-    const int32_t rule = todo.back();
-    todo.pop_back();
-    for (int32_t called : tail_[rule]) {
-      budget_.spend(1 + static_cast<int64_t>(under_[rule].size() + under_[called].size()));
-      const bool is_lower = at_bottom_[rule] && !at_bottom_[called];
-      at_bottom_[called] |= at_bottom_[rule];
-      const bool has_more = called != rule && include(under_[called], under_[rule]);
-      if (has_more || is_lower) todo.push_back(called);
+  const Vector<int32_t> order = sources_first(tail_, budget_);
+  for (bool changed = true; changed;) {
+    changed = false;
+    Vector<uint8_t> is_done(num_rules(), false, budget_);
+    for (const int32_t rule : order) {
+      is_done[rule] = true;
+      for (const int32_t called : tail_[rule]) {
+        budget_.spend(1 + static_cast<int64_t>(under_[rule].size() + under_[called].size()));
+        const bool is_lower = at_bottom_[rule] && !at_bottom_[called];
+        at_bottom_[called] |= at_bottom_[rule];
+        const bool has_more = called != rule && include(under_[called], under_[rule]);
+        changed = changed || ((has_more || is_lower) && is_done[called]);
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 // Reach: how far the end is after each token that a configuration allows.
 //
-//     Reach         the distances. Most tokens over the text that a state loops on leave the distance as it is; the
-//                   others are runs of ranks with one distance, and single tokens
+//     Reach         the distances: of tokens over a text by their number of characters, which mostly does not matter;
+//                   of all others as runs of ranks with one distance, and as single tokens
 //     ReachFinder   finds them, in one of three ways: for a state that loops on text, or reads text of limited length,
 //                   walks over the rests of tokens from each link of its chain (`lazy/chains.h`); for a state from
 //                   which most characters lead to one that loops, the reach of that one and a walk over what differs;
