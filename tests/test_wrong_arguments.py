@@ -171,6 +171,8 @@ def test_numbers_of_beams_and_proposals() -> None:
         generate(MODEL, TOKENIZER, "Name: ", "a", num_beams=0)
     with pytest.raises(IncompleteOutput, match="asked for more sequences than there are"):
         generate(MODEL, TOKENIZER, "Hello ", "", num_beams=4, num_return_sequences=4, temperature=0, max_new_tokens=8)
+    with pytest.raises(ValueError, match="an assistant has the model's vocabulary"):
+        generate(MODEL, TOKENIZER, "Name: ", "a", assistant_model=MODEL, assistant_tokenizer=TOKENIZER)
     most: Any = "a"
     with pytest.raises(TypeError, match="max_proposed is a number of tokens, not 'a'"):
         Speculation(max_proposed=most)

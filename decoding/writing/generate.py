@@ -36,8 +36,6 @@ _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
 _LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
 _OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
-# Options of `model.generate` that need the tokenizer.
-_NEEDS_TOKENIZER: Final = frozenset(("stop_strings", "assistant_tokenizer"))
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
 
@@ -180,7 +178,7 @@ def generate(
     recorder = _recorder(processor, num_beams) if trace else None
     pad = pad_token(tokenizer, vocabulary)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
-    if not _NEEDS_TOKENIZER.isdisjoint(options) and tokenizer is not vocabulary:
+    if "stop_strings" in options and tokenizer is not vocabulary:
         settings["tokenizer"] = tokenizer
     with _seeded(seed):
         found = _by_transformers(model, rows, recorder or InPlace(processor), vocabulary, pad, settings)
@@ -251,12 +249,14 @@ def _check_settings(temperature: float, seed: int | Sequence[int] | None, option
     """Check options.
 
     Raises:
-        ValueError: `generate` sets an option itself.
+        ValueError: `generate` sets an option itself, or the assistant has another vocabulary.
         ValueError, TypeError: as for `_sampling`.
     """
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
+    if "assistant_tokenizer" in options:
+        raise ValueError("an assistant has the model's vocabulary, since the masks of its tokens are the model's")
     _sampling(temperature, options).with_seed(None if isinstance(seed, Sequence) else seed)
 
 
