@@ -30,7 +30,7 @@ def bounds_of(schema: Any) -> Bounds:
         value = schema.get(name)
         if value is None:
             continue
-        if not math.isfinite(value):
+        if not isinstance(value, int) and not math.isfinite(value):
             raise UnsupportedSchema(f"the bound {value}", keyword=name)
         # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
         found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
@@ -88,12 +88,12 @@ def bounds_formula(bounds: Bounds, *, whole: bool = False) -> Formula:
 def with_digits(digits: int | None, places: int | None) -> str:
     """Return the pattern of decimals with at most this many digits and decimal places; trailing zeros do not count."""
     if digits is None:
-        return patterns.INTEGER + _point(places or 0)
-    if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
-        return "-?0" + _point(digits, "")
+        return patterns.INTEGER + _point(places or 0) + "|" + patterns.ZERO
+    if places is not None and digits <= places:  # Pydantic counts the 0 before the point of zero alone
+        return "-?0" + _point(digits, "") + "|" + patterns.SMALL_ZERO
     if places is not None:
-        return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places)
-    found = ["-?0" + _point(digits), rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
+        return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places) + "|" + patterns.ZERO
+    found = ["-?0" + _point(digits), patterns.ZERO, rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
     found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}" + _point(behind) for behind in range(1, digits)]
     return "|".join(found)
 

@@ -129,7 +129,7 @@ class ExactSchema(GenerateJsonSchema):
         found = _string(written)
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None or places is not None:
-            found["allOf"] = [{"pattern": patterns.anchored(f"{with_digits(digits, places)}|{patterns.ZERO}")}]
+            found["allOf"] = [{"pattern": patterns.anchored(with_digits(digits, places))}]
         return found
 
     # Text.
@@ -253,7 +253,10 @@ class ExactSchema(GenerateJsonSchema):
             return self.generate_inner(schema)
         if kind == "any":
             return {}
-        raise UnsupportedSchema(f"keys of the type {kind!r}, which no string parses as", keyword="dict")
+        raise UnsupportedSchema(
+            f"keys of the type {kind!r}: keys are strings, numbers, booleans, dates, times, UUIDs, literals or enums",
+            keyword="dict",
+        )
 
     # Objects.
 

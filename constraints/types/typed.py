@@ -164,7 +164,8 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
     check_annotation(annotation)
     try:
         adapter = _adapter_of(annotation)
-    except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
+        adapter.rebuild()  # has no effect, unless names in a model are not defined
+    except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
         raise UnsupportedSchema(" ".join(str(error).split())) from None
     return Typed(annotation, adapter, whitespace, spellings)
 

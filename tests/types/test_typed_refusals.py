@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import (
     Base64Str,
+    BaseModel,
     ByteSize,
     Field,
     FilePath,
@@ -28,6 +29,11 @@ from python_types import Color
 from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 from constraints.types import typed
 
+
+class NotDefined(BaseModel):
+    a: Missing  # type: ignore[name-defined]  # noqa: F821
+
+
 REFUSED: list[tuple[Any, str]] = [
     (Annotated[set[int], Field(min_length=2)], "equal items count once"),
     (Annotated[dict[str, int], Field(min_length=2)], "equal items count once"),
@@ -40,7 +46,9 @@ REFUSED: list[tuple[Any, str]] = [
     (complex, "complex"),
     (HttpUrl, r"'url': Annotated\[str, constraints\.url\(\)\.expr\] takes URLs as text"),
     (type, "no automaton|JSON|schema"),
-    (dict[tuple[int, int], int], "which no string parses as"),
+    (dict[tuple[int, int], int], "keys are strings, numbers, booleans"),
+    (list[NotDefined], "name 'Missing' is not defined"),
+    (Annotated[int, Field(discriminator="kind")], "not a valid discriminated union variant"),
     (Annotated[bytes, Field(min_length=1)], "bytes"),
     (Annotated[str, Field(pattern="(?i)a")], "flags"),
     (ImportString, "import_string"),

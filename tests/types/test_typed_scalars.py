@@ -75,6 +75,28 @@ def test_digits_of_decimals(digits: int | None, places: int | None) -> None:
         assert automaton.accepts(f'"{plain}"'.encode()) == valid, plain
 
 
+@pytest.mark.parametrize(("digits", "places"), [(1, 1), (2, 2), (2, 4), (3, 2), (3, None), (None, 2)])
+def test_zeros_with_an_exponent(digits: int | None, places: int | None) -> None:
+    annotation = Annotated[Decimal, Field(max_digits=digits, decimal_places=places)]
+    automaton, adapter = automaton_of(typed(annotation)), TypeAdapter(annotation)
+    for exponent in range(-14, 9):
+        for zero in ("0", "-0", "0.0", "0.000"):
+            text = f'"{zero}E{exponent:+}"'
+            if automaton.accepts(text.encode()):
+                assert adapter.validate_json(text) == 0
+        written = adapter.dump_json(Decimal(f"0E{exponent}"))
+        try:
+            adapter.validate_json(written)
+        except ValueError:
+            continue
+        assert automaton.accepts(written), written
+
+
+def test_bounds_beyond_floats() -> None:
+    most = 10**309
+    assert accepts(Annotated[int, Field(le=most)], str(most), str(most + 1)) == [True, False]
+
+
 def test_moments() -> None:
     days = ["2024-02-29", "2023-02-29", "0000-01-01", "9999-12-31", "2024-2-9", "2024-13-01", "2024-04-31"]
     assert accepts(datetime.date, *[f'"{day}"' for day in days]) == [True, False, False, True, False, False, False]
