@@ -93,9 +93,10 @@ def with_digits(digits: int | None, places: int | None) -> str:
         return "-?0" + _point(digits, "") + "|" + patterns.SMALL_ZERO
     if places is not None:
         return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places) + "|" + patterns.ZERO
-    found = ["-?0" + _point(digits), patterns.ZERO, rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
-    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}" + _point(behind) for behind in range(1, digits)]
-    return "|".join(found)
+    # All digits up to the last that is not a trailing zero count, before the point and after it.
+    few_before = rf"(?=-?\d{{1,{digits}}}(?:\.\d+)?$)"
+    all_digits = rf"-?[1-9](?:\.?\d){{0,{digits - 1}}}(?:\.?0+)?"
+    return "-?0" + _point(digits) + "|" + patterns.ZERO + "|" + few_before + all_digits
 
 
 def _point(places: int, optional: str = "?") -> str:

@@ -92,6 +92,18 @@ def test_zeros_with_an_exponent(digits: int | None, places: int | None) -> None:
         assert automaton.accepts(written), written
 
 
+def test_many_digits_of_decimals() -> None:
+    accepted = accepts(
+        Annotated[Decimal, Field(max_digits=1000)],
+        *(
+            f'"{"9" * before}{"." * (behind > 0)}{"1" * behind}"'
+            for before, behind in [(1000, 0), (970, 30), (970, 31)]
+        ),
+        f'"{"9" * 970}.{"1" * 30}00"',
+    )
+    assert accepted == [True, True, False, True]
+
+
 def test_bounds_beyond_floats() -> None:
     most = 10**309
     assert accepts(Annotated[int, Field(le=most)], str(most), str(most + 1)) == [True, False]
