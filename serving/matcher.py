@@ -69,7 +69,10 @@ def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], ma
 
     Raises:
         IndexError: `out` has no such row.
+        TypeError: `out` has numbers of another type.
     """
+    if out.dtype != np.int32:
+        raise TypeError(f"masks are written into int32, not {out.dtype}")
     rows, wanted = sorted(positions), [positions[row] for row in sorted(positions)]
     if not rows:
         return []

@@ -59,11 +59,13 @@ def test_samples_of_no_such_length(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", "--regex", "a{5}", "--length", "3"]) == 2
     assert main(["sample", "--grammar", "json", "--length", "0"]) == 2
     assert main(["sample", "--regex", "a", "--length", "3-2"]) == 2
+    assert main(["sample", "--regex", "a*", "--length", "0-99999999999"]) == 2
     told = capsys.readouterr().err
     for message in (
         "no text has 3 to 3 bytes; the shortest has 5",
         "the shortest text has 1 bytes",
         "a length, or two with a hyphen",
+        "at most 1,000,000 bytes",
     ):
         assert message in told
 
@@ -71,6 +73,12 @@ def test_samples_of_no_such_length(capsys: pytest.CaptureFixture[str]) -> None:
 def test_samples_of_a_schema_are_valid(capsys: pytest.CaptureFixture[str], schema_file: Path) -> None:
     for text in json.loads(asked(capsys, "sample", "--json-schema", str(schema_file), "-n", "20", "--json")):
         Draft202012Validator(SCHEMA).validate(json.loads(text))
+
+
+def test_check_takes_one_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--regex", "a+b", "--text", "aab"]) == 0
+    assert main(["check", "--regex", "a+b", "--text", "aab", "text.txt"]) == 2
+    assert "the text is a file, or it is given with --text" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

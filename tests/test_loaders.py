@@ -148,6 +148,7 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
         ("latin.json", b'{"model": "\xff"}', "not JSON"),
         ("tokenizer.json", b'{"model": {"type": "BPE"}}', "not a tokenizer.json"),
         ("tokenizer.json", PANICKING, "not a tokenizer.json"),
+        ("tokenizer.json", b'{"model": {"vocab": {"a": 1, "b": 2, "c": 1}}}', "'a' and 'c' have the same id, 1"),
         ("tokenizer.model.v3", b"hello", "not a SentencePiece model"),
         ("ranks.tiktoken", b"hello", "line 1"),
         ("tokenizer_config.json", b"{}", "these are read"),

@@ -160,3 +160,7 @@ def test_an_automaton_beyond_its_limits_spoils_no_other_row() -> None:
     assert fill_masks({0: other.position, 1: one.position, 2: other.position}, masks) == [1]
     assert masks.tolist() == [[5, 0, 0], [-1, -1, -1], [5, 0, 0]]
     assert not one.fill(masks[0])
+    for rows in ((0, 1), (0, 2)):
+        wrong: Any = np.zeros((3, WORDS), np.int64)
+        with pytest.raises(TypeError, match="masks are written into int32, not int64"):
+            fill_masks(dict.fromkeys(rows, other.position), wrong)

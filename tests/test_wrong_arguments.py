@@ -410,6 +410,7 @@ def test_settings_mean_the_same_in_all() -> None:
     """With the likeliest token alone left, all ways of drawing write what greedy search writes."""
     options: dict[str, Any] = {"max_new_tokens": 10}
     (greedy,) = generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", temperature=0, **options)
+    assert generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", temperature=1e-40, **options) == [greedy]
     options |= {"top_k": 1, "temperature": 2.0}
     assert generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", **options) == [greedy]
     assert generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", speculation=Speculation(), **options) == [greedy]

@@ -23,11 +23,11 @@ BEFORE = 60
 
 @click.command()
 @takes_constraint
-@click.argument("file", default=STANDARD_INPUT, metavar="[FILE]")
+@click.argument("file", required=False, metavar="[FILE]")
 @click.option("--text", metavar="TEXT", help="The text, in place of a file.")
 @click.option("--final-newline", is_flag=True, help="Leave out the line feed at the end of the file.")
 @as_json
-def check(options: ConstraintOptions, file: str, text: str | None, final_newline: bool, as_json: bool) -> int:
+def check(options: ConstraintOptions, file: str | None, text: str | None, final_newline: bool, as_json: bool) -> int:
     """Check whether a constraint allows a text.
 
     The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. In that case, show
@@ -35,8 +35,10 @@ def check(options: ConstraintOptions, file: str, text: str | None, final_newline
     """
     from decoding.command.source import opened
 
+    if file is not None and text is not None:
+        raise click.UsageError("the text is a file, or it is given with --text")
     with opened(options) as source:
-        content = _content(file) if text is None else text.encode()
+        content = _content(file or STANDARD_INPUT) if text is None else text.encode()
         if final_newline:
             content = content.removesuffix(b"\n")
         found = _mistake_in(content, source)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Settings of `transformers` that leave the model's distribution as it is; its defaults may be others, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
+# Below this temperature only the likeliest token is left, and the scores of `transformers` would be infinite.
+_COLD: Final = 1e-30
 # Seeds are numbers modulo 2^64, in all loops.
 _LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
@@ -275,7 +277,7 @@ def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
     for name in _ONLY_OURS:
         if name in options:
             raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")
-    if temperature == 0:
+    if temperature < _COLD:
         return {"repetition_penalty": 1.0, "do_sample": False}
     # `transformers` refuses a temperature that is an int.
     return {"repetition_penalty": 1.0, "do_sample": True, "temperature": float(temperature), **_NEUTRAL}

@@ -62,7 +62,8 @@ def bpe_of(backend: Tokenizer, definition: Json, silent: Iterable[int]) -> BPE |
     for piece, token in model["vocab"].items() if whole_pieces else ():
         if token in without_text and _is_a_piece(piece, backend):
             return NotBPE(f"token {token} ({piece!r}) writes nothing, and the encoder writes it in texts as well")
-    return BPE(_merges(model), pattern, whole_pieces)
+    merges = _merges(model)
+    return merges if isinstance(merges, NotBPE) else BPE(merges, pattern, whole_pieces)
 
 
 def _is_a_piece(spelled: str, backend: Tokenizer) -> bool:
@@ -93,9 +94,12 @@ def _pattern(stages: list[Json]) -> str | NotBPE | None:
     return str(first["pattern"]["Regex"])
 
 
-def _merges(model: Json) -> tuple[tuple[int, int, int], ...]:
+def _merges(model: Json) -> tuple[tuple[int, int, int], ...] | NotBPE:
     """Return the ids of left, right and merged token for each merge, in order of precedence."""
     vocab: dict[str, int] = model["vocab"]
     # Older files write both halves as one string.
     pairs = [tuple(merge.split(" ", 1)) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
-    return tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in pairs)
+    try:
+        return tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in pairs)
+    except KeyError as error:
+        return NotBPE(f"a merge is of or into {error}, which is no token")

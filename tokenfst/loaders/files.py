@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from automata.errors import VocabularyError
 from tokenfst.loaders.common import Json
@@ -106,6 +106,7 @@ def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
         return from_tekken(file, eos_ids=eos_ids)
     if "model" not in data:
         raise VocabularyError(f"{file}: JSON, but not of a vocabulary; these are read: {_READS}")
+    _check_ids(file, data["model"])
     from tokenizers import Tokenizer
 
     try:
@@ -116,6 +117,18 @@ def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
             raise
         raise VocabularyError(f"{file}: not a tokenizer.json ({error})") from error
     return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
+
+
+def _check_ids(file: Path, model: Any) -> None:
+    """Raise if two pieces have one id: `tokenizers` keeps either of them, by chance."""
+    vocab = model.get("vocab") if isinstance(model, dict) else None
+    if not isinstance(vocab, dict):
+        return
+    pieces: dict[Any, str] = {}
+    for piece, token in vocab.items():
+        other = pieces.setdefault(repr(token), piece)
+        if other != piece:
+            raise VocabularyError(f"{file}: {other!r} and {piece!r} have the same id, {token}")
 
 
 def _load_word_pieces(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
