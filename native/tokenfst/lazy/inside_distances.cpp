@@ -1,6 +1,7 @@
 #include "tokenfst/lazy/inside_distances.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace tokenfst {
 
@@ -43,8 +44,16 @@ void InsideDistances::find_tokens_ahead(const Trie& tokens) {
   uint8_t byte_of[256] = {};
   // A byte of a literal text is alone in its class.
   for (int byte = 0; byte < 256; ++byte) byte_of[nfa_.byte_class_[byte]] = static_cast<uint8_t>(byte);
+  support::Map<std::string_view, int32_t, std::hash<std::string_view>> known(budget_);  // where each text begins first
   for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
     const int32_t begin = nfa_.chains_[chain].text_begin, end = nfa_.chains_[chain + 1].text_begin;
+    const std::string_view text(reinterpret_cast<const char*>(nfa_.text_.data()) + begin, end - begin);
+    const auto [first_place, is_new] = known.emplace(text, begin);
+    if (!is_new) {
+      std::copy_n(tokens_ahead_.begin() + first_place->second, text.size(), tokens_ahead_.begin() + begin);
+      budget_.spend(1 + static_cast<int64_t>(text.size()) / 8);
+      continue;
+    }
     const auto ahead = [&](int32_t place) { return place < end ? tokens_ahead_[place] : 0; };
     for (int32_t first = end - 1; first >= begin; --first) {
       int32_t least = 1 + ahead(first + 1), at = first;
