@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import constraints
 import tokenfst
-from automata import IncompleteOutput
+from automata import IncompleteOutput, TextNotAllowed
 from decoding import bundled_model, generate, stream, vocabulary_of
 from decoding.compiling import BackgroundCompiler
 from decoding.inputs.healing import heal
@@ -98,6 +98,18 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
     assert isinstance(stream(*bundled, "", constraints.integer(1, 50), **short).result(), int)
     text = stream(*bundled, "", r"(Yes|No)\.", **short).result()
     assert text in ("Yes.", "No.")
+
+
+def test_a_text_that_python_cannot_read(bundled: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = stream(*bundled, "Name: ", constraints.json_schema({"type": "boolean"}))
+    assert [piece.value for piece in written][-1] in (True, False)
+
+    def loads(text: str) -> Any:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr(json, "loads", loads)
+    with pytest.raises(TextNotAllowed, match="maximum recursion depth exceeded"):
+        written.result()
 
 
 def test_an_automaton_has_the_values_of_its_constraint(bundled: tuple[Any, Any]) -> None:
