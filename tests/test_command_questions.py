@@ -59,13 +59,11 @@ def test_samples_of_no_such_length(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", "--regex", "a{5}", "--length", "3"]) == 2
     assert main(["sample", "--grammar", "json", "--length", "0"]) == 2
     assert main(["sample", "--regex", "a", "--length", "3-2"]) == 2
-    assert main(["sample", "--regex", "a*", "--length", "0-99999999999"]) == 2
     told = capsys.readouterr().err
     for message in (
         "no text has 3 to 3 bytes; the shortest has 5",
         "the shortest text has 1 bytes",
         "a length, or two with a hyphen",
-        "at most 1,000,000 bytes",
     ):
         assert message in told
 

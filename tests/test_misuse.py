@@ -234,7 +234,7 @@ def test_depths_and_places_that_there_are_not() -> None:
     assert isinstance(complete, PushdownTokenAutomaton)
     with pytest.raises(ValueError, match="a maximum depth is 0 or more, not -1"):
         complete.within(-1)
-    with pytest.raises(ValueError, match="max_depth=-1"):
+    with pytest.raises(ValueError, match="max_depth is 0 or more, not -1"):
         generate(*bundled_model(), "x", nested, max_depth=-1, max_new_tokens=4)
     depths: Any
     for depths in ({"max_array_depth": -1}, {"max_object_depth": -1}):

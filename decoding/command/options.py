@@ -24,8 +24,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # In place of the name of a file or of a text: standard input.
 STANDARD_INPUT: Final = "-"
-# The longest text that can be asked for; a random one takes some ten seconds.
-MOST_BYTES: Final = 1_000_000
 
 
 class Mistake(click.ClickException):
@@ -165,8 +163,6 @@ def read_lengths(ctx: click.Context, param: click.Parameter, value: str | None) 
     first, _, last = value.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal() and int(first) <= int(last or first)):
         raise click.BadParameter(f"a length, or two with a hyphen between them, not {value!r}", ctx, param)
-    if len(last or first) > len(str(MOST_BYTES)) or int(last or first) > MOST_BYTES:
-        raise click.BadParameter(f"at most {MOST_BYTES:,} bytes", ctx, param)
     return range(int(first), int(last or first) + 1)
 
 
