@@ -15,6 +15,7 @@ namespace support {
 struct Groups {
   Vector<int32_t> offsets, order;
 
+  int32_t num_keys() const { return static_cast<int32_t>(offsets.size()) - 1; }
   std::span<const int32_t> operator[](int32_t key) const {
     return {order.data() + offsets[key], static_cast<size_t>(offsets[key + 1] - offsets[key])};
   }

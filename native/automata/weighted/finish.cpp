@@ -78,13 +78,10 @@ class Minimizer {
  private:
   // States from which no loop can be reached are folded from the last to the first. Return the others.
   Vector<int32_t> fold_without_loops() {
-    const Vector<int32_t> component = components(automaton_, budget_);
-    const int32_t count = *std::ranges::max_element(component) + 1;
-    const support::Groups members =
-        support::grouped(count, component.size(), [&](size_t state) { return component[state]; }, budget_);
+    const support::Groups members = components(automaton_, budget_);
     Vector<int32_t> looping(budget_);
     support::Interner<int64_t> rows(budget_);
-    for (int32_t at = 0; at < count; ++at) {
+    for (int32_t at = 0; at < members.num_keys(); ++at) {
       const auto states = members[at];
       bool loops = states.size() > 1;
       for (const ByteArc& arc : arcs_of(states[0])) loops |= block_[arc.target] == kNone;

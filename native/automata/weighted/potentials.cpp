@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "support/csr.h"
+#include "support/components.h"
 
 namespace automata {
 
@@ -20,14 +20,7 @@ struct Graph {
 
   Graph(const WeightedBuilder& automaton, Budget& budget)
       : automaton(automaton),
-        members(grouped_states(automaton, budget)) {}
-
-  static support::Groups grouped_states(const WeightedBuilder& automaton, Budget& budget) {
-    const Vector<int32_t> component = components(automaton, budget);
-    const int32_t count = component.empty() ? 0 : *std::ranges::max_element(component) + 1;
-    return support::grouped(count, component.size(), [&](size_t state) { return component[state]; }, budget);
-  }
-  int32_t num_components() const { return static_cast<int32_t>(members.offsets.size()) - 1; }
+        members(components(automaton, budget)) {}
 };
 
 // Where a least cost is looked for: in the whole rest of a text, or up to the next hub.
@@ -47,7 +40,7 @@ class Least {
 
   // Return them, or nothing if a loop lowers the cost and there are no hubs.
   std::optional<Vector<Cost>> run() {
-    for (int32_t component = 0; component < graph_.num_components(); ++component) {
+    for (int32_t component = 0; component < graph_.members.num_keys(); ++component) {
       const auto states = graph_.members[component];
       if (settle(states)) continue;
       if (horizon_ != Horizon::kHub) return std::nullopt;
@@ -149,7 +142,7 @@ std::optional<Vector<Cost>> sums(const Graph& graph, Budget& budget) {
     found[state] = best;
     return !(std::isinf(best) && std::isinf(before)) && !(std::abs(best - before) <= kSettled);
   };
-  for (int32_t component = 0; component < graph.num_components(); ++component) {
+  for (int32_t component = 0; component < graph.members.num_keys(); ++component) {
     bool changed = true;
     for (int32_t round = 0; changed; ++round) {
       if (round > kMostRounds) return std::nullopt;
@@ -164,45 +157,8 @@ std::optional<Vector<Cost>> sums(const Graph& graph, Budget& budget) {
 
 }  // namespace
 
-Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget) {
-  // Tarjan 1972, without recursion: `low` is the earliest state on the path that a state leads back to.
-  const int32_t num_states = automaton.num_states();
-  Vector<int32_t> component(num_states, kNone, budget), order(num_states, kNone, budget), low(num_states, 0, budget),
-      next(num_states, 0, budget), path(budget), open(budget);
-  int32_t visited = 0, count = 0;
-  for (int32_t root = 0; root < num_states; ++root) {
-    if (order[root] != kNone) continue;
-    path.push_back(root);
-    while (!path.empty()) {
-      const int32_t state = path.back();
-      if (order[state] == kNone) {
-        order[state] = low[state] = visited++;
-        next[state] = automaton.offsets[state];
-        open.push_back(state);
-      }
-      budget.spend(4);
-      bool descends = false;
-      for (; next[state] < automaton.offsets[state + 1]; ++next[state]) {
-        const int32_t target = automaton.arcs[next[state]].target;
-        if (order[target] == kNone) {
-          path.push_back(target);
-          descends = true;
-          break;
-        }
-        if (component[target] == kNone) low[state] = std::min(low[state], low[target]);
-      }
-      if (descends) continue;
-      path.pop_back();
-      if (low[state] < order[state]) continue;
-      for (int32_t member = kNone; member != state;) {
-        member = open.back();
-        open.pop_back();
-        component[member] = count;
-      }
-      ++count;
-    }
-  }
-  return component;
+support::Groups components(const WeightedBuilder& automaton, Budget& budget) {
+  return support::components(automaton.offsets, [&](int32_t arc) { return automaton.arcs[arc].target; }, budget);
 }
 
 std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget) {

@@ -19,11 +19,12 @@
 #include <optional>
 
 #include "automata/weighted/weighted_tables.h"
+#include "support/csr.h"
 
 namespace automata {
 
-// Return the components of an automaton, numbered so that arcs lead to the same component or to a smaller number.
-Vector<int32_t> components(const WeightedBuilder& automaton, Budget& budget);
+// Return the states of each component, numbered so that arcs lead to the same component or to a smaller number.
+support::Groups components(const WeightedBuilder& automaton, Budget& budget);
 
 // Return the first two kinds of potentials, of an automaton from each of whose states an end can be reached; none if
 // there are none.

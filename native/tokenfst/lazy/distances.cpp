@@ -17,6 +17,7 @@ ByteDistances::ByteDistances(FixedMachine& machine, Budget& budget) : distances_
   }
   distances_ = automata::distances(machine.num_states(), edges, std::span<const int32_t>(ends), budget);
   for (int32_t& distance : distances_) distance = distance == automata::kNone ? kFar : distance;
+  for (const int32_t distance : distances_) farthest_ = std::max(farthest_, distance < kFar ? distance : 0);
 }
 
 void StackDistances::add(int32_t first, int32_t end) {
@@ -31,6 +32,17 @@ void StackDistances::add(int32_t first, int32_t end) {
     const Context& found = known->second;
     if (found.number >= 0) contexts_[cell] = {found.number, std::min(below.cost + found.cost, kFar)};
   }
+}
+
+int32_t StackDistances::bound(int32_t state, int32_t top) {
+  const auto onto = [](const Bound& below, const Bound& own) {
+    const int32_t beyond = std::max(below.within + own.beyond, below.beyond);
+    return Bound{std::min(below.within + own.within, kFar), std::min(beyond, kFar)};
+  };
+  for (auto cell = static_cast<int32_t>(bounds_.size()); cell < stacks_.num_kept(); ++cell) {
+    bounds_.push_back(onto(bounds_[stacks_[cell].below], source_.bound_of_symbol(stacks_[cell].symbol)));
+  }
+  return onto(bounds_[top], source_.bound_of_state(state)).beyond;
 }
 
 int32_t StackDistances::distance(int32_t state, int32_t top) {

@@ -20,6 +20,12 @@
 
 namespace tokenfst {
 
+// How far the end may be at most, beyond the distance counted for the stack below: from a state of the same rule, and
+// after a token that begins there, which may call other rules (`lazy/upper_bounds.h`). kFar if it is not known.
+struct Bound {
+  int32_t within = 0, beyond = 0;
+};
+
 class DistanceSource {
  public:
   virtual ~DistanceSource() = default;
@@ -33,6 +39,9 @@ class DistanceSource {
   // Whether each text of at most `longest` bytes brings the end nearer by as much from a state as from all that are
   // alike but for a count (`SubsetMachine::far_state`), and of which this holds.
   virtual bool is_even(int32_t, int32_t) { return false; }
+  // The bounds of a state, or of those where the text may continue once a symbol of the stack is popped.
+  virtual Bound bound_of_state(int32_t) { return {kFar, kFar}; }
+  virtual Bound bound_of_symbol(int32_t) { return {kFar, kFar}; }
 };
 
 // The source for an automaton without a stack: the number of bytes to an end.
@@ -43,9 +52,11 @@ class ByteDistances : public DistanceSource {
   Context bottom() const override { return {0, 1}; }
   int32_t distance(int32_t, int32_t state) override { return distances_[state]; }
   Context above(int32_t, int32_t) override { return kNoContext; }
+  Bound bound_of_state(int32_t) override { return {farthest_, farthest_}; }
 
  private:
   Vector<int32_t> distances_;  // [Q]
+  int32_t farthest_ = 0;
 };
 
 class StackDistances {
@@ -54,10 +65,13 @@ class StackDistances {
       : source_(source),
         stacks_(stacks),
         contexts_(1, source.bottom(), budget),
+        bounds_(1, Bound{1, 1}, budget),
         above_(budget) {}
 
   // Find the contexts of all kept cells.
   void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
+  // How far the end is at most after any token from a configuration, kFar if no bound is known.
+  int32_t bound(int32_t state, int32_t top);
   // Find the contexts of the cells from `first` up to `end`, such as temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
@@ -75,6 +89,7 @@ class StackDistances {
   const Stacks& stacks_;
   int32_t num_followed_ = 1;
   Vector<Context> contexts_;  // by cell
+  Vector<Bound> bounds_;      // by kept cell, of the whole stack from there down
   support::Map<Symbol, Context, support::Hash> above_;
 };
 

@@ -105,6 +105,12 @@ MaskPointer Generation::with_beginnings(const CachedMask& mask) {
 bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining, std::span<uint32_t> out) {
   const Vocabulary& vocabulary = *shared_.texts.vocabulary();
   const auto first = at == start() ? first_ : std::span<const FirstToken>();
+  // Distances count an end token even if the vocabulary has none.
+  const int64_t limit = remaining + vocabulary.eos_ids().empty();
+  if (first.empty() && masks_within().is_ample(at, limit)) {
+    write(*mask(at), out);
+    return true;
+  }
   NumberedConfiguration alike = at;
   int32_t kept = at.state;
   if (first.empty() && masks_within().is_even(at.state)) {
@@ -113,8 +119,6 @@ bool Generation::write_within(const NumberedConfiguration& at, int64_t remaining
     const Machine::Alike found = shared_.machine.alike(at.state);
     if (found.longest >= vocabulary.longest()) kept = alike.state = found.state;
   }
-  // Distances count an end token even if the vocabulary has none.
-  const int64_t limit = remaining + vocabulary.eos_ids().empty();
   return masks_within().write(alike, kept, limit, first, out);
 }
 

@@ -148,6 +148,30 @@ int32_t InsideDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inn
   return static_cast<int32_t>(least);
 }
 
+int32_t InsideDistances::most_in_chain(size_t chain) const {
+  const int32_t begin = nfa_.chains_[chain].text_begin, end = nfa_.chains_[chain + 1].text_begin;
+  return std::ranges::max(std::span(tokens_ahead_).subspan(begin, end - begin));
+}
+
+int32_t InsideDistances::most_in_fragment(int32_t fragment) const {
+  int32_t most = 0;
+  for (int32_t state = nfa_.first_of_fragment_[fragment]; state < nfa_.first_of_fragment_[fragment + 1]; ++state) {
+    if (bytes_inside_[state] < kFar) most = std::max(most, bytes_inside_[state]);
+  }
+  return most;
+}
+
+// Numbers of units that suffice are at most as large as the least, or as the number of layers.
+int32_t InsideDistances::most_in_counter(const LazyNfa::Counter& counter) const {
+  const Layers& own = layers_[&counter - nfa_.counters_.data()];
+  int64_t most = 0;
+  for (size_t count = 0; count < own.bytes.rows(); ++count) {
+    for (const int32_t left : own.bytes[count]) most = std::max<int64_t>(most, left < kFar ? left : 0);
+  }
+  const int64_t more = counter.low - static_cast<int64_t>(own.bytes.rows()) + 1;
+  return static_cast<int32_t>(std::min<int64_t>(most + own.growth * std::max<int64_t>(more, 0), kFar));
+}
+
 InsideDistances::Rest InsideDistances::rest_of(int32_t state) const {
   if (state < nfa_.num_outer()) return {state, 0};
   if (nfa_.is_in_chain(state)) {

@@ -40,6 +40,14 @@ class InsideDistances {
     return own.growth && fewest >= static_cast<int64_t>(own.bytes.rows());
   }
   Rest rest_of(int32_t state) const;
+  // Call a function with how much is read from an outer state to each that follows it, and with that state, except
+  // after a call or a guarded arc.
+  template <class Visit>
+  void each_way(int32_t state, Visit visit) const;
+  // How much is left at most inside a literal text, a fragment or a counter.
+  int32_t most_in_chain(size_t chain) const;
+  int32_t most_in_fragment(int32_t fragment) const;
+  int32_t most_in_counter(const LazyNfa::Counter& counter) const;
 
  private:
   // The layers of a counter. Once a layer exceeds the one before by the same number for all states, so do all that
@@ -60,5 +68,27 @@ class InsideDistances {
   Vector<int32_t> bytes_inside_;  // by state of all fragments
   std::vector<Layers> layers_;    // by counter
 };
+
+template <class Visit>
+void InsideDistances::each_way(int32_t state, Visit visit) const {
+  for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
+    const int32_t target = nfa_.epsilon_[at];
+    if (target >= 0) {
+      visit(0, target);
+    } else {
+      const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
+      visit(bytes_left(counter, counter.entry, 0), counter.target);
+    }
+  }
+  for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
+    if (edge.is_copy) {
+      const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
+      visit(bytes_inside(nfa_.first_of_fragment_[copy.fragment]), copy.target);
+    } else {
+      const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
+      visit(tokens_ahead(chain.text_begin), chain.target);
+    }
+  }
+}
 
 }  // namespace tokenfst

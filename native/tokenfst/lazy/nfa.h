@@ -126,6 +126,7 @@ class LazyNfa {
  private:
   friend class InsideDistances;
   friend class NfaDistances;
+  friend class UpperBounds;
   // One arc between outer states that stands for several: a chain, or a copy of a fragment.
   struct Edge {
     bool is_copy;

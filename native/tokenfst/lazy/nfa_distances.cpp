@@ -27,6 +27,8 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
       made_rows_(0, 0, kFar, budget),
       vectors_(budget),
       contexts_(budget),
+      known_bounds_(budget),
+      longest_token_(vocabulary.longest()),
       vector_(budget) {
   find_rules_with_flags();
   find_ways_to_exits();
@@ -59,7 +61,7 @@ void NfaDistances::find_possible_exits() {
       uint64_t found = possible_exits_[state];
       const auto add = [&](int32_t target) { found |= possible_exits_[target]; };
       if (const int32_t exit = nfa_.exit_of(state); exit != kNone) found |= exit_bit(nfa_.exit_in_rule(exit));
-      each_plain_way(state, [&](int32_t, int32_t target) { add(target); });
+      inside_.each_way(state, [&](int32_t, int32_t target) { add(target); });
       for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) add(arc.target);
       if (const int32_t call = nfa_.call_of(state); call != kNone) {
         for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
@@ -92,7 +94,7 @@ Vector<int32_t> NfaDistances::last_states_first() {
       }
       is_seen[at] = true;
       waiting.back() = -1 - at;
-      each_plain_way(at, [&](int32_t, int32_t target) { visit(target); });
+      inside_.each_way(at, [&](int32_t, int32_t target) { visit(target); });
       const int32_t call = nfa_.call_of(at);
       if (call == kNone) continue;
       visit(nfa_.starts_[nfa_.rule_of(call)]);
@@ -252,34 +254,11 @@ void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   }
 }
 
-// Call a function with each state that follows an outer state without a call or a guarded arc, and with how much is
-// read before it.
-template <class Visit>
-void NfaDistances::each_plain_way(int32_t state, Visit lead) {
-  for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
-    const int32_t target = nfa_.epsilon_[at];
-    if (target >= 0) {
-      lead(0, target);
-    } else {
-      const LazyNfa::Counter& counter = nfa_.counters_[-1 - target];
-      lead(inside_.bytes_left(counter, counter.entry, 0), counter.target);
-    }
-  }
-  for (const LazyNfa::Edge& edge : nfa_.edges_of(state)) {
-    if (edge.is_copy) {
-      const LazyNfa::Copy& copy = nfa_.copies_[edge.number];
-      lead(inside_.bytes_inside(nfa_.first_of_fragment_[copy.fragment]), copy.target);
-    } else {
-      const LazyNfa::Chain& chain = nfa_.chains_[edge.number];
-      lead(inside_.tokens_ahead(chain.text_begin), chain.target);
-    }
-  }
-}
-
-// Do the same with some flags set, and also for the first `num_arcs` open guarded arcs.
+// Call a function with each state that follows an outer state with some flags, by the plain ways and the first
+// `num_arcs` open guarded arcs, and with how much is read before it.
 template <class Visit>
 void NfaDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
-  each_plain_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
+  inside_.each_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
   for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
     if (num_arcs == 0) return;
     if (!nfa_.is_open(arc, flags)) continue;
@@ -398,6 +377,46 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
   int32_t least = kFar;
   for (int32_t member : machine_.members(set)) least = std::min(least, to_end(context, member));
   return known[set] = least;
+}
+
+// Bounds.
+
+const Bound& NfaDistances::bound_of_rule(int32_t rule) {
+  if (!bounds_) {
+    const auto of_state = [&](int32_t state) { return to_exit(state); };
+    const auto of_rule = [&](int32_t called) {
+      vector_.assign(to_exit_.columns(), kFar);
+      for (const int32_t member : machine_.members(machine_.rule_start(called))) {
+        const auto row = to_exit(member);
+        for (size_t exit = 0; exit < row.size(); ++exit) vector_[exit] = std::min(vector_[exit], row[exit]);
+      }
+      return std::span<const int32_t>(vector_);
+    };
+    bounds_.emplace(nfa_, inside_, of_state, of_rule, longest_token_, budget_);
+  }
+  return (*bounds_)[rule];
+}
+
+Bound NfaDistances::bound_of_member(int32_t state) {
+  return bound_of_rule(rule_of(nfa_.is_detached(state) ? state - nfa_.first_detached_ + nfa_.num_outer() : state));
+}
+
+Bound NfaDistances::bound_of_state(int32_t set) {
+  if (known_bounds_.size() < static_cast<size_t>(machine_.num_states())) known_bounds_.resize(machine_.num_states(), Bound{kUnseen, 0});
+  if (known_bounds_[set].within == kUnseen) {
+    Bound found;
+    for (const int32_t member : machine_.members(set)) {
+      const Bound own = bound_of_member(member);
+      found = {std::max(found.within, own.within), std::max(found.beyond, own.beyond)};
+    }
+    known_bounds_[set] = found;
+  }
+  return known_bounds_[set];
+}
+
+Bound NfaDistances::bound_of_symbol(int32_t symbol) {
+  return SubsetMachine::is_state(symbol) ? bound_of_member(SubsetMachine::state_of_symbol(symbol))
+                                         : bound_of_state(symbol);
 }
 
 Context NfaDistances::above(int32_t context, int32_t called) {

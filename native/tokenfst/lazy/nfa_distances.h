@@ -16,11 +16,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "support/value_interner.h"
 #include "tokenfst/lazy/distances.h"
 #include "tokenfst/lazy/inside_distances.h"
 #include "tokenfst/lazy/subsets.h"
+#include "tokenfst/lazy/upper_bounds.h"
 #include "tokenfst/vocabulary.h"
 
 namespace tokenfst {
@@ -34,6 +36,8 @@ class NfaDistances : public DistanceSource {
   int32_t distance(int32_t context, int32_t set) override;
   Context above(int32_t context, int32_t called) override;
   bool is_even(int32_t set, int32_t longest) override;
+  Bound bound_of_state(int32_t set) override;
+  Bound bound_of_symbol(int32_t symbol) override;
 
  private:
   Vector<int32_t> last_states_first();
@@ -57,8 +61,6 @@ class NfaDistances : public DistanceSource {
   template <class Visit>
   void each_next(int32_t state, int32_t num_arcs, Visit visit);
   template <class Visit>
-  void each_plain_way(int32_t state, Visit lead);
-  template <class Visit>
   void each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
   // The context of the vector in `vector_`. `joint` is the joint call on top (`SubsetMachine::joint_call`), or kNone.
   Context number(int32_t joint);
@@ -67,6 +69,8 @@ class NfaDistances : public DistanceSource {
   // The place of a rule's first exit in the vectors of a joint call.
   int32_t first_exit(int32_t joint, int32_t rule) const;
   int32_t rule_of(int32_t state) const;
+  const Bound& bound_of_rule(int32_t rule);
+  Bound bound_of_member(int32_t state);
   // Lower the entries of a row to those of `target` plus `more`; return whether any has changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);
@@ -95,7 +99,10 @@ class NfaDistances : public DistanceSource {
   };
   support::ValueInterner<OnTop> contexts_;  // by number
   std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen if it has not been asked for
-  Vector<int32_t> vector_;                  // scratch
+  Vector<Bound> known_bounds_;              // by set; kUnseen if it has not been asked for
+  const int32_t longest_token_;
+  std::optional<UpperBounds> bounds_;
+  Vector<int32_t> vector_;  // scratch
 };
 
 }  // namespace tokenfst
