@@ -59,5 +59,5 @@ def lazy_over(
 
 def bounded(lazy: LazyTokenAutomaton) -> LazyTokenAutomaton:
     """The same automaton, as if its tables exceeded the limits: `min_tokens` are bounds."""
-    lazy._exceeds_limits = True
+    lazy._are_large = True
     return lazy
