@@ -28,7 +28,9 @@ def check_state(automaton: TokenAutomaton, state: Any, *, exact: bool = True, bu
         assert min(behind.values()) + 1 == least if exact else min(behind.values()) < least
     levels = {-1, 0, 1, 1 << 40, least - 1, least, *behind.values(), *(number + 1 for number in behind.values())}
     bites, words = 0, np.full(-(-len(automaton.vocabulary) // 32) + 2, -1, np.int32)
-    for remaining in Random(seed).sample(sorted(levels), min(budgets, len(levels))):
+    # The farthest token is excluded by the first of these budgets, and by none above.
+    most = max(behind.values(), default=0)
+    for remaining in {most, most + 1, *Random(seed).sample(sorted(levels), min(budgets, len(levels)))}:
         expected = [token for token, number in behind.items() if number < remaining]
         mask = automaton.mask(state, remaining)
         assert np.flatnonzero(mask).tolist() == expected, (state, remaining)

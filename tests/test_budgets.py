@@ -147,14 +147,16 @@ MORE_SCHEMAS: list[dict[str, Any]] = [
     {"type": "array", "contains": {"const": 7}, "minContains": 2, "items": {"type": ["integer", "array"]}},
     {"properties": {"a": {"type": "string", "minLength": 12, "maxLength": 60}}, "required": ["a", "bbbb"]},
     {"type": "object", "anyOf": [{"required": ["first", "second"]}, {"minProperties": 5}], "maxProperties": 6},
+    {"properties": {"a": {"$ref": "#"}, "b": {"items": {"$ref": "#"}}, "ab1": {"enum": ["ab1ab1", "1ab1"]}}},
 ]
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
 @pytest.mark.parametrize("schema", [*SCHEMAS, *MORE_SCHEMAS], ids=str)
-def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
-    dice = Random(str(schema))
+def test_lazy_ones_of_schemas(schema: dict[str, Any], order: Any) -> None:
+    dice = Random(f"{schema} {order}")
     vocabulary = byte_vocabulary(dice, b'{}[]",: ab1', 200)
-    constraint = constraints.json_schema(schema)
+    constraint = constraints.json_schema(schema, property_order=order)
     lazy, eager = kinds.lazy(constraint, vocabulary), complete(constraint, vocabulary)
     for _ in range(3):
         pairs: list[list[tuple[str, Any]]] = []
@@ -162,6 +164,45 @@ def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
         # Names that the schema does not list may be written twice.
         repeats = any(len(dict(own)) < len(own) for own in pairs)
         assert repeats or Draft202012Validator(schema).is_valid(value)
+
+
+FAR: list[dict[str, Any]] = [
+    *MORE_SCHEMAS,
+    {
+        "properties": {name: {"type": "string", "minLength": 4} for name in ("a", "b", "1", "ab1")},
+        "required": ["a", "b", "ab1"],
+        "additionalProperties": False,
+        "type": "object",
+    },
+    {
+        "properties": {"a": {"const": 1}},
+        "required": ["a"],
+        "patternProperties": {"^ba*$": {"const": 11}},
+        "propertyNames": {"anyOf": [{"minLength": 12}, {"const": "a"}]},
+        "additionalProperties": {"type": "string", "minLength": 12},
+        "type": "object",
+    },
+    {"type": "array", "items": {"type": "object"}, "contains": {"required": ["ab1ab1", "1ab1ab"]}},
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("schema", FAR, ids=str)
+def test_only_the_farthest_tokens_are_excluded(schema: dict[str, Any], order: Any) -> None:
+    dice = Random(f"{schema} {order}")
+    vocabulary = byte_vocabulary(dice, b'{}[]",: ab1', 200)
+    lazy = kinds.bounded(kinds.lazy(constraints.json_schema(schema, property_order=order), vocabulary))
+    for _ in range(8):
+        state = lazy.start
+        for _ in range(25):
+            mask = lazy.mask(state)
+            behind = {token: lazy.min_tokens(lazy.advance(state, token)) for token in np.flatnonzero(mask).tolist()}
+            most = max(behind.values())
+            assert np.flatnonzero(lazy.mask(state, most)).tolist() == [t for t in behind if behind[t] < most]
+            assert np.array_equal(lazy.mask(state, most + 1), mask)
+            state = lazy.advance(state, dice.choice(list(behind)))
+            if state == lazy.end_state:
+                break
 
 
 def _noted(pairs: list[list[tuple[str, Any]]]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
@@ -177,7 +218,7 @@ def _noted(pairs: list[list[tuple[str, Any]]]) -> Callable[[list[tuple[str, Any]
 def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:
     """Writes a text within a budget, and looks at some of the states on the way; with tables and with bounds alone."""
     is_bounded = Random(repr(dice.getstate())).random() < 0.5
-    lazy._exceeds_limits, lazy._complete = is_bounded, None
+    lazy._are_large, lazy._complete = is_bounded, None
     states: list[int] = []
     least = lazy.min_tokens(lazy.start)
     writer = dice.choice([farthest, anything])

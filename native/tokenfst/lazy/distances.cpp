@@ -35,14 +35,13 @@ void StackDistances::add(int32_t first, int32_t end) {
 }
 
 int32_t StackDistances::bound(int32_t state, int32_t top) {
-  const auto onto = [](const Bound& below, const Bound& own) {
-    const int32_t beyond = std::max(below.within + own.beyond, below.beyond);
-    return Bound{std::min(below.within + own.within, kFar), std::min(beyond, kFar)};
-  };
   for (auto cell = static_cast<int32_t>(bounds_.size()); cell < stacks_.num_kept(); ++cell) {
-    bounds_.push_back(onto(bounds_[stacks_[cell].below], source_.bound_of_symbol(stacks_[cell].symbol)));
+    const Bound &below = bounds_[stacks_[cell].below], own = source_.bound_of_symbol(stacks_[cell].symbol);
+    bounds_.push_back(
+        {std::min(below.within + own.within, kFar), std::min(std::max(below.within + own.beyond, below.beyond), kFar)});
   }
-  return onto(bounds_[top], source_.bound_of_state(state)).beyond;
+  const Bound& below = bounds_[top];
+  return std::max(below.within + source_.bound_of_state(state), below.beyond);
 }
 
 int32_t StackDistances::distance(int32_t state, int32_t top) {

@@ -20,10 +20,10 @@
 
 namespace tokenfst {
 
-// How far the end may be at most, beyond the distance counted for the stack below: from a state of the same rule, and
-// after a token that begins there, which may call other rules (`lazy/upper_bounds.h`). kFar if it is not known.
+// How far the end is at most once a symbol of the stack is popped, and how far after a token that pops it; both beyond
+// the distance counted for the stack below. kFar if it is not known.
 struct Bound {
-  int32_t within = 0, beyond = 0;
+  int32_t within, beyond;
 };
 
 class DistanceSource {
@@ -39,8 +39,9 @@ class DistanceSource {
   // Whether each text of at most `longest` bytes brings the end nearer by as much from a state as from all that are
   // alike but for a count (`SubsetMachine::far_state`), and of which this holds.
   virtual bool is_even(int32_t, int32_t) { return false; }
-  // The bounds of a state, or of those where the text may continue once a symbol of the stack is popped.
-  virtual Bound bound_of_state(int32_t) { return {kFar, kFar}; }
+  // How far the end is at most after a token from a state, if the token pops nothing, beyond the distance counted for
+  // the stack; kFar if it is not known.
+  virtual int32_t bound_of_state(int32_t) { return kFar; }
   virtual Bound bound_of_symbol(int32_t) { return {kFar, kFar}; }
 };
 
@@ -52,7 +53,7 @@ class ByteDistances : public DistanceSource {
   Context bottom() const override { return {0, 1}; }
   int32_t distance(int32_t, int32_t state) override { return distances_[state]; }
   Context above(int32_t, int32_t) override { return kNoContext; }
-  Bound bound_of_state(int32_t) override { return {farthest_, farthest_}; }
+  int32_t bound_of_state(int32_t) override { return farthest_; }
 
  private:
   Vector<int32_t> distances_;  // [Q]

@@ -48,8 +48,11 @@ class MasksWithin {
   }
   // Whether a state shares its reach with others (`DistanceSource::is_even`).
   bool is_even(int32_t state) { return distances_.is_even(state, vocabulary_.longest()); }
-  // Whether all tokens after which the text can end from a configuration are known to be less than `limit` from the end.
-  bool is_ample(const NumberedConfiguration& at, int64_t limit) { return distances_.bound(at.state, at.top) < std::min<int64_t>(limit, kFar); }
+  // Whether all tokens after which the text can end from a configuration are known to be less than `limit` from the
+  // end.
+  bool is_ample(const NumberedConfiguration& at, int64_t limit) {
+    return distances_.bound(at.state, at.top) < std::min<int64_t>(limit, kFar);
+  }
   // Write the allowed tokens that are less than `limit` from the end. Return whether all of them are. The reach is kept
   // for the state `kept`.
   bool write(const NumberedConfiguration& at, int32_t kept, int64_t limit, std::span<const FirstToken> first,

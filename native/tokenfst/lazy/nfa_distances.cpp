@@ -381,42 +381,43 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
 
 // Bounds.
 
-const Bound& NfaDistances::bound_of_rule(int32_t rule) {
-  if (!bounds_) {
-    const auto of_state = [&](int32_t state) { return to_exit(state); };
-    const auto of_rule = [&](int32_t called) {
-      vector_.assign(to_exit_.columns(), kFar);
-      for (const int32_t member : machine_.members(machine_.rule_start(called))) {
-        const auto row = to_exit(member);
-        for (size_t exit = 0; exit < row.size(); ++exit) vector_[exit] = std::min(vector_[exit], row[exit]);
-      }
-      return std::span<const int32_t>(vector_);
-    };
-    bounds_.emplace(nfa_, inside_, of_state, of_rule, longest_token_, budget_);
-  }
-  return (*bounds_)[rule];
-}
-
-Bound NfaDistances::bound_of_member(int32_t state) {
-  return bound_of_rule(rule_of(nfa_.is_detached(state) ? state - nfa_.first_detached_ + nfa_.num_outer() : state));
-}
-
-Bound NfaDistances::bound_of_state(int32_t set) {
-  if (known_bounds_.size() < static_cast<size_t>(machine_.num_states())) known_bounds_.resize(machine_.num_states(), Bound{kUnseen, 0});
-  if (known_bounds_[set].within == kUnseen) {
-    Bound found;
-    for (const int32_t member : machine_.members(set)) {
-      const Bound own = bound_of_member(member);
-      found = {std::max(found.within, own.within), std::max(found.beyond, own.beyond)};
+const UpperBounds& NfaDistances::bounds() {
+  if (bounds_) return *bounds_;
+  const auto of_state = [&](int32_t state) { return to_exit(state); };
+  const auto of_rule = [&](int32_t rule) {
+    vector_.assign(to_exit_.columns(), kFar);
+    for (const int32_t member : machine_.members(machine_.rule_start(rule))) {
+      const auto row = to_exit(member);
+      for (size_t exit = 0; exit < row.size(); ++exit) vector_[exit] = std::min(vector_[exit], row[exit]);
     }
-    known_bounds_[set] = found;
+    return std::span<const int32_t>(vector_);
+  };
+  return bounds_.emplace(nfa_, inside_, of_state, of_rule, longest_token_, budget_);
+}
+
+// Return a state without its flags, in its own rule.
+int32_t NfaDistances::in_rule(int32_t state) const {
+  return nfa_.is_detached(state) ? state - nfa_.first_detached_ + nfa_.num_outer() : nfa_.apart(state).state;
+}
+
+Bound NfaDistances::bound_of_set(int32_t set) {
+  if (known_bounds_.size() < static_cast<size_t>(machine_.num_states())) {
+    known_bounds_.resize(machine_.num_states(), Bound{kUnseen, kUnseen});
   }
-  return known_bounds_[set];
+  if (known_bounds_[set].beyond != kUnseen) return known_bounds_[set];
+  Bound found{0, 0};
+  for (const int32_t member : machine_.members(set)) {
+    const int32_t state = in_rule(member);
+    if (nfa_.call_of(state) != kNone) found.within = std::max(found.within, bounds().after_call(state));
+    found.beyond = std::max(found.beyond, bounds().beyond(rule_of(state)));
+  }
+  return known_bounds_[set] = found;
 }
 
 Bound NfaDistances::bound_of_symbol(int32_t symbol) {
-  return SubsetMachine::is_state(symbol) ? bound_of_member(SubsetMachine::state_of_symbol(symbol))
-                                         : bound_of_state(symbol);
+  if (!SubsetMachine::is_state(symbol)) return bound_of_set(symbol);
+  const int32_t state = in_rule(SubsetMachine::state_of_symbol(symbol));
+  return {bounds().of_state(state), bounds().beyond(rule_of(state))};
 }
 
 Context NfaDistances::above(int32_t context, int32_t called) {

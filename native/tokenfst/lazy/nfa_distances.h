@@ -36,7 +36,7 @@ class NfaDistances : public DistanceSource {
   int32_t distance(int32_t context, int32_t set) override;
   Context above(int32_t context, int32_t called) override;
   bool is_even(int32_t set, int32_t longest) override;
-  Bound bound_of_state(int32_t set) override;
+  int32_t bound_of_state(int32_t set) override { return bound_of_set(set).beyond; }
   Bound bound_of_symbol(int32_t symbol) override;
 
  private:
@@ -69,8 +69,10 @@ class NfaDistances : public DistanceSource {
   // The place of a rule's first exit in the vectors of a joint call.
   int32_t first_exit(int32_t joint, int32_t rule) const;
   int32_t rule_of(int32_t state) const;
-  const Bound& bound_of_rule(int32_t rule);
-  Bound bound_of_member(int32_t state);
+  const UpperBounds& bounds();
+  int32_t in_rule(int32_t state) const;
+  // The bounds of a set as a symbol of the stack, and as a state.
+  Bound bound_of_set(int32_t set);
   // Lower the entries of a row to those of `target` plus `more`; return whether any has changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);

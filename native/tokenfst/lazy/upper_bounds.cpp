@@ -1,6 +1,7 @@
 #include "tokenfst/lazy/upper_bounds.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "support/components.h"
 
@@ -28,24 +29,32 @@ UpperBounds::UpperBounds(const LazyNfa& nfa, const InsideDistances& inside, cons
       of_state_(of_state),
       of_rule_(of_rule),
       budget_(budget),
-      longest_(nfa.num_outer(), 0, budget),
-      bounds_(nfa.starts().size(), Bound{}, budget) {
-  for (int32_t rule = 0; rule < num_rules(); ++rule) {
-    const Vector<Way> ways = ways_of(rule);
-    if (has_flags(rule)) {
-      find_longest_ways(rule, ways);
-    } else {
-      for (int32_t state = nfa_.starts_[rule]; state < end_of(rule); ++state) longest_[state] = largest(of_state_(state));
-    }
-    for (int32_t state = nfa_.starts_[rule]; state < end_of(rule); ++state) {
-      bounds_[rule].within = std::max(bounds_[rule].within, longest_[state]);
-    }
-  }
-  find_longest_inside();
-  for (int32_t rule = 0; rule < num_rules(); ++rule) {
-    if (has_flags(rule)) bounds_[rule].within = sum(bounds_[rule].within, sum_of_flags(rule));
-  }
+      of_outer_(nfa.num_outer(), 0, budget),
+      beyond_(nfa.starts().size(), kFar, budget) {
+  if (!nfa_.detours_.empty()) return;
+  for (int32_t rule = 0; rule < num_rules(); ++rule) find_states(rule);
+  find_insides();
   find_beyond(longest_token);
+}
+
+int32_t UpperBounds::of_state(int32_t state) const {
+  if (state < nfa_.num_outer()) return of_outer_[state];
+  const InsideDistances::Rest rest = inside_.rest_of(state);
+  return sum(rest.more, of_outer_[rest.state]);
+}
+
+// Find the bounds of the outer states of a rule, and the largest of them.
+void UpperBounds::find_states(int32_t rule) {
+  const int32_t begin = nfa_.starts_[rule], end = end_of(rule);
+  if (has_flags(rule)) {
+    find_longest_ways(rule, ways_of(rule));
+    const int32_t more = sum_of_flags(rule);
+    for (int32_t state = begin; state < end; ++state) of_outer_[state] = sum(of_outer_[state], more);
+  } else {
+    for (int32_t state = begin; state < end; ++state) of_outer_[state] = largest(of_state_(state));
+  }
+  beyond_[rule] = std::ranges::max(std::span(of_outer_).subspan(begin, end - begin));
+  budget_.spend(4 * (end - begin));
 }
 
 bool UpperBounds::has_flags(int32_t rule) const {
@@ -89,20 +98,20 @@ void UpperBounds::find_longest_ways(int32_t rule, std::span<const Way> ways) {
         const auto& [source, target, distance] = ways[way];
         const bool stays = component_of[target - begin] == component;
         if (stays) most = std::max(most, distance);
-        if (!stays) after = std::max(after, sum(distance, longest_[target]));
+        if (!stays) after = std::max(after, sum(distance, of_outer_[target]));
       }
       inside = sum(inside, most);
     }
-    for (const int32_t state : components[component]) longest_[begin + state] = sum(inside, after);
+    for (const int32_t state : components[component]) of_outer_[begin + state] = sum(inside, after);
     budget_.spend(8 * static_cast<int64_t>(components[component].size()));
   }
 }
 
 // Raise the bounds of rules to those of their states inside chains, copies and counters.
-void UpperBounds::find_longest_inside() {
+void UpperBounds::find_insides() {
   const auto raise = [&](int32_t target, int32_t most) {
     const auto rule = std::ranges::upper_bound(nfa_.starts_, target) - nfa_.starts_.begin() - 1;
-    if (rule >= 0) bounds_[rule].within = std::max(bounds_[rule].within, sum(most, longest_[target]));
+    if (rule >= 0) beyond_[rule] = std::max(beyond_[rule], sum(most, of_outer_[target]));
     budget_.spend(4);
   };
   for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
@@ -122,7 +131,7 @@ int32_t UpperBounds::sum_of_flags(int32_t rule) {
     for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
       if (arc.sets == kNone) continue;
       if (longest.size() <= static_cast<size_t>(arc.sets)) longest.resize(arc.sets + 1, 0);
-      longest[arc.sets] = std::max(longest[arc.sets], longest_[arc.target]);
+      longest[arc.sets] = std::max(longest[arc.sets], of_outer_[arc.target]);
     }
   }
   int32_t found = 0;
@@ -130,29 +139,70 @@ int32_t UpperBounds::sum_of_flags(int32_t rule) {
   return found;
 }
 
-void UpperBounds::find_beyond(int32_t longest_token) {
-  Vector<Nested> calls(budget_);
+// List the calls of rules by others, each with the largest bound of the states after it.
+Vector<UpperBounds::Nested> UpperBounds::nested_calls() {
+  Vector<Nested> found(budget_);
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
     for (int32_t state = nfa_.starts_[rule]; state < end_of(rule); ++state) {
-      if (const int32_t call = nfa_.call_of(state); call != kNone) calls.push_back({rule, nfa_.rule_of(call)});
+      const int32_t call = nfa_.call_of(state);
+      if (call != kNone) found.push_back({rule, nfa_.rule_of(call), after_call(state)});
     }
-    bounds_[rule].beyond = bounds_[rule].within;
+    budget_.spend(end_of(rule) - nfa_.starts_[rule]);
   }
-  std::ranges::sort(calls);
-  const auto repeated = std::ranges::unique(calls);
-  calls.erase(repeated.begin(), repeated.end());
-  Vector<int32_t> before(bounds_.size(), 0, budget_);
+  std::ranges::sort(found);
+  const auto repeated = std::ranges::unique(found);
+  found.erase(repeated.begin(), repeated.end());
+  return found;
+}
+
+int32_t UpperBounds::after_call(int32_t state) const {
+  const int32_t call = nfa_.call_of(state);
+  int32_t most = 0;
+  for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+    const int32_t target = nfa_.targets_[nfa_.calls_[call].first_target + exit];
+    if (target != kNone) most = std::max(most, of_state(target));
+  }
+  return most;
+}
+
+// Return whether a rule may call another before anything is read.
+bool UpperBounds::calls_early(int32_t rule) {
+  const int32_t begin = nfa_.starts_[rule], end = end_of(rule);
+  const auto calls = [&](int32_t state) { return nfa_.call_of(state) != kNone; };
+  const auto states = std::views::iota(begin, end);
+  if (std::ranges::none_of(states, calls)) return false;
+  Vector<Way> ways = ways_of(rule);
+  for (int32_t state = begin; state < end; ++state) {
+    for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) ways.push_back({state, arc.target, 0});
+  }
+  Vector<uint8_t> is_early(end - begin, false, budget_);
+  is_early[0] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [source, target, distance] : ways) {
+      if (distance > 0 || !is_early[source - begin] || is_early[target - begin]) continue;
+      is_early[target - begin] = changed = true;
+    }
+    budget_.spend(static_cast<int64_t>(ways.size()));
+  }
+  return std::ranges::any_of(states, [&](int32_t state) { return is_early[state - begin] && calls(state); });
+}
+
+// Each byte of a token may begin one call, and those that begin with it, of different rules.
+void UpperBounds::find_beyond(int32_t longest_token) {
+  const Vector<Nested> calls = nested_calls();
+  const auto num_early =
+      std::ranges::count_if(std::views::iota(0, num_rules()), [&](int32_t rule) { return calls_early(rule); });
   bool changed = true;
-  for (int32_t bytes = 0; changed && bytes < longest_token; ++bytes) {
-    for (size_t rule = 0; rule < bounds_.size(); ++rule) before[rule] = bounds_[rule].beyond;
+  for (int64_t left = longest_token * (1 + num_early); changed && left > 0; --left) {
+    const Vector<int32_t> before = beyond_;
     changed = false;
     for (const Nested& own : calls) {
-      Bound& caller = bounds_[own.caller];
-      const int32_t beyond = sum(caller.within, before[own.called]);
-      changed = changed || beyond > caller.beyond;
-      caller.beyond = std::max(caller.beyond, beyond);
+      const int32_t beyond = sum(own.after, before[own.called]);
+      changed = changed || beyond > beyond_[own.caller];
+      beyond_[own.caller] = std::max(beyond_[own.caller], beyond);
     }
-    budget_.spend(4 * static_cast<int64_t>(calls.size() + bounds_.size()));
+    budget_.spend(4 * static_cast<int64_t>(calls.size()) + num_rules());
   }
 }
 

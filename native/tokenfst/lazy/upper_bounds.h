@@ -1,16 +1,16 @@
 // How far one token may lead from the end of the text, at most.
 //
 // With a budget above that bound, all tokens of a mask can be completed, and no distance has to be found for it. A
-// stack is as far from the end as its rules together, and each rule at most as far as its farthest state:
+// token leads through some rules; where one is called, the bound of the caller counts from the state after the call:
 //
-//     longest_   for an outer state, the longest way to an exit of its rule, or to an arc that sets a flag
-//     within     for a rule, how far any of its states is from any exit that it reaches
-//     beyond     how far from such an exit a token leads at most that begins in the rule and calls others: `within` of
-//                the rule and of those it calls, and of those these call, while the token has bytes left
+//     of_outer_   how far an outer state is at most from any exit of its rule that it reaches
+//     beyond_     how far a token leads at most from the exits of a rule, if it begins there: to some state of the
+//                 rule, or into rules that are called one inside the other while the token has bytes left
 //
 // All ways are those that distances count (`lazy/nfa_distances.h`). In a rule with flags, such a way meets no state
 // twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest way to an arc
-// that sets a flag and, for each flag, the longest one from such an arc to the next; of a cycle, all states are counted.
+// that sets a flag and, for each flag, the longest one from such an arc to the next; of a cycle, all states are
+// counted.
 //
 // There is no bound for grammars with detours, nor for rules with flags and several exits, of which distances may find
 // some only.
@@ -36,32 +36,42 @@ class UpperBounds {
   UpperBounds(const LazyNfa& nfa, const InsideDistances& inside, const Distances& of_state, const Distances& of_rule,
               int32_t longest_token, Budget& budget);
 
-  const Bound& operator[](int32_t rule) const { return bounds_[rule]; }
+  // How far a state without flags is at most from any exit that it reaches.
+  int32_t of_state(int32_t state) const;
+  // The same for the states after the call of a state.
+  int32_t after_call(int32_t state) const;
+  // How far from the exits of a rule a token leads at most that begins there.
+  int32_t beyond(int32_t rule) const { return beyond_[rule]; }
 
  private:
+  // A way between outer states of a rule.
   struct Way {
     int32_t source, target, distance;
   };
   struct Nested {
     int32_t caller, called;
+    int32_t after;  // the bound of the state after the call
     auto operator<=>(const Nested&) const = default;
   };
 
-  int32_t num_rules() const { return static_cast<int32_t>(bounds_.size()); }
+  int32_t num_rules() const { return static_cast<int32_t>(beyond_.size()); }
   int32_t end_of(int32_t rule) const { return rule + 1 < num_rules() ? nfa_.starts_[rule + 1] : nfa_.num_outer(); }
   bool has_flags(int32_t rule) const;
+  void find_states(int32_t rule);
   Vector<Way> ways_of(int32_t rule);
   void find_longest_ways(int32_t rule, std::span<const Way> ways);
-  void find_longest_inside();
   int32_t sum_of_flags(int32_t rule);
+  void find_insides();
+  Vector<Nested> nested_calls();
+  bool calls_early(int32_t rule);
   void find_beyond(int32_t longest_token);
 
   const LazyNfa& nfa_;
   const InsideDistances& inside_;
   const Distances of_state_, of_rule_;
   Budget& budget_;
-  Vector<int32_t> longest_;   // by outer state
-  Vector<Bound> bounds_;      // by rule
+  Vector<int32_t> of_outer_;
+  Vector<int32_t> beyond_;  // by rule
 };
 
 }  // namespace tokenfst
