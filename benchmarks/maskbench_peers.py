@@ -153,8 +153,8 @@ class Outlines:
 
 ENGINES: dict[str, Callable[[list[bytes]], Engine]] = {
     "tokenfst": TokenFst,
-    # The same within a budget that excludes no token, as `generate` makes masks.
-    "budget": partial(TokenFst, remaining=1 << 20),
+    # The same within a budget, as `generate` makes masks.
+    "budget": partial(TokenFst, remaining=4096),
     "llguidance": LLGuidance,
     "xgrammar": XGrammar,
     "glrmask": GlrMask,

@@ -150,8 +150,9 @@ class TokenAutomaton(ABC):
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens from a state to the end of the text, including the end token.
 
-        It is 0 after the end token. If the tables of the automaton exceed the limits, the result is an upper bound;
-        from every state with a bound above 0, some token leads to a state with a smaller bound.
+        It is 0 after the end token. If an automaton is lazy and its tables are large, the result is an upper bound
+        until `complete` has made the tables; from every state with a bound above 0, some token leads to a state with a
+        smaller bound.
         """
 
     @abstractmethod

@@ -103,7 +103,7 @@ class ByteView:
     def completion(self, state: Any) -> bytes | None:
         """Return a shortest text that leads to the end; None if it takes labels, or more than `MAX_COMPLETION` bytes.
 
-        If the tables exceed the limits, the text is short, but may not be the shortest.
+        If the tables are large, the text is short, but may not be the shortest.
         """
         automaton, written = self._automaton, bytearray()
         while not automaton.is_final(state):

@@ -150,7 +150,7 @@ int32_t InsideDistances::bytes_left(const LazyNfa::Counter& counter, int32_t inn
 
 int32_t InsideDistances::most_in_chain(size_t chain) const {
   const int32_t begin = nfa_.chains_[chain].text_begin, end = nfa_.chains_[chain + 1].text_begin;
-  return std::ranges::max(std::span(tokens_ahead_).subspan(begin, end - begin));
+  return begin == end ? 0 : *std::max_element(tokens_ahead_.begin() + begin, tokens_ahead_.begin() + end);
 }
 
 int32_t InsideDistances::most_in_fragment(int32_t fragment) const {
