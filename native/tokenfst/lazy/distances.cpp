@@ -38,10 +38,10 @@ int32_t StackDistances::bound(int32_t state, int32_t top) {
   for (auto cell = static_cast<int32_t>(bounds_.size()); cell < stacks_.num_kept(); ++cell) {
     const Bound &below = bounds_[stacks_[cell].below], own = source_.bound_of_symbol(stacks_[cell].symbol);
     bounds_.push_back(
-        {std::min(below.within + own.within, kFar), std::min(std::max(below.within + own.beyond, below.beyond), kFar)});
+        {std::min(below.rest + own.rest, kFar), std::min(std::max(below.rest + own.beyond, below.beyond), kFar)});
   }
   const Bound& below = bounds_[top];
-  return std::max(below.within + source_.bound_of_state(state), below.beyond);
+  return std::max(below.rest + source_.bound_of_state(state), below.beyond);
 }
 
 int32_t StackDistances::distance(int32_t state, int32_t top) {

@@ -23,7 +23,7 @@ namespace tokenfst {
 // How far the end is at most once a symbol of the stack is popped, and how far after a token that pops it; both beyond
 // the distance counted for the stack below. kFar if it is not known.
 struct Bound {
-  int32_t within, beyond;
+  int32_t rest, beyond;
 };
 
 class DistanceSource {

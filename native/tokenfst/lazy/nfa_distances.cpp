@@ -408,7 +408,7 @@ Bound NfaDistances::bound_of_set(int32_t set) {
   Bound found{0, 0};
   for (const int32_t member : machine_.members(set)) {
     const int32_t state = in_rule(member);
-    if (nfa_.call_of(state) != kNone) found.within = std::max(found.within, bounds().after_call(state));
+    if (nfa_.call_of(state) != kNone) found.rest = std::max(found.rest, bounds().after_call(state));
     found.beyond = std::max(found.beyond, bounds().beyond(rule_of(state)));
   }
   return known_bounds_[set] = found;
