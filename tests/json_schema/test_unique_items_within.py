@@ -15,7 +15,9 @@ import pytest
 from budget_checks import anything, farthest, written
 
 import tokenfst
+from automata.visibly_pushdown.grammar import MOST_DETOUR
 from constraints import choice, json_schema, optional, sequence, tool_calls, triggered
+from constraints.json_schema.containers.lengths import Lengths
 from constraints.tools import ToolCall
 from constraints.tools.wire import WIRES
 from serving.specifications import constraint_of
@@ -87,6 +89,22 @@ def test_texts_end_within_budgets(writer: Any) -> None:
             least = automaton.min_tokens(automaton.start)
             tokens = written(automaton, least + 20, writer, Random(seed))
             assert automaton.accepts(tokens)
+
+
+def test_a_budget_excludes_what_may_need_any_number_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lengths, "detour", lambda *_: MOST_DETOUR)
+    several = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "minItems": 4}
+    constraint = json_schema({"type": "object", "properties": {"a": several, "b": {"type": "integer"}}})
+    automaton, excluded = tokenfst.compile(constraint, ALL_BYTES), 0
+    for text in (b"", b"{", b'{"a', b'{"b": 1, '):
+        state = automaton.start
+        for byte in text:
+            state = automaton.advance(state, byte)
+        for token in np.flatnonzero(automaton.mask(state)).tolist():
+            is_near = automaton.min_tokens(automaton.advance(state, token)) < 4000
+            assert automaton.mask(state, 4000)[token] == is_near, (text, token)
+            excluded += not is_near
+    assert excluded
 
 
 @pytest.mark.parametrize("form", [form for form in WIRES if not WIRES[form].in_string])

@@ -60,7 +60,7 @@ std::pair<MasksWithin::Kept*, int32_t> MasksWithin::kept_reach(const NumberedCon
   });
   for (const FirstToken& own : first) {
     const bool is_allowed = own.target.state != kDead;
-    found.first.push_back({own.token, is_allowed ? distances_.distance(own.target.state, own.target.top) : kFar});
+    found.first.push_back({own.token, is_allowed ? distances_.distance(own.target.state, own.target.top) : kRefused});
   }
   found.add(-cost);
   if (reaches_.size() >= kMostReaches || num_words_ >= kMostWords) clear();

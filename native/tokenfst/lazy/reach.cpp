@@ -105,7 +105,7 @@ class DifferingReachWalk {
   bool collects_below(const Places&, const TrieNode&) { return false; }
   void found(int32_t first, int32_t end, const Places& reached) {
     const Place& own = reached.one;
-    found_(first, end, own.state == kDead ? kFar : distances_.distance(own.state, own.top));
+    found_(first, end, own.state == kDead ? kRefused : distances_.distance(own.state, own.top));
   }
 
  private:
@@ -132,8 +132,8 @@ auto adding_to(Vector<Reach::Run>& runs) {
 void Reach::add(int32_t cost) {
   levels.clear();
   const auto note = [&](int32_t& distance) {
-    if (distance >= kFar) return;
-    distance += cost;
+    if (distance == kRefused) return;
+    if (distance < kFar) distance += cost;
     const auto place = std::ranges::lower_bound(levels, distance);
     if (place == levels.end() || *place != distance) levels.insert(place, distance);
   };

@@ -19,7 +19,11 @@
 
 namespace tokenfst {
 
-// Where several parts say something of a token, the last one counts; kFar for tokens that are not allowed.
+// In place of the distance after a token that is not allowed.
+constexpr int32_t kRefused = INT32_MAX;
+
+// Where several parts say something of a token, the last one counts. After some tokens, the distance may not be known:
+// it is kFar then.
 struct Reach {
   struct Base {
     const Words* words;  // of a text, which outlives the reach
