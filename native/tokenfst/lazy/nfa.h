@@ -125,6 +125,7 @@ class LazyNfa {
 
  private:
   friend class InsideDistances;
+  friend class ExitDistances;
   friend class NfaDistances;
   friend class UpperBounds;
   // One arc between outer states that stands for several: a chain, or a copy of a fragment.

@@ -9,8 +9,6 @@ namespace {
 using automata::kNone;
 
 constexpr int32_t kUnseen = -1;
-// With more rows than this for states with flags, no further open guarded arcs are followed.
-constexpr size_t kMostMade = 1 << 12;
 
 }  // namespace
 
@@ -18,338 +16,26 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
     : machine_(machine),
       nfa_(machine.nfa()),
       budget_(budget),
-      inside_(nfa_, vocabulary.whole(), budget),
-      to_exit_(0, 0, kFar, budget),
-      has_flags_(budget),
-      possible_exits_(budget),
-      made_(budget),
-      followed_(budget),
-      made_rows_(0, 0, kFar, budget),
+      longest_token_(vocabulary.longest()),
+      exits_(machine, vocabulary.whole(), budget),
       vectors_(budget),
       contexts_(budget),
       known_bounds_(budget),
-      longest_token_(vocabulary.longest()),
       vector_(budget) {
-  find_rules_with_flags();
-  find_ways_to_exits();
-  vector_.assign(to_exit_.columns(), kFar);
+  vector_.assign(exits_.most_exits(), kFar);
   vector_[0] = 0;
   number(kNone);
 }
 
-// Outer states.
-
-void NfaDistances::find_rules_with_flags() {
-  if (nfa_.guarded_.empty()) return;
-  has_flags_.assign(nfa_.num_outer(), false);
-  const auto num_rules = static_cast<int32_t>(nfa_.starts_.size());
-  for (int32_t rule = 0; rule < num_rules; ++rule) {
-    const int32_t begin = nfa_.starts_[rule], end = rule + 1 < num_rules ? nfa_.starts_[rule + 1] : nfa_.num_outer();
-    if (nfa_.guarded_offsets_[begin] == nfa_.guarded_offsets_[end]) continue;
-    std::fill(has_flags_.begin() + begin, has_flags_.begin() + end, true);
-  }
-  find_possible_exits();
-}
-
-// Find the exits of rules with flags that each state leads to if all arcs are open.
-void NfaDistances::find_possible_exits() {
-  possible_exits_.assign(nfa_.num_outer(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int32_t state = nfa_.num_outer() - 1; state >= 0; --state) {
-      if (!has_flags_[state]) continue;
-      uint64_t found = possible_exits_[state];
-      const auto add = [&](int32_t target) { found |= possible_exits_[target]; };
-      if (const int32_t exit = nfa_.exit_of(state); exit != kNone) found |= exit_bit(nfa_.exit_in_rule(exit));
-      inside_.each_way(state, [&](int32_t, int32_t target) { add(target); });
-      for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) add(arc.target);
-      if (const int32_t call = nfa_.call_of(state); call != kNone) {
-        for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
-          if (const int32_t target = nfa_.target_of(state, exit); target != kNone) add(target);
-        }
-      }
-      changed = changed || found != possible_exits_[state];
-      possible_exits_[state] = found;
-    }
-    budget_.spend(8 * static_cast<int64_t>(nfa_.num_outer()));
-  }
-}
-
-// Return the outer states in postorder: except on cycles, each one comes after those that it leads to, so that
-// distances along a long path are found in one round.
-Vector<int32_t> NfaDistances::last_states_first() {
-  Vector<int32_t> order(budget_), waiting(budget_);
-  Vector<uint8_t> is_seen(nfa_.num_outer(), false, budget_);
-  const auto visit = [&](int32_t state) {
-    if (!is_seen[state]) waiting.push_back(state);
-  };
-  for (int32_t first = 0; first < nfa_.num_outer(); ++first) {
-    visit(first);
-    while (!waiting.empty()) {
-      const int32_t at = waiting.back();
-      if (at < 0) order.push_back(-1 - at);
-      if (at < 0 || is_seen[at]) {
-        waiting.pop_back();
-        continue;
-      }
-      is_seen[at] = true;
-      waiting.back() = -1 - at;
-      inside_.each_way(at, [&](int32_t, int32_t target) { visit(target); });
-      const int32_t call = nfa_.call_of(at);
-      if (call == kNone) continue;
-      visit(nfa_.starts_[nfa_.rule_of(call)]);
-      for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
-        if (const int32_t target = nfa_.target_of(at, exit); target != kNone) visit(target);
-      }
-    }
-    budget_.spend(16);
-  }
-  return order;
-}
-
-void NfaDistances::find_ways_to_exits() {
-  int32_t most_exits = 1;
-  for (int32_t rule = 0; rule < static_cast<int32_t>(nfa_.starts().size()); ++rule) {
-    most_exits = std::max(most_exits, nfa_.num_exits(rule));
-  }
-  to_exit_ = support::Matrix<int32_t>(nfa_.num_fixed_states(), most_exits, kFar, budget_);
-  const Vector<int32_t> order = last_states_first();
-  for (bool changed = true; changed;) {
-    changed = false;
-    forget_made();
-    for (const int32_t state : order) {
-      if (!has_flags_.empty() && has_flags_[state]) continue;
-      changed = lower_by_arcs(to_exit_[state], state, 0, 0) || changed;
-      budget_.spend(8 * most_exits);
-    }
-    // A rule may begin inside a fragment.
-    changed = lower_inside_chains() || changed;
-    changed = lower_inside_copies() || changed;
-  }
-  for (int32_t state = nfa_.first_detached_; state < nfa_.first_block_; ++state) {
-    const bool is_end = state == nfa_.first_block_ - 1;
-    to_exit_[state][0] = is_end ? 0 : inside_.rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more;
-  }
-}
-
-std::span<const int32_t> NfaDistances::to_exit(int32_t state) {
-  if (!is_found_alone(state)) return to_exit_[state];
-  const auto known = made_.find(state);
-  if (known == made_.end()) {
-    try {
-      find_made(state);
-    } catch (...) {
-      forget_made();  // some rows are not complete
-      throw;
-    }
-  }
-  return made_rows_[made_.find(state)->second];
-}
-
-void NfaDistances::forget_made() {
-  made_.clear();
-  followed_.clear();
-  made_rows_ = support::Matrix<int32_t>(0, to_exit_.columns(), kFar, budget_);
-}
-
-bool NfaDistances::is_found_alone(int32_t state) const {
-  if (state >= nfa_.num_fixed_states()) return true;
-  return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[inside_.rest_of(state).state];
-}
-
-// Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long. Of
-// the open guarded arcs one more is followed as long as some exit has not been reached. On a cycle, rows that are not
-// complete count as far at first; then all rows are lowered until none changes.
-void NfaDistances::find_made(int32_t state) {
-  const size_t first = made_rows_.rows();
-  bool meets_circle = false;
-  Vector<int32_t> waiting(1, state, budget_), next(budget_);
-  while (!waiting.empty()) {
-    const int32_t at = waiting.back();
-    const auto [place, is_new] = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows()));
-    const int32_t row = place->second;
-    if (is_new) {
-      made_rows_.add_row(kFar);
-      followed_.push_back({at, 1, false});
-    } else if (followed_[row].is_done) {
-      waiting.pop_back();
-      continue;
-    } else {
-      fill_made(row);
-      if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMostMade) {
-        followed_[row].is_done = true;
-        waiting.pop_back();
-        continue;
-      }
-      ++followed_[row].num_arcs;
-    }
-    next.clear();
-    each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(target); });
-    for (const int32_t target : next) {
-      if (!is_found_alone(target)) continue;
-      const auto known = made_.find(target);
-      if (known == made_.end()) {
-        waiting.push_back(target);
-      } else {
-        meets_circle = meets_circle || !followed_[known->second].is_done;
-      }
-    }
-    budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
-  }
-  for (bool changed = meets_circle; changed;) {
-    changed = false;
-    for (auto row = static_cast<int32_t>(made_rows_.rows()); row-- > static_cast<int32_t>(first);) {
-      changed = fill_made(row) || changed;
-      budget_.spend(32);
-    }
-  }
-}
-
-// Compute a row again from the rows that it depends on; return whether it has changed. The row of a state inside a part
-// is that of the state after the part, plus what is left of the part.
-bool NfaDistances::fill_made(int32_t number) {
-  const auto [own, flags] = nfa_.apart(followed_[number].state);
-  const InsideDistances::Rest rest = inside_.rest_of(own);
-  Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
-  if (rest.state == own) {
-    lower_by_arcs(row, own, flags, followed_[number].num_arcs);
-  } else {
-    lower(row, rest.more, nfa_.with_flags(rest.state, flags));
-  }
-  const bool changes = !std::ranges::equal(row, made_rows_[number]);
-  std::ranges::copy(row, made_rows_[number].begin());
-  return changes;
-}
-
-// Return whether an exit that may be possible has not been reached by a row.
-bool NfaDistances::lacks_exit(int32_t number) {
-  const int32_t own = nfa_.apart(followed_[number].state).state;
-  if (inside_.rest_of(own).state != own) return false;
-  const auto row = made_rows_[number];
-  for (int32_t exit = 0; exit < static_cast<int32_t>(row.size()); ++exit) {
-    if (row[exit] >= kFar && possible_exits_[own] & exit_bit(exit)) return true;
-  }
-  return false;
-}
-
-int32_t NfaDistances::num_open_arcs(int32_t state) {
-  const auto [own, flags] = nfa_.apart(state);
-  return static_cast<int32_t>(
-      std::ranges::count_if(nfa_.guarded_arcs(own), [&](const auto& arc) { return nfa_.is_open(arc, flags); }));
-}
-
-// Call a function with each state on whose row the row of a state depends.
-template <class Visit>
-void NfaDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
-  const auto [own, flags] = nfa_.apart(state);
-  const InsideDistances::Rest rest = inside_.rest_of(own);
-  if (rest.state != own) return visit(nfa_.with_flags(rest.state, flags));
-  each_way(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
-  const int32_t call = nfa_.call_of(state);
-  if (call == kNone) return;
-  const int32_t rule = nfa_.rule_of(call);
-  for (const int32_t member : machine_.members(machine_.rule_start(rule))) visit(member);
-  for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
-    if (const int32_t target = nfa_.target_of(state, exit); target != kNone) visit(target);
-  }
-}
-
-// Call a function with each state that follows an outer state with some flags, by the plain ways and the first
-// `num_arcs` open guarded arcs, and with how much is read before it.
-template <class Visit>
-void NfaDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
-  inside_.each_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
-  for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
-    if (num_arcs == 0) return;
-    if (!nfa_.is_open(arc, flags)) continue;
-    visit(0, nfa_.target_of(arc, flags));
-    --num_arcs;
-  }
-}
-
-bool NfaDistances::lower(std::span<int32_t> row, int32_t more, int32_t target) {
-  const auto from = to_exit(target);
-  bool changed = false;
-  for (size_t exit = 0; exit < row.size(); ++exit) {
-    if (from[exit] + more >= row[exit]) continue;
-    row[exit] = from[exit] + more;
-    changed = true;
-  }
-  return changed;
-}
-
-bool NfaDistances::lower_inside_chains() {
-  bool changed = false;
-  for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
-    const auto& own = nfa_.chains_[chain];
-    if (!has_flags_.empty() && has_flags_[own.target]) continue;
-    const int32_t end = nfa_.chains_[chain + 1].first_state;
-    for (int32_t state = own.first_state; state < end; ++state) {
-      const int32_t more = inside_.tokens_ahead(own.text_begin + state - own.first_state + 1);
-      changed = lower(to_exit_[state], more, own.target) || changed;
-    }
-    budget_.spend(8 * (end - own.first_state));
-  }
-  return changed;
-}
-
-bool NfaDistances::lower_inside_copies() {
-  bool changed = false;
-  for (const LazyNfa::Copy& copy : std::span(nfa_.copies_).first(nfa_.copies_.size() - 1)) {
-    if (!has_flags_.empty() && has_flags_[copy.target]) continue;
-    const int32_t first = nfa_.first_of_fragment_[copy.fragment];
-    const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
-    for (int32_t inner = 2; inner < size; ++inner) {
-      changed =
-          lower(to_exit_[copy.first_state + inner - 2], inside_.bytes_inside(first + inner), copy.target) || changed;
-    }
-    budget_.spend(8 * size);
-  }
-  return changed;
-}
-
-// Lower a row by everything that may follow an outer state; return whether it has changed.
-bool NfaDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs) {
-  bool changed = false;
-  if (const int32_t exit = nfa_.exit_of(state); exit != kNone) {
-    int32_t& own = row[nfa_.exit_in_rule(exit)];
-    changed = own > 0;
-    own = 0;
-  }
-  const int32_t detour = nfa_.detour_of(state);
-  each_way(state, flags, num_arcs,
-           [&](int32_t more, int32_t target) { changed = lower(row, detour + more, target) || changed; });
-  return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
-}
-
-bool NfaDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
-  const int32_t call = nfa_.call_of(state);
-  if (call == kNone) return false;
-  const int32_t rule = nfa_.rule_of(call);
-  const auto begins = machine_.members(machine_.rule_start(rule));
-  const int32_t detour = nfa_.detour_of(nfa_.apart(state).state);
-  bool changed = false;
-  for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
-    const int32_t target = nfa_.target_of(state, exit);
-    int32_t least = kFar;
-    for (int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
-    budget_.spend(static_cast<int64_t>(begins.size()));
-    if (target != kNone && least < kFar) changed = lower(row, detour + least, target) || changed;
-  }
-  return changed;
-}
-
-// Sets and contexts.
-
 int32_t NfaDistances::rule_of(int32_t state) const {
-  const int32_t outer = inside_.rest_of(nfa_.apart(state).state).state;
+  const int32_t outer = exits_.inside().rest_of(nfa_.apart(state).state).state;
   return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
 }
 
 int32_t NfaDistances::first_exit(int32_t joint, int32_t rule) const {
   const auto rules = machine_.joint_rules(joint);
   const auto place = std::ranges::lower_bound(rules, rule) - rules.begin();
-  return static_cast<int32_t>(place) * static_cast<int32_t>(to_exit_.columns());
+  return static_cast<int32_t>(place) * static_cast<int32_t>(exits_.most_exits());
 }
 
 Context NfaDistances::number(int32_t joint) {
@@ -360,7 +46,7 @@ Context NfaDistances::number(int32_t joint) {
 
 int32_t NfaDistances::to_end(int32_t context, int32_t state) {
   const auto [vector, joint] = contexts_[context];
-  const auto from = to_exit(state);
+  const auto from = exits_.to_exit(state);
   const auto after =
       vectors_[vector].subspan(joint == kNone || nfa_.is_detached(state) ? 0 : first_exit(joint, rule_of(state)));
   int32_t least = kFar;
@@ -379,20 +65,18 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
   return known[set] = least;
 }
 
-// Bounds.
-
 const UpperBounds& NfaDistances::bounds() {
   if (bounds_) return *bounds_;
-  const auto of_state = [&](int32_t state) { return to_exit(state); };
+  const auto of_state = [&](int32_t state) { return exits_.to_exit(state); };
   const auto of_rule = [&](int32_t rule) {
-    vector_.assign(to_exit_.columns(), kFar);
+    vector_.assign(exits_.most_exits(), kFar);
     for (const int32_t member : machine_.members(machine_.rule_start(rule))) {
-      const auto row = to_exit(member);
+      const auto row = exits_.to_exit(member);
       for (size_t exit = 0; exit < row.size(); ++exit) vector_[exit] = std::min(vector_[exit], row[exit]);
     }
     return std::span<const int32_t>(vector_);
   };
-  return bounds_.emplace(nfa_, inside_, of_state, of_rule, longest_token_, budget_);
+  return bounds_.emplace(nfa_, exits_.inside(), of_state, of_rule, longest_token_, budget_);
 }
 
 // Return a state without its flags, in its own rule.
@@ -422,13 +106,13 @@ Bound NfaDistances::bound_of_symbol(int32_t symbol) {
 
 Context NfaDistances::above(int32_t context, int32_t called) {
   if (SubsetMachine::is_state(called)) {
-    vector_.assign(to_exit_.columns(), kFar);
+    vector_.assign(exits_.most_exits(), kFar);
     vector_[0] = to_end(context, SubsetMachine::state_of_symbol(called));
     return number(kNone);
   }
   const int32_t joint = machine_.joint_call(called);
   const size_t num_rules = joint == kNone ? 1 : machine_.joint_rules(joint).size();
-  vector_.assign(num_rules * to_exit_.columns(), kFar);
+  vector_.assign(num_rules * exits_.most_exits(), kFar);
   for (int32_t member : machine_.members(called)) {
     const int32_t call = nfa_.call_of(member);
     if (call == kNone) continue;
@@ -450,7 +134,7 @@ bool NfaDistances::is_even(int32_t set, int32_t longest) {
     if (state < nfa_.first_block_) return false;
     const LazyNfa::Counted at = nfa_.counted(state);
     const int64_t fewest = int64_t{at.counter.low} - at.units - longest;
-    if (at.units < 0 || !inside_.grows_evenly(at.counter, fewest) || (block != kNone && block != at.block))
+    if (at.units < 0 || !exits_.inside().grows_evenly(at.counter, fewest) || (block != kNone && block != at.block))
       return false;
     block = at.block;
   }

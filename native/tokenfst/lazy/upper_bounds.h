@@ -7,7 +7,7 @@
 //     beyond_     how far a token leads at most from the exits of a rule, if it begins there: to some state of the
 //                 rule, or into rules that are called one inside the other while the token has bytes left
 //
-// All ways are those that distances count (`lazy/nfa_distances.h`). In a rule with flags, such a way meets no state
+// All ways are those that distances count (`lazy/exit_distances.h`). In a rule with flags, such a way meets no state
 // twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest way to an arc
 // that sets a flag and, for each flag, the longest one from such an arc to the next; of a cycle, all states are
 // counted.

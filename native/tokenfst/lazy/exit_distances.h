@@ -1,0 +1,76 @@
+// How far the states of a LazyNfa are from the exits of their rules, as upper bounds in tokens.
+//
+//     inside_         how far each state inside a part is from the outer state that follows (`lazy/inside_distances.h`)
+//     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
+//                     of the paths through a call by each of its exits
+//     made_           the same for states of rules with flags, found when it is first asked for. Of the open guarded
+//                     arcs the first is followed, which leads to an end; and then the others, one by one, as long as
+//                     some exit that may be possible has not been reached
+//
+// Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
+// which exit it is).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tokenfst/lazy/inside_distances.h"
+#include "tokenfst/lazy/subsets.h"
+
+namespace tokenfst {
+
+class ExitDistances {
+ public:
+  ExitDistances(SubsetMachine& machine, const Trie& tokens, Budget& budget);
+
+  const InsideDistances& inside() const { return inside_; }
+  // The most exits that a rule has, E.
+  size_t most_exits() const { return to_exit_.columns(); }
+  // How far a state is from each exit of its rule, as far as is known, [E]. Valid until the next call.
+  std::span<const int32_t> to_exit(int32_t state);
+
+ private:
+  // A state whose row is found when it is first asked for, and how many of its open guarded arcs are followed.
+  struct Followed {
+    int32_t state, num_arcs;
+    bool is_done;
+  };
+
+  Vector<int32_t> last_states_first();
+  void find_ways_to_exits();
+  bool lower_inside_chains();
+  bool lower_inside_copies();
+  bool lower_by_call(std::span<int32_t> row, int32_t state);
+  void find_rules_with_flags();
+  void find_possible_exits();
+  static uint64_t exit_bit(int32_t exit) { return exit < 64 ? uint64_t{1} << exit : 0; }
+  // Whether the row of a state is found when it is first asked for: for states of rules with flags, since few sets of
+  // flags occur, and for states that are made on demand.
+  bool is_found_alone(int32_t state) const;
+  void find_made(int32_t state);
+  void forget_made();
+  bool fill_made(int32_t number);
+  bool lacks_exit(int32_t number);
+  int32_t num_open_arcs(int32_t state);
+  template <class Visit>
+  void each_next(int32_t state, int32_t num_arcs, Visit visit);
+  template <class Visit>
+  void each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
+  // Lower the entries of a row to those of `target` plus `more`; return whether any has changed.
+  bool lower(std::span<int32_t> row, int32_t more, int32_t target);
+  bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);
+
+  SubsetMachine& machine_;
+  LazyNfa& nfa_;
+  Budget& budget_;
+  InsideDistances inside_;
+  support::Matrix<int32_t> to_exit_;  // [N, E]
+  Vector<uint8_t> has_flags_;         // by outer state, whether its rule has flags; none if none has
+  Vector<uint64_t> possible_exits_;   // by outer state of a rule with flags, the exits that it reaches if all arcs are
+                                      // open, a bit each
+  support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
+  Vector<Followed> followed_;                           // by row
+  support::Matrix<int32_t> made_rows_;
+};
+
+}  // namespace tokenfst
