@@ -135,6 +135,14 @@ std::span<const int32_t> ExitDistances::to_exit(int32_t state) {
   return made_rows_[made_.find(state)->second];
 }
 
+int32_t ExitDistances::through(int32_t rule, int32_t exit) {
+  const auto begins = machine_.members(machine_.rule_start(rule));
+  int32_t least = kFar;
+  for (const int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
+  budget_.spend(static_cast<int64_t>(begins.size()));
+  return least;
+}
+
 void ExitDistances::forget_made() {
   made_.clear();
   followed_.clear();
@@ -315,14 +323,11 @@ bool ExitDistances::lower_by_call(std::span<int32_t> row, int32_t state) {
   const int32_t call = nfa_.call_of(state);
   if (call == kNone) return false;
   const int32_t rule = nfa_.rule_of(call);
-  const auto begins = machine_.members(machine_.rule_start(rule));
   const int32_t detour = nfa_.detour_of(nfa_.apart(state).state);
   bool changed = false;
   for (int32_t exit = 0; exit < nfa_.num_exits(rule); ++exit) {
     const int32_t target = nfa_.target_of(state, exit);
-    int32_t least = kFar;
-    for (int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
-    budget_.spend(static_cast<int64_t>(begins.size()));
+    const int32_t least = through(rule, exit);
     if (target != kNone && least < kFar) changed = lower(row, detour + least, target) || changed;
   }
   return changed;

@@ -28,6 +28,8 @@ class ExitDistances {
   size_t most_exits() const { return to_exit_.columns(); }
   // How far a state is from each exit of its rule, as far as is known, [E]. Valid until the next call.
   std::span<const int32_t> to_exit(int32_t state);
+  // How far the start of a rule is from one of its exits.
+  int32_t through(int32_t rule, int32_t exit);
 
  private:
   // A state whose row is found when it is first asked for, and how many of its open guarded arcs are followed.

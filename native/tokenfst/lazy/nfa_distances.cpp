@@ -67,16 +67,7 @@ int32_t NfaDistances::distance(int32_t context, int32_t set) {
 
 const UpperBounds& NfaDistances::bounds() {
   if (bounds_) return *bounds_;
-  const auto of_state = [&](int32_t state) { return exits_.to_exit(state); };
-  const auto of_rule = [&](int32_t rule) {
-    vector_.assign(exits_.most_exits(), kFar);
-    for (const int32_t member : machine_.members(machine_.rule_start(rule))) {
-      const auto row = exits_.to_exit(member);
-      for (size_t exit = 0; exit < row.size(); ++exit) vector_[exit] = std::min(vector_[exit], row[exit]);
-    }
-    return std::span<const int32_t>(vector_);
-  };
-  return bounds_.emplace(nfa_, exits_.inside(), of_state, of_rule, longest_token_, budget_);
+  return bounds_.emplace(nfa_, exits_, longest_token_, budget_);
 }
 
 // Return a state without its flags, in its own rule.

@@ -22,12 +22,10 @@ int32_t largest(std::span<const int32_t> distances) {
 
 }  // namespace
 
-UpperBounds::UpperBounds(const LazyNfa& nfa, const InsideDistances& inside, const Distances& of_state,
-                         const Distances& of_rule, int32_t longest_token, Budget& budget)
+UpperBounds::UpperBounds(const LazyNfa& nfa, ExitDistances& exits, int32_t longest_token, Budget& budget)
     : nfa_(nfa),
-      inside_(inside),
-      of_state_(of_state),
-      of_rule_(of_rule),
+      exits_(exits),
+      inside_(exits.inside()),
       budget_(budget),
       of_outer_(nfa.num_outer(), 0, budget),
       beyond_(nfa.starts().size(), kFar, budget) {
@@ -51,7 +49,7 @@ void UpperBounds::find_states(int32_t rule) {
     const int32_t more = sum_of_flags(rule);
     for (int32_t state = begin; state < end; ++state) of_outer_[state] = sum(of_outer_[state], more);
   } else {
-    for (int32_t state = begin; state < end; ++state) of_outer_[state] = largest(of_state_(state));
+    for (int32_t state = begin; state < end; ++state) of_outer_[state] = largest(exits_.to_exit(state));
   }
   beyond_[rule] = std::ranges::max(std::span(of_outer_).subspan(begin, end - begin));
   budget_.spend(4 * (end - begin));
@@ -71,10 +69,11 @@ Vector<UpperBounds::Way> UpperBounds::ways_of(int32_t rule) {
     }
     const int32_t call = nfa_.call_of(state);
     if (call == kNone) continue;
-    const auto distances = of_rule_(nfa_.rule_of(call));
-    for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
+    const int32_t called = nfa_.rule_of(call);
+    for (int32_t exit = 0; exit < nfa_.num_exits(called); ++exit) {
       const int32_t target = nfa_.targets_[nfa_.calls_[call].first_target + exit];
-      if (target != kNone && distances[exit] < kFar) found.push_back({state, target, distances[exit]});
+      const int32_t distance = exits_.through(called, exit);
+      if (target != kNone && distance < kFar) found.push_back({state, target, distance});
     }
   }
   budget_.spend(4 * static_cast<int64_t>(found.size()));

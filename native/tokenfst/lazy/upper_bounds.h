@@ -18,23 +18,17 @@
 // Rejected: bounds by state (the states that a token leads to are found only by walking over it).
 #pragma once
 
-#include <functional>
 #include <span>
 
-#include "tokenfst/lazy/distances.h"
-#include "tokenfst/lazy/inside_distances.h"
+#include "tokenfst/lazy/exit_distances.h"
 #include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
 
 class UpperBounds {
  public:
-  // The distances to the exits of a rule, of an outer state or of the start of a rule. Valid until the next call.
-  using Distances = std::function<std::span<const int32_t>(int32_t)>;
-
   // `longest_token`: its number of bytes.
-  UpperBounds(const LazyNfa& nfa, const InsideDistances& inside, const Distances& of_state, const Distances& of_rule,
-              int32_t longest_token, Budget& budget);
+  UpperBounds(const LazyNfa& nfa, ExitDistances& exits, int32_t longest_token, Budget& budget);
 
   // How far a state without flags is at most from any exit that it reaches.
   int32_t of_state(int32_t state) const;
@@ -67,8 +61,8 @@ class UpperBounds {
   void find_beyond(int32_t longest_token);
 
   const LazyNfa& nfa_;
+  ExitDistances& exits_;
   const InsideDistances& inside_;
-  const Distances of_state_, of_rule_;
   Budget& budget_;
   Vector<int32_t> of_outer_;
   Vector<int32_t> beyond_;  // by rule
