@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 import pickle
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -193,6 +196,19 @@ def test_equal_large_parts_are_laid_out_once() -> None:
     assert automaton.num_states == 50 * (compile_expr(line).num_states - 1) + 1
     assert automaton.accepts(b"key_abc; " * 50)
     assert not automaton.accepts(b"key_abc; " * 49)
+
+
+def test_alternatives_joined_one_by_one_take_time_in_proportion_to_their_number() -> None:
+    words = [f"w{number}" for number in range(20_000)]
+    grouped = "(?:" * len(words) + "w" + "".join(f"|{word})" for word in words)
+    started = time.perf_counter()
+    from_left = functools.reduce(operator.or_, map(literal, words))
+    from_right = functools.reduce(lambda joined, word: literal(word) | joined, words, EMPTY)
+    automata = [compile_expr(expr) for expr in (from_left, from_right, parse(grouped))]
+    assert time.perf_counter() - started < 20  # minutes for each, if every step copied all alternatives
+    for automaton in automata:
+        assert all(map(automaton.accepts, words[::97]))
+        assert not automaton.accepts("w20000")
 
 
 def test_what_is_too_large_is_refused() -> None:

@@ -183,6 +183,11 @@ def concat(*parts: Expr | str | bytes) -> Expr:
     return Concatenation(tuple(flat)) if flat else EPSILON
 
 
+# An alternation within an alternation is merged into it up to this size, so that joining one part after the other takes
+# time proportional to their number.
+_MOST_MERGED = 64
+
+
 def alternation(*parts: Expr | str | bytes) -> Expr:
     """Return the union of the parts; without parts the result is the empty language."""
     if len(parts) == 1:
@@ -190,7 +195,8 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
     flat: list[Expr] = []
     for part in parts:
         expr = _expr(part)
-        flat.extend(expr.parts if isinstance(expr, Alternation) else (expr,))
+        merged = isinstance(expr, Alternation) and len(expr.parts) <= _MOST_MERGED
+        flat.extend(expr.operands() if merged else (expr,))
     if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
         # Equal parts with weights are all kept, because in the log semiring each of them counts.
         first = {each: at for at, each in reversed(list(enumerate(flat)))}
