@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <ranges>
 
-#include "support/components.h"
-
 namespace tokenfst {
 
 namespace {
 
 using automata::kNone;
-
-int32_t sum(int32_t one, int32_t other) { return std::min(one + other, kFar); }
 
 // Return the largest of some distances that is not far.
 int32_t largest(std::span<const int32_t> distances) {
@@ -45,7 +41,7 @@ int32_t UpperBounds::of_state(int32_t state) const {
 void UpperBounds::find_states(int32_t rule) {
   const int32_t begin = nfa_.starts_[rule], end = end_of(rule);
   if (has_flags(rule)) {
-    find_longest_ways(rule, ways_of(rule));
+    bound_ways(rule);
     const int32_t more = sum_of_flags(rule);
     for (int32_t state = begin; state < end; ++state) of_outer_[state] = sum(of_outer_[state], more);
   } else {
@@ -60,7 +56,7 @@ bool UpperBounds::has_flags(int32_t rule) const {
 }
 
 // List the ways between the outer states of a rule on which no flag is set.
-Vector<UpperBounds::Way> UpperBounds::ways_of(int32_t rule) {
+Vector<Way> UpperBounds::ways_of(int32_t rule) {
   Vector<Way> found(budget_);
   for (int32_t state = nfa_.starts_[rule]; state < end_of(rule); ++state) {
     inside_.each_way(state, [&](int32_t distance, int32_t target) { found.push_back({state, target, distance}); });
@@ -80,30 +76,18 @@ Vector<UpperBounds::Way> UpperBounds::ways_of(int32_t rule) {
   return found;
 }
 
-// Bound the ways from each state of a rule with flags on which no flag is set and no state met twice.
-void UpperBounds::find_longest_ways(int32_t rule, std::span<const Way> ways) {
-  const int32_t begin = nfa_.starts_[rule], num_states = end_of(rule) - begin;
-  const support::Groups leaving =
-      support::grouped(num_states, ways.size(), [&](size_t way) { return ways[way].source - begin; }, budget_);
-  const auto target_of = [&](int32_t at) { return ways[leaving.order[at]].target - begin; };
-  const support::Groups components = support::components(leaving.offsets, target_of, budget_);
-  Vector<int32_t> component_of(num_states, kNone, budget_);
-  for (int32_t component = 0; component < components.num_keys(); ++component) {
-    for (const int32_t state : components[component]) component_of[state] = component;
-    int32_t inside = 0, after = 0;
-    for (const int32_t state : components[component]) {
-      int32_t most = 0;
-      for (const int32_t way : leaving[state]) {
-        const auto& [source, target, distance] = ways[way];
-        const bool stays = component_of[target - begin] == component;
-        if (stays) most = std::max(most, distance);
-        if (!stays) after = std::max(after, sum(distance, of_outer_[target]));
-      }
-      inside = sum(inside, most);
-    }
-    for (const int32_t state : components[component]) of_outer_[begin + state] = sum(inside, after);
-    budget_.spend(8 * static_cast<int64_t>(components[component].size()));
+// Bound the ways from each state of a rule with flags to its exits and to arcs that set a flag.
+void UpperBounds::bound_ways(int32_t rule) {
+  const int32_t begin = nfa_.starts_[rule];
+  Vector<Way> ways = ways_of(rule);
+  for (Way& way : ways) way = {way.source - begin, way.target - begin, way.distance};
+  Vector<int32_t> longest(end_of(rule) - begin, kNoWay, budget_);
+  for (int32_t state = begin; state < end_of(rule); ++state) {
+    const auto sets = [](const automata::GuardedArc& arc) { return arc.sets != kNone; };
+    if (nfa_.exit_of(state) != kNone || std::ranges::any_of(nfa_.guarded_arcs(state), sets)) longest[state - begin] = 0;
   }
+  find_longest_ways(ways, longest, budget_);
+  for (int32_t state = begin; state < end_of(rule); ++state) of_outer_[state] = std::max(longest[state - begin], 0);
 }
 
 // Raise the bounds of rules to those of their states inside chains, copies and counters.

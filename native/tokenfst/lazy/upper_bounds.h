@@ -9,8 +9,8 @@
 //
 // All ways are those that distances count (`lazy/exit_distances.h`). In a rule with flags, such a way meets no state
 // twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest way to an arc
-// that sets a flag and, for each flag, the longest one from such an arc to the next; of a cycle, all states are
-// counted.
+// that sets a flag or to an exit and, for each flag, the longest one from such an arc to the next or to an exit
+// (`lazy/longest_ways.h`).
 //
 // There is no bound for grammars with detours, nor for rules with flags and several exits, of which distances may find
 // some only.
@@ -21,6 +21,7 @@
 #include <span>
 
 #include "tokenfst/lazy/exit_distances.h"
+#include "tokenfst/lazy/longest_ways.h"
 #include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
@@ -38,10 +39,6 @@ class UpperBounds {
   int32_t beyond(int32_t rule) const { return beyond_[rule]; }
 
  private:
-  // A way between outer states of a rule.
-  struct Way {
-    int32_t source, target, distance;
-  };
   struct Nested {
     int32_t caller, called;
     int32_t after;  // the bound of the state after the call
@@ -53,7 +50,7 @@ class UpperBounds {
   bool has_flags(int32_t rule) const;
   void find_states(int32_t rule);
   Vector<Way> ways_of(int32_t rule);
-  void find_longest_ways(int32_t rule, std::span<const Way> ways);
+  void bound_ways(int32_t rule);
   int32_t sum_of_flags(int32_t rule);
   void find_insides();
   Vector<Nested> nested_calls();
