@@ -35,11 +35,12 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
         raise wrong_type("several texts", texts)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"choice takes several texts, choice([...]), not {texts!r}")
+    texts = texts if isinstance(texts, Mapping) else list(texts)
+    if not set(map(type, texts)) <= {str}:
+        for option in texts:
+            if not isinstance(option, str):
+                raise TypeError(f"a choice is one of some texts, and {option!r} is not text")
     options = frozenset(texts)
-    if not set(map(type, options)) <= {str}:
-        wrong = next((option for option in options if not isinstance(option, str)), None)
-        if wrong is not None:
-            raise TypeError(f"a choice is one of some texts, and {wrong!r} is not text")
     if not options:
         raise ValueError("a choice needs at least one text")
     return _by_counts(texts) if isinstance(texts, Mapping) else strings(options)
@@ -48,7 +49,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
 def _by_counts(counts: Mapping[str, float]) -> Expr:
     """Return the prefix tree of the texts; each text ends with its cost."""
     for text, count in counts.items():
-        if not 0 < count < inf:
+        if not isinstance(count, int | float) or not 0 < count < inf:
             raise ValueError(f"the count of {text!r} is {count!r}, and counts are above 0")
     total = log(sum(counts.values()))
     arcs, epsilon, costs = list[int](), list[int](), list[float]()

@@ -18,7 +18,8 @@ from automata.pattern import parse
 from constraints import choice, grammar
 from constraints.composing.part import Composable
 from serving.json_texts import Blanks, schema_texts
-from serving.structural_tags import structural_tag, texts_in
+from serving.structural_tags import structural_tag
+from serving.tag_fields import texts_in
 
 Kind: TypeAlias = Literal["json", "json_object", "regex", "choice", "grammar", "structural_tag"]
 

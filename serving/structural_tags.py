@@ -25,15 +25,10 @@ from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.tools.tagged import DEEPSEEK, DEEPSEEK_41, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
 from serving.json_texts import Blanks, blanks_up_to, schema_texts
+from serving.tag_fields import Malformed, check_characters, check_fields, count, field, flag, shown, texts_in
 
-_MAX_SHOWN: Final = 60
 # The steps (`spend`) that reading one format takes, without the formats in it.
 _STEPS: Final = 100
-# Fields of formats that have no effect with these values, and are refused with others.
-_WITHOUT_EFFECT: Final[Mapping[str, Mapping[str, Any]]] = {
-    "json_schema": {"excludes": []},
-    "any_text": {"max_tokens": None, "max_chars": None},
-}
 # How the object of a schema is written, by style. `_COMPACT` is set by `_without_breaks`; no request has this key.
 _COMPACT: Final = object()
 _STYLES: Final[Mapping[object, Tags | None]] = {
@@ -59,7 +54,7 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
         ValueError: the tag cannot be honoured; the message says where and why.
     """
     if not isinstance(tag, dict):
-        raise ValueError(f"a structural tag is an object, not {_shown(tag)}")
+        raise ValueError(f"a structural tag is an object, not {shown(tag)}")
     return _compilable(_read(tag, _Formats(blanks, limits, content)))
 
 
@@ -86,48 +81,12 @@ def _read(tag: dict[str, Any], formats: _Formats) -> Composable:
     for number, each in enumerate(structures):
         where = f"structures[{number}]"
         # Engines write null where no schema was given.
-        schema = _field(each, "schema", where)
+        schema = field(each, "schema", where)
         inside = {"type": "json_schema", "json_schema": {} if schema is None else schema}
-        begin, end = _field(each, "begin", where), each.get("end", "")
+        begin, end = field(each, "begin", where), each.get("end", "")
         tags.append({"type": "tag", "begin": begin, "content": inside, "end": end})
     whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags, "at_least_one": tag.get("at_least_one")}
     return formats.constraint(whole, "structures")
-
-
-class _Malformed(ValueError):
-    """A part of a request that cannot be honoured; the message begins with the place."""
-
-
-def texts_in(value: Any, where: str) -> list[str]:
-    """Check that a value is a list of at least one text, and return it.
-
-    Raises:
-        ValueError: it is something else; the message begins with the place.
-    """
-    if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
-        raise _Malformed(f"{where} are a list of texts, not {_shown(value)}")
-    for number, each in enumerate(value):
-        _check_characters(each, f"{where}[{number}]")
-    return value
-
-
-def _check_characters(text: str, where: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        half = ascii(text[error.start])
-        raise _Malformed(f"{where}: half of a surrogate pair, {half}, is not a character") from None
-
-
-def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
-
-
-def _field(value: Any, name: str, where: str) -> Any:
-    if not isinstance(value, Mapping) or name not in value:
-        raise _Malformed(f"{where} has no {name!r}")
-    return value[name]
 
 
 class _Ends(NamedTuple):
@@ -170,21 +129,19 @@ class _Formats:
             ValueError: it is not a structural tag, or of an unknown type.
         """
         spend(_STEPS)
-        kind = _field(value, "type", where)
+        kind = field(value, "type", where)
         if kind == "content" and self.content is not None:
             return self.content
         read = self._readers(value, where, ends).get(kind) if isinstance(kind, str) else None
         if read is None:
-            raise _Malformed(f"{where}: a structural tag of type {kind!r} is not supported")
-        for name, plain in _WITHOUT_EFFECT.get(kind, {}).items():
-            if value.get(name, plain) != plain:
-                raise _Malformed(f"{where}.{name} is not supported: {_shown(value[name])}")
+            raise Malformed(f"{where}: a structural tag of type {kind!r} is not supported")
+        check_fields(value, kind, where)
         try:
             return read()
-        except _Malformed:
+        except Malformed:
             raise
         except ValueError as error:
-            raise _Malformed(f"{where}: {error}") from None
+            raise Malformed(f"{where}: {error}") from None
 
     def _readers(self, value: Any, where: str, ends: _Ends) -> dict[str, Callable[[], Composable]]:
         """Return the function that reads a format of each type."""
@@ -210,16 +167,16 @@ class _Formats:
         }
 
     def _text(self, value: Any, name: str, where: str) -> str:
-        text = _field(value, name, where)
+        text = field(value, name, where)
         if not isinstance(text, str):
-            raise _Malformed(f"{where}.{name} is text, not {_shown(text)}")
-        _check_characters(text, f"{where}.{name}")
+            raise Malformed(f"{where}.{name} is text, not {shown(text)}")
+        check_characters(text, f"{where}.{name}")
         return text
 
     def _elements(self, value: Any, where: str) -> list[Any]:
-        elements = _field(value, "elements", where)
+        elements = field(value, "elements", where)
         if not isinstance(elements, list) or not elements:
-            raise _Malformed(f"{where}.elements is a list of formats, not {_shown(elements)}")
+            raise Malformed(f"{where}.elements is a list of formats, not {shown(elements)}")
         return elements
 
     def _sequence(self, value: Any, where: str, ends: _Ends) -> Composable:
@@ -228,10 +185,10 @@ class _Formats:
 
     def _schema(self, value: Any, where: str, style: Any, ends: _Ends) -> Composable:
         if not isinstance(style, Hashable) or style not in _STYLES:
-            raise _Malformed(f"{where}.style is not supported: {_shown(style)}")
-        schema, most = _field(value, "json_schema", where), value.get("max_whitespace_cnt")
-        blanks = self.blanks if most is None else blanks_up_to(_count(most, f"{where}.max_whitespace_cnt"))
-        order: PropertyOrder = "any" if value.get("any_order") else "schema"
+            raise Malformed(f"{where}.style is not supported: {shown(style)}")
+        schema, most = field(value, "json_schema", where), value.get("max_whitespace_cnt")
+        blanks = self.blanks if most is None else blanks_up_to(count(most, f"{where}.max_whitespace_cnt"))
+        order: PropertyOrder = "any" if flag(value, "any_order", where) else "schema"
         texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits, order), _STYLES[style]
         if tags is None:
             return texts
@@ -242,7 +199,7 @@ class _Formats:
         return strings - ex.concat(ANY_TEXT, ended, ANY_TEXT) if ends.texts else strings
 
     def _token(self, value: Any, where: str) -> Expr:
-        return token(_token_name([_field(value, "token", where)], f"{where}.token"))
+        return token(_token_name([field(value, "token", where)], f"{where}.token"))
 
     def _other_token(self, value: Any, where: str, ends: _Ends) -> Expr:
         without, place = value.get("exclude_tokens") or [], f"{where}.exclude_tokens"
@@ -253,18 +210,18 @@ class _Formats:
 
     def _other_tokens(self, value: Any, where: str, ends: _Ends) -> Expr:
         most = value.get("max_tokens")
-        high = None if most is None else _count(most, f"{where}.max_tokens")
+        high = None if most is None else count(most, f"{where}.max_tokens")
         return ex.repeat(self._other_token(value, where, ends), 0, high)
 
     def _repeated(self, value: Any, where: str, ends: _Ends, low: int, high: int | None) -> Composable:
-        content = self.constraint(_field(value, "content", where), f"{where}.content", ends)
+        content = self.constraint(field(value, "content", where), f"{where}.content", ends)
         return composed(repeated(part_of(content), low, high), str)
 
     def _bounds(self, value: Any, where: str) -> tuple[int, int | None]:
-        low, high = _count(_field(value, "min", where), f"{where}.min"), _field(value, "max", where)
-        bound = None if high == -1 else _count(high, f"{where}.max")
+        low, high = count(field(value, "min", where), f"{where}.min"), field(value, "max", where)
+        bound = None if high == -1 else count(high, f"{where}.max")
         if bound is not None and bound < low:
-            raise _Malformed(f"{where}.max is {bound}, which is less than {where}.min, {low}")
+            raise Malformed(f"{where}.max is {bound}, which is less than {where}.min, {low}")
         return low, bound
 
     def _excluded(self, value: Any, where: str) -> list[str]:
@@ -272,7 +229,7 @@ class _Formats:
         given = value.get("excludes") or []
         without = texts_in(given, f"{where}.excludes") if given else []
         if "" in without:
-            raise _Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
+            raise Malformed(f"{where}.excludes[{without.index('')}] is the empty text, which occurs in every text")
         return without
 
     def _any_text(self, value: Any, where: str, ends: _Ends) -> Expr:
@@ -284,10 +241,11 @@ class _Formats:
         return _any_of([self.constraint(each, f"{where}.elements[{at}]", ends) for at, each in elements])
 
     def _tag(self, value: Any, where: str, ends: _Ends) -> tuple[Composable, ...]:
-        begin, end = _field(value, "begin", where), value.get("end", "")
+        begin, end = field(value, "begin", where), value.get("end", "")
+        check_fields(value, "tag", where)
         first = self._token(begin, where) if isinstance(begin, dict) else ex.literal(self._text(value, "begin", where))
         last, within = self._end(end, f"{where}.end", ends)
-        content = _field(value, "content", where)
+        content = field(value, "content", where)
         if isinstance(begin, str) and not begin.endswith("\n"):
             content = _without_breaks(content)
         return first, self.constraint(content, f"{where}.content", within), last
@@ -302,33 +260,34 @@ class _Formats:
 
     def _separated(self, value: Any, where: str, ends: _Ends) -> Composable:
         """Return one tag, or any number of tags with a separator between them."""
-        tags = _field(value, "tags", where)
+        tags = field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
-            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
+            raise Malformed(f"{where}.tags is a list of tags, not {shown(tags)}")
         parts = [part_of(sequence(*self._tag(tag, f"{where}.tags[{at}]", ends))) for at, tag in enumerate(tags)]
         tag, separator = either(parts), Part(ex.literal(self._text(value, "separator", where)))
         more = repeated(concatenated([separator, tag]), 0, None)
-        once = tag if value.get("stop_after_first") else concatenated([tag, more])
-        return composed(once if value.get("at_least_one") else repeated(once, 0, 1), str)
+        once = tag if flag(value, "stop_after_first", where) else concatenated([tag, more])
+        return composed(once if flag(value, "at_least_one", where) else repeated(once, 0, 1), str)
 
     def _triggered(self, value: Any, where: str, ends: _Ends) -> Composable:
         """Return free text in which triggers begin tags; if a tag is required, the text begins with it."""
         switched, without = self._switched(value, where, ends), [*self._excluded(value, where), *ends.texts]
         free, later = Part(free_text(*switched, *without)), either(_after_text(switched, without))
-        if value.get("at_least_one"):
+        stops = flag(value, "stop_after_first", where)
+        if flag(value, "at_least_one", where):
             first = either([concatenated([Part(ex.literal(each)), part_of(rest)]) for each, rest in switched.items()])
-            more = [] if value.get("stop_after_first") else [repeated(later, 0, None), free]
+            more = [] if stops else [repeated(later, 0, None), free]
             return composed(concatenated([first, *more]), str)
-        if value.get("stop_after_first"):
+        if stops:
             return composed(either([free, later]), str)
         return composed(concatenated([repeated(later, 0, None), free]), str)
 
     def _switched(self, value: Any, where: str, ends: _Ends) -> dict[str, Composable]:
         """Return the constraint on the text after each trigger."""
-        triggers = texts_in(_field(value, "triggers", where), f"{where}.triggers")
-        tags = _field(value, "tags", where)
+        triggers = texts_in(field(value, "triggers", where), f"{where}.triggers")
+        tags = field(value, "tags", where)
         if not isinstance(tags, list) or not tags:
-            raise _Malformed(f"{where}.tags is a list of tags, not {_shown(tags)}")
+            raise Malformed(f"{where}.tags is a list of tags, not {shown(tags)}")
         switched: dict[str, list[Composable]] = {}
         for number, tag in enumerate(tags):
             spend(len(triggers))
@@ -336,14 +295,14 @@ class _Formats:
             text = self._text(tag, "begin", f"{where}.tags[{number}]")
             trigger = next((each for each in triggers if each and text.startswith(each)), None)
             if trigger is None:
-                raise _Malformed(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
+                raise Malformed(f"{where}.tags[{number}] begins with {text!r}, which no trigger begins")
             switched.setdefault(trigger, []).append(sequence(ex.literal(text[len(trigger) :]), content, end))
         for number, each in enumerate(triggers):
             spend(len(tags))
             if not any(tag["begin"].startswith(each) for tag in tags):
-                raise _Malformed(f"{where}.triggers[{number}] is {each!r}, with which no tag begins")
+                raise Malformed(f"{where}.triggers[{number}] is {each!r}, with which no tag begins")
             if each not in switched:
-                raise _Malformed(f"{where}.triggers[{number}] is {each!r}, and its tags begin with other triggers")
+                raise Malformed(f"{where}.triggers[{number}] is {each!r}, and its tags begin with other triggers")
         return {trigger: _any_of(rests) for trigger, rests in switched.items()}
 
 
@@ -383,16 +342,10 @@ def _any_of(constraints: Sequence[Composable]) -> Composable:
     return composed(either([part_of(each) for each in constraints]), str)
 
 
-def _count(value: Any, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _Malformed(f"{where} is a number from 0, not {_shown(value)}")
-    return value
-
-
 def _token_name(tokens: Any, where: str, *, others: bool = False) -> str:
     """Return the name of a set of tokens, given as numbers or as the name of one token, or of all `others`."""
     if isinstance(tokens, list) and all(type(each) is int and each >= 0 for each in tokens):
         return f"<[{'^' if others else ''}{','.join(map(str, tokens))}]>"
     if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], str):
         return f"!{tokens[0]}" if others else tokens[0]
-    raise _Malformed(f"{where} are numbers of tokens, or the name of one, not {_shown(tokens)}")
+    raise Malformed(f"{where} are numbers of tokens, or the name of one, not {shown(tokens)}")

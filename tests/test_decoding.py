@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,17 @@ def test_seeds_repeat_and_leave_the_random_state_alone(bundled: tuple[Any, Any])
     assert generate(*bundled, "Name: ", "[A-Z][a-z]+ [A-Z][a-z]+", seed=5) == first
     several = {generate(*bundled, "Name: ", "[A-Z][a-z]+ [A-Z][a-z]+", seed=seed)[0] for seed in range(8)}
     assert len(several) > 1
+
+
+def test_seeds_repeat_in_threads(bundled: tuple[Any, Any]) -> None:
+    def written(seed: int) -> str:
+        (text,) = generate(*bundled, "Name: ", "[A-Z][a-z]{3,20}", max_new_tokens=12, seed=seed)
+        return text
+
+    state, alone = torch.random.get_rng_state(), [written(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(written, range(4))) == alone
+    assert torch.equal(state, torch.random.get_rng_state())
 
 
 def test_greedy_text_is_the_models_own_where_it_is_allowed(bundled: tuple[Any, Any]) -> None:

@@ -209,6 +209,7 @@ def test_alternatives_joined_one_by_one_take_time_in_proportion_to_their_number(
     for automaton in automata:
         assert all(map(automaton.accepts, words[::97]))
         assert not automaton.accepts("w20000")
+    assert pickle.loads(pickle.dumps(from_left)) == from_left  # pickling recurses, and so may not go too deep
 
 
 def test_what_is_too_large_is_refused() -> None:

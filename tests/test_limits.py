@@ -32,6 +32,7 @@ from automata import (
 from automata.compile.blame import MAX_EXCERPT, responsible
 from automata.limits import Work, current_work
 from automata.pattern.unicode_properties import property_ranges
+from automata.pushdown.prestar import transposed
 from constraints import grammar
 from tokenfst import Vocabulary
 
@@ -89,6 +90,16 @@ def test_the_time_is_a_limit() -> None:
     with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, memory=1 << 33, seconds=0.3))
     assert time.process_time() - begun < 10
+
+
+def test_sets_of_exits_are_transposed_within_the_time() -> None:
+    random = Random(0)
+    sets = [random.getrandbits(3000) for _ in range(9000)]
+    having = transposed(sets, 3000, Work())
+    for number in range(0, 9000, 700):
+        assert sum((own >> number & 1) << bit for bit, own in enumerate(having)) == sets[number]
+    with pytest.raises(LimitExceeded, match=r"more than 0\.01 seconds"):
+        transposed(sets, 3000, Work(Limits(seconds=0.01)))
 
 
 def test_algebra_and_names_keep_to_the_time() -> None:

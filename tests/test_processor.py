@@ -140,12 +140,17 @@ def test_options_beside_a_constraint() -> None:
     assert set(written(logits_processor=[Sevens()])) == {"7"}
     stopped = written(stop_strings=["5", "6"])
     assert not {"5", "6"} & set(stopped[:-1])
-    for name in ("eos_token_id", "pad_token_id", "return_dict_in_generate", "input_ids"):
+    for name in ("eos_token_id", "pad_token_id", "return_dict_in_generate", "input_ids", "generation_config"):
         with pytest.raises(ValueError, match=f"{name} is set by `generate`"):
             written(**{name: 1})
+    for temperature, do_sample in ((0, True), (1.0, False)):
+        with pytest.raises(ValueError, match=f"do_sample={do_sample} contradicts temperature={temperature}"):
+            written(temperature=temperature, do_sample=do_sample)
+    model.generation_config.return_dict_in_generate = True
+    assert written(do_sample=True) == written()
     with pytest.raises(TypeError, match=r"`speculation` is a `Speculation\(proposers\)`, not list"):
         written(speculation=[])
-    with pytest.raises(ValueError, match="widths of a draft are 1 or more"):
+    with pytest.raises(ValueError, match="widths of a draft is 1 or more"):
         Speculation(draft_widths=(2, 0))
 
 

@@ -188,6 +188,12 @@ def test_strong_diversity_gives_every_group_another_first_token() -> None:
     assert len({one.tokens[0] for one in found}) == 4
 
 
+@pytest.mark.parametrize("diversity", [-1.0, float("inf"), float("nan")])
+def test_impossible_diversity_is_refused(diversity: float) -> None:
+    with pytest.raises(ValueError, match="diversity is finite and at least 0"):
+        beam_search(toy(1, 7), LETTERS, [[0]], "a", max_new_tokens=4, beams=2, groups=2, diversity=diversity)
+
+
 @pytest.mark.parametrize("options", [{"beams": 0}, {"beams": 4, "groups": 3}, {"groups": 0}], ids=str)
 def test_beams_that_cannot_be_divided_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="cannot be divided"):

@@ -178,6 +178,15 @@ def test_numbers_of_beams_and_proposals() -> None:
         Speculation(max_proposed=most)
     with pytest.raises(ValueError, match="max_proposed is 0 or more, not -1"):
         Speculation(max_proposed=-1)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"proposers": ForcedTokens()}, "`proposers` is a list, even if there is one"),
+        ({"proposers": [3]}, "3 is not a proposer"),
+        ({"draft_widths": 3}, "`draft_widths` is a list"),
+        ({"draft_widths": (1.5,)}, "each of the widths of a draft is a number of tokens, not 1.5"),
+    ]
+    for options, message in wrong:
+        with pytest.raises(TypeError, match=message):
+            Speculation(**options)
 
 
 @every_writer

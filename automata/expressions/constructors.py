@@ -185,7 +185,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
 
 # An alternation within an alternation is merged into it up to this size, so that joining one part after the other takes
 # time proportional to their number.
-_MOST_MERGED = 64
+_MOST_MERGED = 256
 
 
 def alternation(*parts: Expr | str | bytes) -> Expr:

@@ -28,7 +28,6 @@ from automata.expressions.constructors import (
     alternation,
     char_set,
     concat,
-    literal,
     repeat,
 )
 from automata.expressions.nodes import Label, Substring
@@ -71,7 +70,7 @@ def unquoted_text() -> Expr:
 
 def text_until(stop: Expr | str) -> Expr:
     """Return all texts that end with `stop` and in which no occurrence of `stop` ends earlier."""
-    ends = ANY_TEXT + stop
+    ends = concat(ANY_TEXT, stop)
     return ends - (ends + ANY_CHAR + ANY_TEXT)
 
 
@@ -83,7 +82,12 @@ def substring_of(text: str, *, words: bool = False) -> Expr:
         text: the text; substrings begin and end between its characters.
         words: whether to leave out substrings that cut a word in two. A word is a run of letters, numbers and marks of
             any script, and underscores.
+
+    Raises:
+        TypeError: `text` is not a text.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"substrings are those of a text, not {text!r}")
     return Substring(text, words) if text else EPSILON
 
 
@@ -100,12 +104,15 @@ def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str)
     half after it, or lies in the second half.
 
     Raises:
+        TypeError: `items` is not a list.
         ValueError: there are no items.
     """
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise TypeError(f"a subsequence is one of a list of items, not {items!r}")
     if not items:
         raise ValueError("a subsequence needs at least one item")
     if len(items) == 1:
-        return literal(items[0]) if isinstance(items[0], str) else items[0]
+        return concat(items[0])
     middle = len(items) // 2
     first, second = items[:middle], items[middle:]
     more = [repeat(concat(delimiter, item), 0, 1) for item in second]
@@ -116,7 +123,16 @@ def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str)
 
 def token(name: str) -> Expr:
     """Return one token of the set with this name, which the vocabulary or the caller of the compilation defines. The
-    name of a special token, such as `<tool_call>`, stands for that token."""
+    name of a special token, such as `<tool_call>`, stands for that token.
+
+    Raises:
+        TypeError: the name is not a text.
+        ValueError: it is empty.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"a token is given by its name, not {name!r}")
+    if not name:
+        raise ValueError("the name of a token is not empty")
     return Label(name)
 
 

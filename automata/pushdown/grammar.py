@@ -17,7 +17,7 @@ kinds, a plain rule may have text of its own beside the words that it calls. Suc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal, TypeAlias, get_args
@@ -72,7 +72,8 @@ class Grammar:
             error.
 
     Raises:
-        TypeError: `max_configurations` is not an integer.
+        TypeError: `rules` or `lexical` is not a mapping, `ignored` is not a sequence, a name is not a text, or
+            `max_configurations` is not an integer.
         ValueError: `ambiguity` is neither of these values, or `max_configurations` is less than 1 or more than 2**30.
     """
 
@@ -85,6 +86,14 @@ class Grammar:
     max_configurations: int = 8
 
     def __post_init__(self) -> None:
+        for what, given in (("rules", self.rules), ("lexical", self.lexical)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"`{what}` is a dict from names to rules, not {given!r}")
+        if isinstance(self.ignored, str) or not isinstance(self.ignored, Sequence):
+            raise TypeError(f"`ignored` is a list of names, not {self.ignored!r}")
+        for name in (self.start, *self.rules, *self.lexical, *self.ignored):
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a rule is a text, not {name!r}")
         check_ambiguity(self.ambiguity, self.max_configurations)
 
     def __or__(self, other: object) -> Any:

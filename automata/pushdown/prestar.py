@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automata.arrays import bits_of
+from automata.arrays import ByteArray, bits_of
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
@@ -41,8 +41,8 @@ Move = tuple[int, Stack, Stack, int]
 MAX_LOOKS = 8
 _ENDS_EXIT, _DONE_EXIT = 0, 1
 _ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
-# How many bits `transposed` unpacks at a time.
-_BITS_AT_ONCE = 1024
+# How many bits of how many sets `transposed` unpacks at a time; the second is a multiple of 8.
+_BITS_AT_ONCE, _SETS_AT_ONCE = 1024, 8192
 
 
 class Undecided(Exception):
@@ -100,7 +100,7 @@ class PreStar:
             work.check()
             self._pass_on(*self.new.popitem())
         # By exit, the control states that have it.
-        self.having = transposed(self.exits, len(self.reached))
+        self.having = transposed(self.exits, len(self.reached), work)
 
     def _add(self, control: int, exits: int) -> None:
         new = exits & ~self.exits[control]
@@ -298,15 +298,20 @@ def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
     return level
 
 
-def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
+def transposed(sets: Sequence[int], num_bits: int, work: Work) -> list[int]:
     """Return, for each bit, the sets that have it; the sets, and each set of sets, are the bits of an integer."""
     found: list[int] = []
     for first in range(0, num_bits, _BITS_AT_ONCE):
         size = min(_BITS_AT_ONCE, num_bits - first) + 7 >> 3
-        parts = b"".join([(bits >> first & (1 << 8 * size) - 1).to_bytes(size, "little") for bits in sets])
-        table = np.unpackbits(np.frombuffer(parts, np.uint8).reshape(-1, size), axis=1, bitorder="little")
-        having = np.packbits(table.T, axis=1, bitorder="little")
-        found += [int.from_bytes(row.tobytes(), "little") for row in having[: num_bits - first]]
+        having: list[ByteArray] = []
+        for begin in range(0, len(sets), _SETS_AT_ONCE):
+            work.check()
+            some = sets[begin : begin + _SETS_AT_ONCE]
+            parts = b"".join([(bits >> first & (1 << 8 * size) - 1).to_bytes(size, "little") for bits in some])
+            table = np.unpackbits(np.frombuffer(parts, np.uint8).reshape(-1, size), axis=1, bitorder="little")
+            having.append(np.packbits(table.T, axis=1, bitorder="little"))
+        rows = np.concatenate(having, axis=1)[: num_bits - first]
+        found += [int.from_bytes(row.tobytes(), "little") for row in rows]
     return found
 
 

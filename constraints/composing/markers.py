@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import index
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from automata import expressions as ex
+from automata.assertions import matches_empty
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.errors import TextNotAllowed
@@ -159,7 +161,7 @@ def triggered(
         at_most: the greatest number of constrained parts; None for any number. After the last, no marker may occur.
 
     Raises:
-        ValueError: there are no triggers, a marker is empty or occurs in another one, or no number satisfies the
+        ValueError: there are no triggers, a marker may be empty or occurs in another one, or no number satisfies the
             bounds; or a constraint writes its own markers, and the markers around it would repeat them.
         PatternError, TypeError: as for `sequence`.
     """
@@ -168,8 +170,9 @@ def triggered(
     markers = [_marker(marker) for marker in triggers]
     _check(markers)
     free, switches = _Free(markers), []
+    at_least, at_most = index(at_least), None if at_most is None else index(at_most)
     for number, (name, one) in enumerate(triggers.items()):
-        constraint, end = one if isinstance(one, tuple) else (one, "")
+        constraint, end = _with_end(name, one)
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
         before = text_before(markers[number], markers) if own else free.until(markers[number])
         behind = ex.literal(end) if isinstance(end, str) else own_text(end)
@@ -305,12 +308,24 @@ def _shown(marker: Expr) -> str:
     return marker.name if isinstance(marker, Label) else str(marker)
 
 
+def _with_end(marker: Marker, one: Triggered) -> tuple[Composable, Marker]:
+    """Return what a marker switches on, and its end marker, which is empty if there is none."""
+    if not isinstance(one, tuple):
+        return one, ""
+    if len(one) != 2 or not isinstance(one[1], str | Expr):
+        raise TypeError(
+            f"after the marker {marker!r} comes a constraint, or a pair of a constraint and its end marker, a text or "
+            f"an expression, not {one!r}"
+        )
+    return one
+
+
 def _marker(marker: Marker) -> Expr:
     if not isinstance(marker, str | Expr):
         raise TypeError(f"a marker is a text, or a token by its name (`token(...)`), not {marker!r}")
     expr = ex.literal(marker) if isinstance(marker, str) else marker
-    if ex.is_epsilon(expr):
-        raise ValueError("a marker is not the empty text")
+    if matches_empty(expr):
+        raise ValueError("a marker is not the empty text" + ("" if ex.is_epsilon(expr) else f", as {expr} may be"))
     return own_text(expr)
 
 

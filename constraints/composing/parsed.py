@@ -21,7 +21,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt
 from automata.compile.compiler import compile_expr
 from automata.drawing import shown
-from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed
+from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed, UnsupportedSchema
 from automata.expressions import EMPTY, Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -94,6 +94,12 @@ class Parsed(ABC, Generic[T_co]):
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes to pickle: all but those that are computed on first use, such as `readable`."""
         return {name: value for name, value in self.__dict__.items() if not _is_made_again(type(self), name)}
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        """Raise UnsupportedSchema: Pydantic calls this for `Annotated[str, constraint]`, and would ignore it."""
+        raise UnsupportedSchema(f"{self!r} in Annotated is not an expression", keyword="pattern")
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what it was made from."""

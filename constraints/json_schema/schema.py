@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from automata._native import CollectionsPaused
 from automata.byte_automaton import ByteAutomaton
@@ -29,7 +29,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
-from constraints.json_schema.building.layout import Layout
+from constraints.json_schema.building.layout import Layout, check_option
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.containers.objects import PropertyOrder
@@ -211,11 +211,11 @@ def json_schema(
         Cancelled: the reading was cancelled.
         ValueError: an option has an unknown value.
     """
-    _check("draft", draft, Literal[Draft, "auto"])
-    _check("property_order", property_order, PropertyOrder)
-    _check("spellings", spellings, Spellings)
-    _check("unsupported", unsupported, Unsupported)
-    _check("integers", integers, Integers)
+    check_option("draft", draft, Literal[Draft, "auto"])
+    check_option("property_order", property_order, PropertyOrder)
+    check_option("spellings", spellings, Spellings)
+    check_option("unsupported", unsupported, Unsupported)
+    check_option("integers", integers, Integers)
     if max_digits is not None and not (isinstance(max_digits, int) and max_digits >= 1):
         raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
@@ -233,13 +233,6 @@ def json_schema(
     notes = tuple(note for note in document.notes if note.pointer not in dropped)
     left_out = tuple(dropped.values())
     return JsonSchema(schema, document.draft, notes, left_out, grammar.kinds, grammar, layout, draft, resolver)
-
-
-def _check(name: str, value: object, choices: Any) -> None:
-    allowed = get_args(choices)
-    if value not in allowed:
-        listed = f"{', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
-        raise ValueError(f"{name} is {listed}, not {value!r}")
 
 
 def _built(

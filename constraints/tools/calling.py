@@ -11,7 +11,7 @@ markers, the text with which a call begins is treated as the marker, such as `{"
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import Any, Final, Literal, TypeAlias, get_args, overload
 
 from automata.expressions import EPSILON
 from constraints.composing.markers import Switch, among_text, free_text
@@ -25,6 +25,8 @@ from constraints.tools.tool import ToolLike, name_of, tool_of
 from constraints.tools.wire import WIRES, WireFormat
 
 TextPlace: TypeAlias = Literal["before", "around"]
+# Each of at most n calls has states of its own.
+_MOST_PARALLEL: Final = 10_000
 
 
 @overload
@@ -74,7 +76,7 @@ def tool_calls(
         text: None: one or more calls alone; `parse` returns a tuple of `ToolCall`s. "before": free text, optionally
             followed by calls to the end. "around": free text before, between and after calls. With "before" and
             "around", `parse` returns a tuple of the pieces in order: text as `str` if it is not empty, and `ToolCall`s.
-        parallel: False for one call, True for any number, a number for at most that many.
+        parallel: False for one call, True for any number, a number for at most that many (10,000 at most).
         markers: how `<tool_call>`, `[TOOL_CALLS]` and similar markers are written. "text": as text, which may also be
             spelled by a token that writes this text, such as Qwen's. "tokens": as the tokens with these names, for
             models whose decoders omit them, such as Mistral's; they are looked up among the vocabulary's special
@@ -133,7 +135,8 @@ def _check(format: str, text: str | None, parallel: bool | int, markers: str, sp
         raise ValueError('`spellings="all"` is about strings in JSON, and format="pythonic" writes Python')
     if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
-    if not isinstance(parallel, bool) and not (isinstance(parallel, int) and parallel >= 1):
+    if not isinstance(parallel, bool) and not (isinstance(parallel, int) and 1 <= parallel <= _MOST_PARALLEL):
         raise ValueError(
-            f"`parallel` is False for one call, True for any number, or a number from 1 on, not {parallel!r}"
+            f"`parallel` is False for one call, True for any number, or a number from 1 to {_MOST_PARALLEL:,}, not "
+            f"{parallel!r}"
         )

@@ -79,10 +79,14 @@ def name_of(tool: ToolLike) -> str:
         TypeError: the argument is not a tool.
         ValueError: the tool has no name that can be written in every format.
     """
+    name: Any
     if isinstance(tool, tuple) and len(tool) == 2:
         name = tool[0]
     elif isinstance(tool, Mapping):
-        name = tool.get("function", tool).get("name")
+        definition: Any = tool.get("function", tool)
+        if not isinstance(definition, Mapping):
+            raise TypeError(f"the 'function' of a tool is a dict with a name and parameters, not {definition!r}")
+        name = definition.get("name")
     elif inspect.isroutine(tool):
         name = tool.__name__
     else:

@@ -74,6 +74,7 @@ class ExactSchema(GenerateJsonSchema):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._cores: dict[str, Any] = {}  # the core schemas that others refer to
+        self._order: list[str] = []  # the fields of the dataclass whose schema is being made
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         # Defaults are only for readers; but an option of a union that the schema skips could not be written.
@@ -288,6 +289,19 @@ class ExactSchema(GenerateJsonSchema):
             known: JsonSchemaValue = {"enum": [*found["properties"]]}
             found["propertyNames"] = {"anyOf": [known, self._names(schema["extras_keys_schema"])]}
         return found
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        before, self._order = self._order, [*getattr(schema["cls"], "__dataclass_fields__", ())]
+        try:
+            return super().dataclass_schema(schema)
+        finally:
+            self._order = before
+
+    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
+        # The validator takes keyword-only fields last; the serializer writes all in their order in the class.
+        place = {name: number for number, name in enumerate(self._order)}
+        fields = sorted(schema["fields"], key=lambda field: place.get(field["name"], len(place)))
+        return super().dataclass_args_schema({**schema, "fields": fields})
 
     def _get_alias_name(self, field: Any, name: str) -> str:
         found: str = super()._get_alias_name(field, name)

@@ -4,8 +4,9 @@ The following are recognized by their attributes, without importing the packages
 `Lt`, `Interval`, `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and
 `StringConstraints`, and compiled patterns of `re`. Patterns in Pydantic's annotations that are text are in the syntax
 of Pydantic's engine, and compiled ones in that of `re`. The configuration of a Pydantic dataclass is applied, too. An
-expression (`automata.Expr`) describes the whole text. Other annotations are ignored, as PEP 593 requires; but one with
-a function or with another kind of bound is an error, because an automaton cannot enforce it.
+expression (`automata.Expr`) or a value (`constraints.Value`) describes the whole text. Other annotations are ignored,
+as PEP 593 requires; but another constraint, a function or another kind of bound is an error, because an automaton
+cannot enforce it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 from automata.errors import UnsupportedSchema
 from automata.expressions import Expr, char_set
+from constraints.composing.parsed import Parsed
 from constraints.types import literals
 from constraints.types.parameters import is_named_tuple
 from constraints.types.shapes import (
@@ -37,6 +39,7 @@ from constraints.types.shapes import (
     Union,
 )
 from constraints.types.shapes import Mapping as Keyed
+from constraints.values.value import Value
 
 _ORDER = ("gt", "ge", "lt", "le", "multiple_of")
 _SIZE = ("min_length", "max_length")
@@ -111,8 +114,12 @@ def _configured_text(shape: Text, config: Mapping[str, Any], pointer: str) -> Te
 def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
     if isinstance(one, str | bytes | type):
         return shape
+    if isinstance(one, Value):
+        one = one.expr
     if isinstance(one, re.Pattern | Expr):
         return _with_pattern(shape, one, pointer)
+    if isinstance(one, Parsed):
+        raise UnsupportedSchema(f"{one!r} in Annotated is not an expression", pointer=pointer, keyword="pattern")
     for name in _REFUSED:
         if getattr(one, name, None):
             raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer, keyword=name)

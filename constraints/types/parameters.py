@@ -75,6 +75,8 @@ def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator
     except (NameError, TypeError) as error:
         raise _unresolved(cls, error, pointer) from error
     for name, default, required in _defaults(cls):
+        if name not in hints:
+            raise UnsupportedSchema("the field has no type", pointer=f"{pointer}/{name}")
         if not is_field_info(default):
             yield Parameter(name, name, hints[name], (), required)
         elif default.is_required():

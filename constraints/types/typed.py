@@ -26,9 +26,9 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
-from constraints.json_schema.building.layout import Layout
+from constraints.json_schema.building.layout import Layout, check_option
 from constraints.json_schema.building.schema_grammar import schema_grammar
-from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import check_annotation
@@ -157,10 +157,13 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
         TypeError: the argument is a schema, an instance or a text instead of a type.
         UnsupportedSchema: a part of the type cannot be expressed exactly; see `constraints.types.generation`.
         UnsatisfiableSchema: the type has no values.
+        ValueError: an option has an unknown value.
     """
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
     from pydantic_core import SchemaError
 
+    check_option("spellings", spellings, Spellings)
+    whitespace_at(whitespace, 1)
     check_annotation(annotation)
     try:
         adapter = _adapter_of(annotation)

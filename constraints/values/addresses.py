@@ -59,15 +59,15 @@ def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
         schemes: the schemes, as they are written.
 
     Raises:
-        TypeError: `schemes` is a text instead of a list.
+        TypeError: `schemes` is not a list.
         ValueError: there are no schemes, or RFC 3986 does not allow one of them.
     """
-    if isinstance(schemes, str):
+    if isinstance(schemes, str) or not isinstance(schemes, Sequence):
         raise TypeError(f"schemes are a list: [{schemes!r}]?")
     if not schemes:
         raise ValueError("a URL needs a scheme")
     for scheme in schemes:
-        if not _SCHEME.fullmatch(scheme):
+        if not isinstance(scheme, str) or not _SCHEME.fullmatch(scheme):
             raise ValueError(f"{scheme!r} is not a scheme (RFC 3986, section 3.1)")
     return Value(concat(alternation(*map(literal, schemes)), "://", _behind_scheme()), str)
 

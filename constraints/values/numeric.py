@@ -9,6 +9,10 @@ from automata.expressions import EMPTY, Expr, alternation, concat, difference, r
 from constraints.values.digits import behind_the_point, naturals
 from constraints.values.value import Value
 
+# The most digits of a bound before and after the point: those that Python converts to and from text.
+_MOST_DIGITS = 4_300
+_LARGEST = 10**_MOST_DIGITS - 1
+_TOO_LONG = f"a bound has at most {_MOST_DIGITS:,} digits before and after the point"
 _ZERO = concat("-0", repeat(concat(".", repeat("0", 1)), 0, 1))
 
 
@@ -17,11 +21,13 @@ def integer(low: int | None = None, high: int | None = None) -> Value[int]:
 
     Raises:
         TypeError: a bound is not an integer.
-        ValueError: there is no integer between the bounds.
+        ValueError: there is no integer between the bounds, or a bound has more than 4,300 digits.
     """
     for bound in (low, high):
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
             raise TypeError(f"a bound of integers is an int, not {bound!r}")
+        if bound is not None and abs(bound) > _LARGEST:
+            raise ValueError(_TOO_LONG)
     if low is not None and high is not None and low > high:
         raise ValueError(f"no integer lies between {low} and {high}")
     positive = EMPTY if high is not None and high < 0 else naturals(max(low or 0, 0), high)
@@ -43,7 +49,8 @@ def decimal(
 
     Raises:
         TypeError: a bound is neither a Decimal nor an int, or `places` is not an int.
-        ValueError: there is no such number between the bounds, a bound is not finite, or `places` is negative.
+        ValueError: there is no such number between the bounds, a bound is not finite or has more than 4,300 digits, or
+            `places` is negative.
     """
     least, greatest = _bound(low), _bound(high)
     if places is not None and (isinstance(places, bool) or not isinstance(places, int)):
@@ -72,9 +79,14 @@ def _bound(value: Decimal | int | None) -> Decimal | None:
         raise TypeError(f"a bound is a Decimal or an int, and not a {kind}: Decimal('{value}')?")
     if isinstance(value, bool) or not isinstance(value, Decimal | int):
         raise TypeError(f"a bound is a Decimal or an int, not {value!r}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError(_TOO_LONG)
     bound = Decimal(value)
     if not bound.is_finite():
         raise ValueError(f"a bound is finite, and {value} is not")
+    *_, exponent = bound.as_tuple()
+    if bound.adjusted() >= _MOST_DIGITS or (isinstance(exponent, int) and exponent < -_MOST_DIGITS):
+        raise ValueError(_TOO_LONG)
     return bound
 
 

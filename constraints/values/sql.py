@@ -59,7 +59,8 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
         depth: how deep conditions may be nested in parentheses.
 
     Raises:
-        TypeError: `tables` is not a dict, or the columns of a table are not a list.
+        TypeError: `tables` is not a dict, the columns of a table are not a list, a name is not a text, or `depth` is
+            not a number.
         ValueError: there are no tables, a table has no columns, a name is empty or has a control character, a table or
             a column is given twice (case is ignored), or `depth` is negative.
     """
@@ -76,11 +77,16 @@ def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
     for table, columns in tables.items():
         if isinstance(columns, str) or not isinstance(columns, Sequence):
             raise TypeError(f"the columns of {table!r} are a list of names, not {columns!r}")
+    if not isinstance(depth, int):
+        raise TypeError(f"`depth` is a number, not {depth!r}")
     if not tables or depth < 0:
         raise ValueError("a SELECT needs a table" if not tables else "`depth` is not negative")
     for names, what in ((tables, "tables"), *((columns, f"columns of {table!r}") for table, columns in tables.items())):
         if not names:
             raise ValueError(f"there are no {what}")
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"{name!r}, among the {what}, is not a text")
         if len({name.lower() for name in names}) < len(names):
             raise ValueError(f"two {what} have the same name")
         for name in names:

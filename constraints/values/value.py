@@ -34,6 +34,12 @@ class Value(Parsed[T_co]):
     def __repr__(self) -> str:
         return f"<Value of {excerpt(self.expr)}>"
 
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        """Return the JSON Schema of `Annotated[str, value]`, as for its expression."""
+        return self.expr.__get_pydantic_json_schema__(core_schema, handler)
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the texts."""
         return shown("value", "parse() reads it") + self.expr._repr_html_()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from transformers import PreTrainedModel
@@ -60,24 +61,29 @@ def beam_search(
             a grammar's stack may have any height.
         max_new_tokens: the limit of each text, including the end token.
         beams: the number of beams for each prompt, in all groups together.
-        groups: the number of groups into which the beams are divided.
+        groups: the number of groups into which the beams are divided. Without `diversity`, all of them follow the same
+            beams, and find fewer texts than one group would.
         diversity: the amount subtracted from the log-probability of a token for each beam of an earlier group that
             chose it at the same step, in nats.
         length_penalty: texts are ranked by log-probability / length ** penalty; 0 ranks by log-probability alone.
         at_text_start, limits: as for `generate`.
 
     Returns:
-        For each prompt, up to `beams` texts with their scores, best first; fewer if there are no more. All are
-        complete, and differ as sequences of tokens.
+        For each prompt, up to `beams` texts with their scores, best first; fewer if there are no more, or if a group
+        met only texts of earlier ones. All are complete, and differ as sequences of tokens.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: `beams` is not positive, or not a multiple of `groups`; `length_penalty` is out of its range; there
-            are more or fewer constraints than prompts; or the logits are narrower than the vocabulary.
+        ValueError: `beams` is not positive, or not a multiple of `groups`; `diversity` is negative or not finite;
+            `length_penalty` is out of its range; there are more or fewer constraints than prompts; or the logits are
+            narrower than the vocabulary.
         Exception: as for `generate`.
     """
+    beams, groups = token_count("beams", beams, of="beams"), token_count("groups", groups, of="groups")
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
+    if not 0 <= diversity < inf:
+        raise ValueError(f"diversity is finite and at least 0, not {diversity}")
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     automata = automata_for(

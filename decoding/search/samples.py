@@ -71,8 +71,7 @@ def best_of_n(
             the vocabulary.
         Exception: as for `generate`.
     """
-    if n < 1:
-        raise ValueError(f"{n} texts cannot be sampled")
+    n = token_count("n", n, least=1, of="texts")
     check_penalty(length_penalty)
     max_new_tokens = token_count("max_new_tokens", max_new_tokens)
     sampling = sampling_of("best_of_n", temperature, seed, options)

@@ -44,11 +44,18 @@ class Speculation:
 
         Raises:
             ValueError: a width is less than 1, or `max_proposed` less than 0.
-            TypeError: `max_proposed` is not an integer.
+            TypeError: a number is not an integer, or a proposer is none; or one proposer is given without a list.
         """
         self.max_proposed = token_count("max_proposed", self.max_proposed, least=0)
-        if any(width < 1 for width in self.draft_widths):
-            raise ValueError(f"the widths of a draft are 1 or more, not {tuple(self.draft_widths)}")
+        for name, several in (("proposers", self.proposers), ("draft_widths", self.draft_widths)):
+            if not isinstance(several, Sequence) or isinstance(several, str):
+                raise TypeError(f"`{name}` is a list, even if there is one: [{several!r}]")
+        for proposer in self.proposers:
+            if not hasattr(proposer, "propose"):
+                raise TypeError(f"{proposer!r} is not a proposer: it has no method `propose`")
+        self.draft_widths = [
+            token_count("each of the widths of a draft", width, least=1) for width in self.draft_widths
+        ]
 
     def proposers_for(self, batch: int) -> list[Proposer]:
         """Return all proposers for a batch of texts; the draft model comes last."""

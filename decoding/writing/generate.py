@@ -8,6 +8,7 @@ With `trace=True`, the processor also records the steps (`decoding.tracing`).
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
@@ -37,7 +38,12 @@ _COLD: Final = 1e-30
 # Seeds are numbers modulo 2^64, in all loops.
 _LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
-_OWN: Final = ("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate")
+_OWN: Final = (
+    *("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate"),
+    "generation_config",
+)
+# Held while the state of torch's random numbers, which all threads share, is that of a seed.
+_SEEDED: Final = threading.RLock()
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
 
@@ -116,9 +122,10 @@ def generate(
         wrap_up_after: the number of tokens after which texts are urged to end, increasingly with every token
             (`ConstraintLogitsProcessor`); None for never.
         temperature: 0 takes the likeliest token; a greater value samples. 1 is the model's own distribution.
-        seed: makes sampling repeatable, without affecting the program's random state. With the same seed, the draws
-            with and without speculation differ. With speculation, `seed` may be a list with one seed for each prompt:
-            the draws of a text then depend only on its own seed, whatever else is in the batch.
+        seed: makes sampling repeatable, without affecting the program's random state. Calls with a seed in several
+            threads run one after the other; drawing random numbers of torch beside them disturbs both. With the same
+            seed, the draws with and without speculation differ. With speculation, `seed` may be a list with one seed
+            for each prompt: the draws of a text then depend only on its own seed, whatever else is in the batch.
         num_beams: if more than one and `temperature` is 0, search for the likeliest text; at a greater temperature,
             `transformers` draws the tokens of each beam. See `beam_search` for scores and diverse texts.
         at_text_start: the text to which the constraint applies, and that is returned. False: the text that is added to
@@ -204,6 +211,7 @@ def _by_transformers(
         logits_processor=LogitsProcessorList([*others, masking]),
         eos_token_id=list(vocabulary.eos_ids),
         pad_token_id=pad,
+        return_dict_in_generate=False,
         **settings,
     )
     found: list[list[int]] = written[:, max(map(len, rows)) :].tolist()
@@ -251,7 +259,8 @@ def _check_settings(temperature: float, seed: int | Sequence[int] | None, option
     """Check options.
 
     Raises:
-        ValueError: `generate` sets an option itself, or the assistant has another vocabulary.
+        ValueError: `generate` sets an option itself, `do_sample` contradicts `temperature`, or the assistant has
+            another vocabulary.
         ValueError, TypeError: as for `_sampling`.
     """
     for name in _OWN:
@@ -260,6 +269,8 @@ def _check_settings(temperature: float, seed: int | Sequence[int] | None, option
     if "assistant_tokenizer" in options:
         raise ValueError("an assistant has the model's vocabulary, since the masks of its tokens are the model's")
     _sampling(temperature, options).with_seed(None if isinstance(seed, Sequence) else seed)
+    if (wants := options.get("do_sample")) is not None and wants == (temperature < _COLD):
+        raise ValueError(f"do_sample={wants} contradicts temperature={temperature}: 0 takes the likeliest token")
 
 
 def _sampling(temperature: float, options: dict[str, Any]) -> Sampling:
@@ -355,6 +366,6 @@ def _seeded(seed: int | None) -> Iterator[None]:
     if seed is None:
         yield
         return
-    with torch.random.fork_rng():
+    with _SEEDED, torch.random.fork_rng():
         torch.manual_seed(index(seed) & _LARGEST_SEED)
         yield

@@ -183,6 +183,8 @@ def json_schema(schema: Any) -> JsonSchema:
 
 def either(*terms: Term | str) -> Term:
     """Return the term for a text of any of the terms."""
+    if not terms:
+        raise ValueError("there are no terms to choose from")
     return reduce(_or, map(_term, terms))
 
 

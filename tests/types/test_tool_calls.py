@@ -333,7 +333,7 @@ def test_recursive_arguments() -> None:
         ([("a b", None)], {"format": "llama"}, ValueError, "letters, digits"),
         ([weather], {"format": "other"}, ValueError, "`format` is one of 'llama', .*, not 'other'"),
         ([weather], {"format": "llama", "parallel": -1}, ValueError, "not -1"),
-        ([weather], {"format": "llama", "parallel": 0}, ValueError, "or a number from 1 on, not 0"),
+        ([weather], {"format": "llama", "parallel": 0}, ValueError, "or a number from 1 to 10,000, not 0"),
         ([weather], {"format": "llama", "parallel": 2.5}, ValueError, "not 2.5"),
         ([weather], {"format": "llama", "parallel": "3"}, ValueError, "not '3'"),
         ([weather], {"format": "llama", "markers": "none"}, ValueError, "`markers`"),

@@ -33,6 +33,7 @@ from typing_extensions import TypedDict
 import tokenfst
 from automata import ByteAutomaton, TextNotAllowed, random_strings
 from automata.errors import UnsupportedSchema
+from constraints import dataclass, date
 from constraints.types import Typed, typed
 
 FEW = settings(max_examples=60, deadline=None)
@@ -152,6 +153,36 @@ def test_typed_dict_and_named_tuple() -> None:
     ]
     assert typed(Point).parse("[1, 0.5]") == Point(1, 0.5)
     assert accepts(Point, "[1]", "[]", "[1, 2, 3]", "[0.5, 1]") == [True, False, False, False]
+
+
+@dataclasses.dataclass
+class Titled:
+    name: str = dataclasses.field(kw_only=True)
+
+
+@dataclasses.dataclass
+class Chapter(Titled):
+    number: int
+    other: Titled | None = None
+
+
+def test_keyword_only_fields_come_in_the_order_of_the_class() -> None:
+    constraint, value = typed(Chapter), Chapter(1, Titled(name="b"), name="a")
+    written = constraint.adapter.dump_json(value).decode()
+    assert written == '{"name":"a","number":1,"other":{"name":"b"}}'
+    assert constraint.parse(written) == value
+    assert accepts(Chapter, '{"number":1,"name":"a"}') == [False]
+
+
+def test_a_value_in_annotations_is_its_expression() -> None:
+    class Day(TypedDict):
+        day: Annotated[str, date()]
+
+    assert accepts(Day, '{"day": "2024-02-29"}', '{"day": "2023-02-29"}', '{"day": "x"}') == [True, False, False]
+    day = dataclass(Annotated[str, date()])
+    assert day.parse("'2024-02-29'") == "2024-02-29"
+    with pytest.raises(TextNotAllowed):
+        day.parse("'x'")
 
 
 def search(query: str, *, limit: Annotated[int, Field(ge=1, le=50)] = 10, exact: bool = False) -> list[str]:

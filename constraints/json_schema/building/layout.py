@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.building.whitespace import Habit, Whitespace
@@ -28,3 +28,11 @@ class Layout(NamedTuple):
     max_digits: int | None = None
     tags: Tags | None = None
     integers: Integers = "any"
+
+
+def check_option(name: str, value: object, choices: Any) -> None:
+    """Raise ValueError unless the value of an option is one of the choices of a `Literal`."""
+    allowed = get_args(choices)
+    if value not in allowed:
+        listed = f"{', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
+        raise ValueError(f"{name} is {listed}, not {value!r}")
