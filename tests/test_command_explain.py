@@ -61,7 +61,7 @@ def test_a_vocabulary_from_a_file(vocabulary_file: Path, capsys: pytest.CaptureF
     [
         (["--regex", "(", "--token", "a"], "never closed"),
         (["--regex", "a", "--token-id", "999"], "outside the vocabulary"),
-        (["--regex", "a", "--vocab", "no-such-file.json"], "No such file"),
+        (["--regex", "a", "--vocab", "no-such-file.json"], "tokenfst: no-such-file.json: No such file"),
     ],
 )
 def test_mistakes(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,8 @@ import datetime
 import enum
 import json
 import re
+import sys
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -239,3 +241,15 @@ def test_what_is_not_there_is_named() -> None:
         stand_in.json_schema(3)
     with pytest.raises((TypeError, UnsupportedTokenizer)):
         stand_in.from_transformers(MODEL, object())
+
+
+def test_types_without_a_schema_and_choices_of_nothing_are_refused() -> None:
+    class Old(typing.TypedDict):
+        name: str
+
+    if sys.version_info < (3, 12):
+        with pytest.raises(SchemaError, match=r"typing_extensions\.TypedDict"):
+            stand_in.types.JsonSchema(Old)
+    for make in (stand_in.types.either, lambda: stand_in.types.Choice([])):
+        with pytest.raises(ValueError, match="no terms to choose from"):
+            make()

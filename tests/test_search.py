@@ -208,7 +208,7 @@ def test_limits_and_widths_that_do_not_do_are_refused() -> None:
         with pytest.raises(ValueError, match="width 3 do not cover the vocabulary of 5"):
             search(toy(1, 3), LETTERS, [[0]], automaton, max_new_tokens=5)
         assert search(toy(1, 7), LETTERS, [], automaton, max_new_tokens=5) == []
-    with pytest.raises(ValueError, match="0 texts"):
+    with pytest.raises(ValueError, match="n is 1 or more, not 0"):
         best_of_n(toy(1, 7), LETTERS, [[0]], automaton, max_new_tokens=5, n=0)
 
 

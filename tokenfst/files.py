@@ -116,8 +116,8 @@ def _replace(path: Path, content: bytes) -> None:
         return
     try:
         file = made.open("xb")
-    except PermissionError:
-        path.write_bytes(content)  # the folder takes no new files
+    except (PermissionError, FileNotFoundError):
+        path.write_bytes(content)  # the folder takes no new files; or there is no folder, which the error then says
         return
     try:
         with file:

@@ -83,7 +83,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnicodeEncodeError as error:
         click.echo(f"tokenfst: an argument is not UTF-8: {error.object!a}", err=True)
         return 2
-    except (ImportError, OSError, ValueError) as error:
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else first_line(error)
+        click.echo(f"tokenfst: {reason}", err=True)
+        return 2
+    except (ImportError, ValueError) as error:
         click.echo(f"tokenfst: {first_line(error)}", err=True)
         return 2
     return status if isinstance(status, int) else 0

@@ -145,7 +145,8 @@ def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:
     """
     if not automaton.fits(automaton.start, max_new_tokens):
         least = automaton.min_tokens(automaton.start)
-        raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
+        tokens = "token" if least == 1 else "tokens"
+        raise IncompleteOutput(f"the constraint takes at least {least} {tokens}, and the limit is {max_new_tokens}")
 
 
 def automata_for(

@@ -255,9 +255,18 @@ def _repeated(term: Term | str, low: int, high: int | None) -> Term:
 
 
 def _schema_of_type(annotation: type) -> Any:
-    from pydantic import TypeAdapter
+    """Return the schema of a type.
 
-    return TypeAdapter(annotation).json_schema()
+    Raises:
+        SchemaError: Pydantic has none, as for `typing.TypedDict` before Python 3.12.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticUserError
+
+    try:
+        return TypeAdapter(annotation).json_schema()
+    except PydanticUserError as error:
+        raise SchemaError(error.message) from error
 
 
 # Python's types

@@ -54,7 +54,7 @@ def _rows(places: Iterable[Place | SchemaPlace], pattern: str | None, read: byte
         else:
             yield "part", [(place.part if place.part.strip() else repr(place.part)) + _read_so_far(place)]
     for rules, parts in by_rule.items():
-        yield "rule", [f"{rules}: {listed(parts)}"]
+        yield "rule", [f"{rules}: {listed(list(dict.fromkeys(parts)))}"]
 
 
 def _part_of_rule(place: Place, read: bytes) -> str:
