@@ -1,6 +1,7 @@
 #include "automata/transduce.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "support/csr.h"
 #include "support/value_interner.h"
@@ -130,10 +131,12 @@ class Composition {
       const Range& read = nfa_.arcs[own];
       by_input_.reading(right, read.low, read.high, [&](int32_t at) {
         const TransducerArc& arc = transducer_.arcs[at];
+        const int32_t low = std::max(read.low, arc.in_low), high = std::min(read.high, arc.in_high);
         const bool same = arc.out_low == kSame;
-        add(state, same ? std::max(read.low, arc.in_low) : arc.out_low,
-            same ? std::min(read.high, arc.in_high) : arc.out_high, number({read.target, arc.target, 0}),
-            cost_at(nfa_.arc_costs, own) + cost_at(transducer_.arc_costs, at));
+        double cost = cost_at(nfa_.arc_costs, own) + cost_at(transducer_.arc_costs, at);
+        // Whatever is written, there is a path for each symbol read.
+        if (options_.each_path_once && !same) cost -= std::log(high - low + 1);
+        add(state, same ? low : arc.out_low, same ? high : arc.out_high, number({read.target, arc.target, 0}), cost);
         steps += 8;
       });
       steps += 8;

@@ -48,7 +48,7 @@ struct Image {
 
 struct ImageOptions {
   bool weighted;        // whether to carry costs
-  bool each_path_once;  // whether to filter epsilon arcs
+  bool each_path_once;  // whether costs of paths are summed: epsilon arcs are filtered, and symbols read are counted
   int64_t max_states;
 };
 
