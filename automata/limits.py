@@ -173,7 +173,13 @@ class Work:
 
 def current_work(work: Work | None = None) -> Work:
     """Return the compilation that a step belongs to: the given one, else the current one, else a new one with default
-    limits."""
+    limits.
+
+    Raises:
+        TypeError: `work` is something else, such as `Limits`.
+    """
+    if work is not None and not isinstance(work, Work):
+        raise TypeError(f"the work of a compilation is Work(limits), not {type(work).__name__}")
     return work or _current_or_none() or Work()
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import operator
 import pickle
 import re
 import time
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +25,7 @@ from automata import (
     EPSILON,
     Expr,
     LimitExceeded,
+    Limits,
     alternation,
     byte_set,
     char_set,
@@ -163,6 +167,20 @@ def test_the_normal_form() -> None:
 def test_impossible_repetitions_are_refused(low: int, high: int | None) -> None:
     with pytest.raises(ValueError):
         repeat("a", low, high)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.5, 2), (1, 2.0), (0, math.inf), (None, 2), ("1", None)])
+def test_numbers_of_repetitions_are_integers(low: Any, high: Any) -> None:
+    with pytest.raises(TypeError, match="a number of repetitions is an integer, or None for no upper bound, not"):
+        repeat("ab", low, high)
+    two: Any = np.int64(2)
+    assert repeat("a", two, two) == repeat("a", 2, 2)
+
+
+def test_limits_are_those_of_a_compilation() -> None:
+    limits: Any = Limits()
+    with pytest.raises(TypeError, match=r"the work of a compilation is Work\(limits\), not Limits"):
+        compile_expr(literal("a"), limits)
 
 
 @pytest.mark.parametrize("values", [[-1], [256], [0, 300]])

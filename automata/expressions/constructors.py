@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
+from operator import index
+from typing import SupportsIndex
 
 from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.errors import ExpressionError, wrong_type
@@ -212,9 +214,12 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
     """Repeat `inner` between `low` and `high` times; None for `high` means no upper bound.
 
     Raises:
+        TypeError: a bound is not an integer.
         ValueError: a bound is negative, or the upper bound is below the lower one.
     """
     expr = _expr(inner)
+    if not (type(low) is int and (high is None or type(high) is int)):
+        low, high = _count(low), None if high is None else _count(high)
     if low < 0 or (high is not None and high < low):
         raise ValueError(f"no number of repetitions lies between {low} and {high}")
     if type(expr) is CharSet and high != 0 and not low == high == 1:  # as most are
@@ -232,6 +237,14 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         if max(least, most or 0) <= _MOST_REPEATED:
             return Repetition(expr.inner, least, most)
     return Repetition(expr, low, high)
+
+
+def _count(bound: SupportsIndex) -> int:
+    """Return a number of repetitions as an int, from any integer type."""
+    try:
+        return index(bound)
+    except TypeError:
+        raise TypeError(f"a number of repetitions is an integer, or None for no upper bound, not {bound!r}") from None
 
 
 def _are_one(inner: Repetition, low: int, high: int | None) -> bool:

@@ -346,6 +346,16 @@ def test_other_keywords_are_annotations() -> None:
     )
 
 
+def test_bounds_of_contains_are_keywords_where_they_are_read() -> None:
+    counted = {"contains": {"type": "integer"}, "minContains": 2, "maxContains": 3}
+    for draft in ("auto", "draft2019-09", "draft2020-12"):
+        assert read_schema(counted, draft=draft).notes == ()
+    assert [note.reason for note in read_schema(counted, draft="draft7").notes] == [
+        "draft7 has no keyword 'minContains'",
+        "draft7 has no keyword 'maxContains'",
+    ]
+
+
 def test_what_is_skipped_is_noted_and_says_nothing() -> None:
     schema = {"items": {"uniqueItems": True, "minItems": 1}, "uniqueItems": True}
     document = read_schema(schema, skip=frozenset(["/items/uniqueItems"]))

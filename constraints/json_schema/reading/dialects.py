@@ -135,6 +135,8 @@ def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
     it has no effect; None for any other keyword, which is taken for an annotation."""
     if keyword == "nullable" and value is True:
         return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"
+    if keyword in ("minContains", "maxContains"):  # read with `contains`
+        return f"{draft} has no keyword {keyword!r}" if draft in ("draft4", "draft6", "draft7") else None
     meant = _meant(keyword)
     if meant is not None:
         return f"{draft} has no keyword {keyword!r}" + (f"; {meant!r} is one" if meant != keyword else "")
