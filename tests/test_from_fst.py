@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from itertools import product
 from math import inf, isclose, isinf, nan
 from pathlib import Path
@@ -36,11 +37,14 @@ from automata import (
     from_fst,
     image,
     is_empty,
+    literal,
     lookahead,
     parse,
     strings,
+    transducer_of,
 )
 from automata import enumerate as texts_of
+from automata.compile.composition import composed, tables_of
 from automata.expressions import Acceptor
 from automata.limits import Work
 from automata.openfst import read_arrays, to_arcs
@@ -247,6 +251,36 @@ def test_separators_stand_between_words(parts: Any) -> None:
         for labels in product((1, 2, 3), repeat=size):
             text = " ".join(words[label] for label in labels)
             assert found.accepts(text.encode()) == accepted(fst, bytes(labels)), text
+
+
+def test_a_loop_over_a_large_lexicon() -> None:
+    words = {number: f"w{number}" for number in range(1, 100_001)}
+    loop = fst_of(1, [(0, number, number, 0.0, 0) for number in words], {0: 0.0})
+    started = time.monotonic()
+    found = compile_expr(from_fst(loop, words, separator=" "))
+    assert time.monotonic() - started < 10  # each word's end would take as long as all words together
+    assert all(map(found.accepts, (b"", b"w1", b"w77 w100000 w3")))
+    assert not any(map(found.accepts, (b" ", b"w1 ", b" w1", b"w1  w2", b"w1w2", b"w0", b"w100001")))
+
+
+@given(fst_arcs([1, 2, 3], acceptor=False, costs=[1.0, 2.0]))
+def test_separators_on_either_side_of_a_transducer(parts: Any) -> None:
+    """Paths with separators are the paths without, one by one: sums of costs in the log semiring tell."""
+    size, arcs, final = parts
+    fst = fst_of(size, [arc for arc in arcs if (arc[1] and arc[2]) or arc[0] < arc[4]], final, "log64")
+    letters = {1: "a", 2: "b", 3: "c"}
+    plain = transducer_of(fst, letters)
+    types = (letters, (letters, {**letters, 9: "d"}))
+    spaced = [transducer_of(fst, token_type, separator=" ") for token_type in types]
+    for read, written in product(("", "a", "bc"), ("", "b", "ca")):
+        costs = [
+            cost_of(composed(tables_of(compile_expr(literal(one))), tables, Work()), other.encode())
+            for tables, one, other in (
+                (plain, read, written),
+                *((each, " ".join(read), " ".join(written)) for each in spaced),
+            )
+        ]
+        assert all(isclose(cost, costs[0], abs_tol=1e-6) or (isinf(cost) and isinf(costs[0])) for cost in costs)
 
 
 def test_mappings() -> None:

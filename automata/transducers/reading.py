@@ -5,9 +5,10 @@
 An acceptor is read in the same way, as a transducer that writes what it reads. The states of the FST are renumbered,
 with the start first and a new end, which final states reach by epsilon arcs with their final costs.
 
-With a separator between symbols, there are two copies of each state: one before the first symbol, and one after a
-symbol, from which the separator is written before the next symbol. There is no separator next to names of tokens; the
-symbol after a name is again a first symbol.
+With a separator between symbols, there are three copies of each state: one before the first symbol, one after a symbol,
+and one after the separator that follows, from which the next symbol is written. There is no separator next to names of
+tokens; the symbol after a name is again a first symbol. The separator is an arc of its own, so that determinization
+visits the symbols after it once, and not after every symbol before it.
 """
 
 from __future__ import annotations
@@ -110,11 +111,13 @@ def tables_of_fst(
     symbols: list[Symbols] = []
     for column, token_type in zip(columns, [*token_types, *token_types], strict=False):
         labels = np.unique(fst.arcs[:, [INPUT_LABEL, OUTPUT_LABEL] if len(token_types) == 1 else [column]])
+        if separator:
+            labels = np.union1d(labels, [0]).astype(np.int32)  # the arc over a separator has nothing on the other side
         own = symbols_of(labels, token_type, separator, names)
         # Replace labels by their places among the symbols.
         read.arcs[:, column] = np.searchsorted(labels, read.arcs[:, column])
         if separator and not isinstance(token_type, str):
-            read, own = _separated(read, column, own, work), own.separated(separator)
+            read, own = _separated(read, column, own, work), own.with_separator(separator)
         symbols.append(own)
     if copies:
         read.arcs[:, OUTPUT_LABEL] = read.arcs[:, INPUT_LABEL]
@@ -125,24 +128,28 @@ def tables_of_fst(
 
 
 def _separated(fst: LabelArcs, column: int, symbols: Symbols, work: Work) -> LabelArcs:
-    """Return the arcs with a separator between the symbols of one side. A copy of each state is reached after a
-    symbol that is not a name; the arcs that leave it have the symbols with a separator (`Symbols.separated`)."""
-    size, num_symbols = fst.num_states, len(symbols.labels)
-    reads = symbols.sizes[fst.arcs[:, column]] > 0
+    """Return the arcs with a separator between the symbols of one side (`Symbols.with_separator`)."""
+    size = fst.num_states
     is_name = symbols.are_names()[fst.arcs[:, column]]
+    is_word = (symbols.sizes[fst.arcs[:, column]] > 0) & ~is_name
+    reads = is_word | is_name
     source, target = fst.arcs[~reads, 0], fst.arcs[~reads, 3]
     starts = np.zeros(size, bool)
     starts[fst.arcs[is_name, 3]] = starts[0] = True
     is_first = distances(target, source, starts, work) >= 0
     from_first = is_first[fst.arcs[:, 0]]
     first, after = fst.arcs[from_first].copy(), fst.arcs.copy()
-    first[(reads & ~is_name)[from_first], 3] += size
-    after[:, 0] += size
+    first[is_word[from_first], 3] += size
+    after[:, 0] += np.where(is_word, 2 * size, size)
     after[~is_name, 3] += size
-    after[reads & ~is_name, column] += num_symbols
-    arcs = np.concatenate([first, after])
-    arcs[arcs[:, 3] == size + 1, 3] = 1  # no arc leaves the end, so both copies of it are one state
-    return LabelArcs(2 * size, arcs, np.concatenate([fst.costs[from_first], fst.costs]), fst.semiring)
+    before_words = np.unique(fst.arcs[is_word, 0])
+    separators = np.zeros((len(before_words), 4), np.int32)
+    separators[:, 0], separators[:, column], separators[:, 3] = before_words + size, len(symbols.labels), before_words
+    separators[:, 3] += 2 * size
+    arcs = np.concatenate([first, after, separators])
+    arcs[arcs[:, 3] == size + 1, 3] = 1  # no arc leaves the end, so its copies are one state
+    costs = np.concatenate([fst.costs[from_first], fst.costs, np.zeros(len(separators))])
+    return LabelArcs(3 * size, arcs, costs, fst.semiring)
 
 
 def _spelled(fst: LabelArcs, symbols: Sequence[Symbols], *, may_copy: bool) -> Arcs:

@@ -92,13 +92,10 @@ class Symbols:
         at = np.arange(sizes.sum()) + np.repeat(self.offsets[places] - starts, sizes)
         return sizes, self.codes[at], self.codes[at]
 
-    def separated(self, separator: str) -> Symbols:
-        """Return the symbols twice: first as they are, and then with a separator before each of them."""
-        before = int_array([*map(ord, separator)])
-        at = np.repeat(self.offsets[:-1], len(before))
-        codes = np.insert(self.codes, at, np.tile(before, len(self.labels)))
-        offsets = offsets_of(np.concatenate([self.sizes, self.sizes + len(before)]))
-        return Symbols(self.labels, offsets, np.concatenate([self.codes, codes]), self.is_text)
+    def with_separator(self, separator: str) -> Symbols:
+        """Return the symbols, and after them one more, without a label, that stands for a separator."""
+        codes = np.concatenate([self.codes, int_array([*map(ord, separator)])])
+        return Symbols(self.labels, np.append(self.offsets, np.int32(len(codes))), codes, self.is_text)
 
     def are_names(self) -> BoolArray:
         """Return whether each label names tokens, `[n]`."""
