@@ -217,16 +217,16 @@ def test_equal_large_parts_are_laid_out_once() -> None:
 
 
 def test_alternatives_joined_one_by_one_take_time_in_proportion_to_their_number() -> None:
-    words = [f"w{number}" for number in range(20_000)]
+    words = [f"w{number}" for number in range(8_000)]
     grouped = "(?:" * len(words) + "w" + "".join(f"|{word})" for word in words)
     started = time.perf_counter()
     from_left = functools.reduce(operator.or_, map(literal, words))
     from_right = functools.reduce(lambda joined, word: literal(word) | joined, words, EMPTY)
     automata = [compile_expr(expr) for expr in (from_left, from_right, parse(grouped))]
-    assert time.perf_counter() - started < 20  # minutes for each, if every step copied all alternatives
+    assert time.perf_counter() - started < 15  # 20 s for each, if every step copied all alternatives
     for automaton in automata:
         assert all(map(automaton.accepts, words[::97]))
-        assert not automaton.accepts("w20000")
+        assert not automaton.accepts("w8000")
     assert pickle.loads(pickle.dumps(from_left)) == from_left  # pickling recurses, and so may not go too deep
 
 
