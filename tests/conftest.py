@@ -23,7 +23,7 @@ settings.register_profile(
     "deterministic",
     derandomize=True,
     deadline=None,
-    max_examples=75,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 # With other examples at each run: `pytest --hypothesis-profile=random`.

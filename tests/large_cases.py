@@ -13,7 +13,7 @@ from automata import (
     compile_expr,
 )
 
-FEW = settings(max_examples=100)
+FEW = settings(max_examples=60)
 
 
 def sparse(expr: Expr) -> ByteAutomaton:

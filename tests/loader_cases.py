@@ -77,7 +77,7 @@ anything = st.text(max_size=40)
 without_meta = st.text(st.characters(exclude_characters="▁", exclude_categories=["Cs"]), max_size=40)
 
 
-thorough = settings(max_examples=150, deadline=None)
+thorough = settings(max_examples=75, deadline=None)
 
 
 LLAMA3_SPLIT = (

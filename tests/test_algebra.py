@@ -56,7 +56,7 @@ def same_tables(left: ByteAutomaton, right: ByteAutomaton) -> bool:
 # Operators
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), exprs())
 def test_operators_are_operations_on_sets(left: Expr, right: Expr) -> None:
     a, b = compile_expr(left), compile_expr(right)
@@ -71,7 +71,7 @@ def test_operators_are_operations_on_sets(left: Expr, right: Expr) -> None:
     assert members(a.plus()) == members(a + a.star())
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), st.lists(st.tuples(st.booleans(), exprs()), min_size=2, max_size=6))
 def test_several_are_combined_in_any_order(first: Expr, others: list[tuple[bool, Expr]]) -> None:
     """A chain of intersections and differences is compiled smallest first; one operator at a time, in order."""
@@ -96,7 +96,7 @@ SEQUENCES = [sequence for length in range(3) for sequence in product(range(len(S
 SETS = st.sets(st.sampled_from(SEQUENCES), max_size=3)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(SETS, st.lists(st.tuples(st.booleans(), SETS), min_size=1, max_size=4))
 def test_sets_of_texts_with_labels(
     first: set[tuple[int, ...]], others: list[tuple[bool, set[tuple[int, ...]]]]
@@ -125,7 +125,7 @@ def test_what_is_too_large_without_the_first_is_combined_in_order() -> None:
         compile_expr(parse("".join(f"(?=.*{letter})" for letter in letters) + ".*"), Work(Limits(states=3000)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), exprs(), st.sampled_from([(0, None), (1, None), (0, 1), (2, 3), (0, 0), (3, None)]))
 def test_automata_and_expressions_agree(left: Expr, right: Expr, bounds: tuple[int, int | None]) -> None:
     a, b = compile_expr(left), compile_expr(right)
@@ -135,7 +135,7 @@ def test_automata_and_expressions_agree(left: Expr, right: Expr, bounds: tuple[i
         assert same_tables(ours, compile_expr(expr))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), exprs())
 def test_openfst_agrees(left: Expr, right: Expr) -> None:
     a, b = compile_expr(left), compile_expr(right)
@@ -144,7 +144,7 @@ def test_openfst_agrees(left: Expr, right: Expr) -> None:
         assert pywrapfst.equivalent(pywrapfst.determinize(fst.rmepsilon()), ours.fst())
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), exprs())
 def test_either_side_may_be_an_expression_or_text(left: Expr, right: Expr) -> None:
     a, b = compile_expr(left), compile_expr(right)
@@ -190,7 +190,7 @@ def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
         ends_in_a + tail
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), exprs())
 def test_automata_are_copied_with_their_arcs_and_labels(left: Expr, right: Expr) -> None:
     """An expression of automata is the one of their expressions, and each arc counts."""
@@ -214,7 +214,7 @@ def test_labels_take_part_in_operations() -> None:
 # Derivatives
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(max_leaves=8))
 def test_a_derivative_is_what_is_left(expr: Expr) -> None:
     automaton, suffixes = compile_expr(expr), strings(UNIVERSE, 3)
@@ -227,7 +227,7 @@ def test_a_derivative_is_what_is_left(expr: Expr) -> None:
         assert matches_empty(of_expr) == (b"" in left)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), st.binary(max_size=3))
 def test_both_kinds_of_derivative_are_one_language_and_print(expr: Expr, prefix: bytes) -> None:
     of_expr, of_automaton = derivative(expr, prefix), derivative(compile_expr(expr), prefix)

@@ -241,7 +241,7 @@ def test_no_sequences_at_all(arena: Arena, remaining: Any) -> None:
     assert len(arena.advance(at, torch.zeros(0, dtype=torch.int64)).slot) == 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_whatever_stands_in_the_numbers_nothing_is_read_outside_of_them(random: Any) -> None:
     """Numbers at random in the memory of the arena and in sequences: an error, or some answer."""

@@ -314,7 +314,7 @@ def test_what_stacks_have_in_common_is_found_wherever_they_part() -> None:
         assert pair == [[24, expected], [expected, 24]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1 << 30), st.integers(1, 60), st.integers(1, 700))
 def test_combs_hold_every_row_and_nothing_else(seed: int, num_rows: int, num_classes: int) -> None:
     random = np.random.default_rng(seed)

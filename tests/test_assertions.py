@@ -106,14 +106,14 @@ def patterns() -> st.SearchStrategy[str]:
 
 
 @given(patterns())
-@settings(max_examples=500)
+@settings(max_examples=250)
 def test_random_patterns(pattern: str) -> None:
     match = regex.compile(pattern, regex.ASCII).fullmatch
     assert members(parse(pattern), b"ab", 5) == {s for s in strings(b"ab", 5) if match(s.decode())}
 
 
 @given(patterns())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_searching_for_random_patterns(pattern: str) -> None:
     search = regex.compile(pattern, regex.ASCII).search
     found = {s for s in strings(b"ab\n", 4) if search(s.decode())}
@@ -226,7 +226,7 @@ TEXTS = ["".join(map(chr, text)) for text in strings(b"\x61\x62\xe9", 3)]
 
 
 @given(expressions())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_an_expression_matches_what_its_definition_says(expr: Expr) -> None:
     automaton = compile_expr(expr)
     for text in TEXTS:

@@ -16,7 +16,7 @@ from pattern_families import families
 from tokenfst import from_tekken
 
 FAMILIES = families()
-EFFORT = Effort(walks=4, edits=3, randoms=8, cut=3, masks=2, tokens=3)
+EFFORT = Effort(walks=3, edits=2, randoms=6, cut=3, masks=2, tokens=2)
 
 
 @pytest.fixture(scope="module")

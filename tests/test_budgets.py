@@ -111,7 +111,7 @@ def test_canonical_ones() -> None:
 @example(26)
 @example(68)
 @example(81)
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_lazy_ones_of_patterns(seed: int) -> None:
     dice = Random(seed)
     pattern = f"({dice.choice(PIECES)}|{dice.choice(PIECES)}){dice.choice(['', '{1,2}', '{3}'])}"
@@ -131,7 +131,7 @@ def test_lazy_ones_with_a_stack(name: str) -> None:
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_lazy_ones_of_grammars_with_several_exits(seed: int) -> None:
     dice = Random(seed)
     vocabulary = byte_vocabulary(dice, b"ab([{)]", 60)

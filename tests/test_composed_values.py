@@ -70,7 +70,7 @@ def divisions(text: str, parts: list[Kind]) -> Iterator[tuple[Any, ...]]:
                 yield (parts[0].read(text[:end]), *rest)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(kinds, st.data())
 def test_a_sequence_gives_the_values_of_its_parts(names: list[str], data: st.DataObject) -> None:
     parts = [KINDS[name] for name in names]
@@ -139,7 +139,7 @@ pieces = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pieces)
 def test_triggered_text_is_read_as_a_host_reads_it(parts: list[str]) -> None:
     text = "".join(parts)

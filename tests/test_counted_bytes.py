@@ -71,7 +71,7 @@ def check_bytes(expr: Expr) -> None:
                 waiting.append((reached, expected))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(EXPRS)
 def test_random_expressions_are_one_language_counted_and_written_out(expr: Expr) -> None:
     check_bytes(expr)

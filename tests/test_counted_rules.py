@@ -82,7 +82,7 @@ def _same_masks(
 
 
 @given(st.lists(_counted(), min_size=1, max_size=3), st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_counting_in_steps_is_repetition(parts: list[tuple[CountedUnits, str]], seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
@@ -113,7 +113,7 @@ def _paths(draw: st.DrawFn) -> CountedPaths:
 
 
 @given(st.lists(_paths(), min_size=1, max_size=2), st.booleans(), st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], quoted: bool, seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
@@ -130,7 +130,7 @@ def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], 
 
 
 @given(st.lists(_paths() | _counted().map(lambda pair: pair[0]), min_size=1, max_size=3), st.integers(0, 1 << 30))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPaths | CountedUnits], seed: int) -> None:
     """With a token for each byte, the distance to the end is that of the automaton that writes the count out."""
     rng = random.Random(seed)
@@ -157,7 +157,7 @@ def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPa
 
 
 @given(_counted())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_written_out_it_is_repetition(part: tuple[CountedUnits, str]) -> None:
     counted, pattern = part
     automaton, expected = counted.expanded(), compile_expr(_expr(counted, pattern))

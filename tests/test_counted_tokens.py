@@ -84,7 +84,7 @@ def test_texts_of_their_own_are_counted_alike(rule: TextStart, bytes_too: bool) 
     assert checked > 10
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(EXPRS, vocabularies())
 def test_random_constraints_over_random_vocabularies(expr: Expr, vocabulary: Vocabulary) -> None:
     automata = both(expr, vocabulary)

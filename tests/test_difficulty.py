@@ -18,7 +18,7 @@ def entropy(weights: list[int]) -> float:
     return -sum(weight / sum(weights) * math.log2(weight / sum(weights)) for weight in weights)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(ROWS, st.floats(-50, 50))
 def test_measures_equal_sums_by_hand(row: list[tuple[int, bool]], shift: float) -> None:
     weights, mask = [weight for weight, _ in row], [allowed for _, allowed in row]

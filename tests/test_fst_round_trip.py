@@ -10,7 +10,7 @@ from automata import Expr, byte_set, compile_expr, equivalent, from_fst
 from automata.expressions import Acceptor
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(exprs())
 def test_an_automaton_that_leaves_as_an_fst_comes_back(expr: Expr) -> None:
     for language in (expr, relabelled(expr), expr | byte_set([0, 1, 255])):

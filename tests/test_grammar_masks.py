@@ -27,7 +27,7 @@ from grammar_oracles.corpus import Corpus, corpus
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary, from_tekken
 
-TEXTS = int(os.environ.get("MASK_TEXTS", "2"))
+TEXTS = int(os.environ.get("MASK_TEXTS", "1"))
 MAX_LENGTH = 150
 # Tokens of a mask on which engines differ that brute force decides.
 DECIDED = 4

@@ -64,7 +64,7 @@ def bodies(draw: st.DrawFn, dialect: BnfDialect) -> Expr:
 
 
 @BOTH
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(data=st.data())
 def test_what_is_printed_is_read_back(data: st.DataObject, syntax: Syntax) -> None:
     dialect = DIALECTS[syntax]
@@ -85,7 +85,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=12))
 def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
     text = "root ::= " + "".join(pieces)

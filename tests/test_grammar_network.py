@@ -50,7 +50,7 @@ def grammars(draw: st.DrawFn) -> Grammar:
 
 
 @given(grammars())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_random_grammars(grammar: Grammar) -> None:
     try:
         same(grammar)

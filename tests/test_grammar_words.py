@@ -40,7 +40,7 @@ def lexical_grammars(draw: st.DrawFn) -> Grammar:
 
 
 @given(lexical_grammars())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_words_with_every_split(grammar: Grammar) -> None:
     try:
         same(grammar)

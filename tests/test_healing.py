@@ -113,7 +113,7 @@ def test_masks_and_distances_are_those_of_what_can_be_completed(
     assert len(seen) > 2
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=6), st.integers(0, 4))
 def test_what_is_given_back_is_the_longest_end_that_a_longer_token_begins_with(prompt: list[int], most: int) -> None:
     inner = tokenfst.compile("(a|b)*", LETTERS)

@@ -36,9 +36,9 @@ from tokenfst import Vocabulary, from_tekken
 from tokenfst.token_automaton import TokenAutomaton
 
 # In all, over the stages.
-INTERRUPTS = 600
+INTERRUPTS = 300
 # Of each stage, by a deadline and by another thread each.
-STOPS = 8
+STOPS = 6
 # Seconds of processor time until a stage has ended.
 MAX_DELAY = 0.1
 

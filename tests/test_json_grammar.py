@@ -70,13 +70,13 @@ def json_automaton() -> PushdownAutomaton:
     return compile_grammar(constraints.json(whitespace=ANYWHERE))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(document=documents())
 def test_json_is_what_json_reads(document: str) -> None:
     assert json_automaton().accepts(document.encode()) == (is_json(document) and document == document.strip(BLANKS))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     value=VALUES,
     indent=st.sampled_from([None, 1, 2, 4, "\t"]),

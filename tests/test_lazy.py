@@ -78,7 +78,7 @@ def walks(automaton: TokenAutomaton, rng: random.Random, count: int, length: int
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_masks_are_the_tokens_that_can_be_read(data: st.DataObject) -> None:
     rng = random.Random(data.draw(st.integers(0, 1 << 30)))
     pattern = "|".join(data.draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3)))

@@ -97,7 +97,7 @@ def test_a_label_may_stand_for_many_silent_tokens(size: int) -> None:
 
 
 @given(exprs(), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_random_expressions(expr: Expr, seed: int) -> None:
     labelled = with_labels(expr)
     vocabulary = vocabulary_of(seed, b"ab\\")
@@ -112,7 +112,7 @@ def test_random_expressions(expr: Expr, seed: int) -> None:
 
 
 @given(exprs())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_byte_automaton_reads_the_bytes_of_its_labels(expr: Expr) -> None:
     labelled = compile_expr(with_labels(expr))
     if labelled.is_empty:

@@ -245,7 +245,7 @@ AFTER = ["-[a-m]", "-[n-z]", "-.", '"', "[-z]+!", "é", "\\\\", ""]
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_text_is_read_whole_though_some_of_its_characters_may_begin_more(data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from("abzA0é "), min_size=1, max_size=4, unique=True))
     parts = [f"{char}({data.draw(st.sampled_from(AFTER))})?" for char in chosen]

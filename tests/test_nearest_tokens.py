@@ -30,7 +30,7 @@ TEXTS = st.binary(max_size=5).map(lambda text: bytes(97 + byte % 3 for byte in t
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=12), st.integers(1, 4))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_nearest_tokens_are_those_of_the_definition(text: bytes, tokens: list[bytes], number: int) -> None:
     allowed = list(range(0, len(tokens), 2))
     assert nearest(text, tokens, allowed, number) == list(by_definition(text, tokens, allowed))[:number]

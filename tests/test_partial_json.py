@@ -72,7 +72,7 @@ def so_far(reader: PartialJson) -> Any:
     return reader.value if reader.has_begun else NOTHING
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     values,
     st.sampled_from([None, 1]),

@@ -164,7 +164,7 @@ def test_random_patterns(pattern: str, texts: list[str], flag: str) -> None:
 
 
 @given(regexes(classes=True), TEXTS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_random_patterns_with_unicode_classes(pattern: str, texts: list[str]) -> None:
     check_near(f"(?u){pattern}", re.compile(pattern), texts)
 
@@ -176,13 +176,13 @@ def test_random_patterns_ignoring_case(pattern: str, texts: list[str]) -> None:
 
 
 @given(regexes(classes=True), TEXTS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_random_patterns_ignoring_ascii_case(pattern: str, texts: list[str]) -> None:
     check_near(f"(?ia){pattern}", re.compile(pattern, re.IGNORECASE | re.ASCII), texts)
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_texts_that_re_matches_are_accepted(data: st.DataObject) -> None:
     pattern = data.draw(regexes(classes=True))
     oracle = re.compile(pattern, re.ASCII)

@@ -195,7 +195,7 @@ def transducers(draw: st.DrawFn) -> tuple[list[tuple[int, int, int]], set[int]]:
     return arcs, draw(st.sets(state, min_size=1, max_size=2))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(transducers())
 def test_random_transducers(case: tuple[list[tuple[int, int, int]], set[int]]) -> None:
     arcs, ends = case

@@ -74,7 +74,7 @@ def test_spans_are_parts_of_the_pattern_that_read_these_bytes(pattern: str) -> N
 
 
 @given(exprs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_the_parts_of_any_expression_read_its_next_bytes(expr: Expr) -> None:
     automaton = compile_expr(expr)
     assume(not automaton.is_empty)

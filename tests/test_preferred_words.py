@@ -80,7 +80,7 @@ ASSERTING = st.recursive(st.sampled_from(["a", "b", "[ab]", "", *ASSERTIONS]), _
 
 
 @given(PLAIN)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_the_match_in_a_text_is_its_longest_prefix_that_is_a_word(pattern: str) -> None:
     automaton, compiled = words_of(pattern), re.compile(pattern)
     for text in texts("abc", 6)[-200:] + texts("ab", 6)[-64:]:
@@ -90,7 +90,7 @@ def test_the_match_in_a_text_is_its_longest_prefix_that_is_a_word(pattern: str) 
 
 
 @given(ASSERTING)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_look_around_sees_the_word_alone(pattern: str) -> None:
     check_words(pattern, words_of(pattern), "ab", 5)
 

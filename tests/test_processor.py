@@ -258,7 +258,7 @@ def test_generate_takes_a_constraint_for_each_prompt() -> None:
 
 
 @given(seed=st.integers(0, 10**6), number=st.integers(0, 6), after=st.integers(0, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int) -> None:
     """Each row's scores are less by the tokens that its text becomes longer than it has to be, times the price."""
     rng, kinds = random.Random(seed), [name for name in KINDS if name != "none"]

@@ -190,7 +190,7 @@ def texts_of(characters: str, length: int) -> list[bytes]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(lexical_rules(WIDE))
 def test_words_end_between_characters_that_begin_alike(rules: Mapping[str, Expr]) -> None:
     check_words(Grammar(rules, "s", WIDE), texts_of(CHARACTERS, 9))

@@ -144,7 +144,7 @@ def _rules(draw: st.DrawFn) -> dict[str, Expr]:
 
 
 @given(_rules(), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_random_rules_allow_what_brute_force_does(rules: dict[str, Expr], draw: random.Random) -> None:
     vocabulary = Vocabulary(RANDOM_TOKENS, [len(RANDOM_TOKENS) - 1])
     try:

@@ -212,7 +212,7 @@ def test_no_text_has_a_negative_length() -> None:
         sample(language, 1, length=-1, seed=0)
 
 
-@settings(max_examples=50)
+@settings(max_examples=35)
 @given(exprs(), st.integers(0, 3))
 def test_samples_are_texts_of_the_length(expr: Expr, seed: int) -> None:
     automaton = compile_expr(expr)

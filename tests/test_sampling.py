@@ -136,7 +136,7 @@ def padded(lists: list[list[int]]) -> torch.Tensor:
     return torch.tensor([row + [-1] * (5 - len(row)) for row in lists])
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.integers(1, 8).flatmap(lambda width: st.lists(rows(width), min_size=1, max_size=4)))
 def test_a_batch_of_settings_equals_the_definition(batch: list[Any]) -> None:
     logits, masks, samplings, written, prompts = (list(column) for column in zip(*batch, strict=True))
@@ -276,7 +276,7 @@ EVERY_SETTING = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.lists(EXTREMES, min_size=6, max_size=6),
     st.none() | st.lists(st.booleans(), min_size=6, max_size=6),

@@ -74,7 +74,7 @@ def prompt(text: str) -> list[int]:
 # Trees
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(AUTOMATA)), st.data())
 def test_masks_of_a_tree_are_those_of_each_way_down(name: str, data: st.DataObject) -> None:
     automaton, tokens, parents = AUTOMATA[name], list[int](), list[int]()

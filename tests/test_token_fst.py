@@ -76,7 +76,7 @@ def acceptors(draw: st.DrawFn) -> Any:
 # Out
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), vocabularies(), st.booleans())
 def test_what_comes_out_is_the_composition_by_definition(
     expr: Expr, vocabulary: Vocabulary, at_text_start: bool
@@ -160,7 +160,7 @@ def test_arcs_that_take_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPa
 # In
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(acceptors())
 def test_any_acceptor_is_an_automaton(fst: Any) -> None:
     expected = deterministic(fst)

@@ -33,7 +33,7 @@ def sequences(oracle: BruteForce, state: int, length: int) -> Iterator[tuple[int
                 yield (token, *rest)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(exprs(), vocabularies(), st.integers(0, 9))
 def test_questions_are_answered_as_by_search(expr: Expr, vocabulary: Vocabulary, seed: int) -> None:
     byte_automaton = compile_expr(expr)

@@ -146,7 +146,7 @@ def check_pushed(automaton: WeightedByteAutomaton) -> None:
 
 @pytest.mark.parametrize("semiring", ["tropical", "log"])
 def test_costs_of_texts_are_those_of_brute_force(semiring: Semiring) -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=75, deadline=None)
     @given(weighted_exprs(semiring))
     def check(expr: Expr) -> None:
         automaton = compiled(expr)
@@ -160,7 +160,7 @@ def test_costs_of_texts_are_those_of_brute_force(semiring: Semiring) -> None:
     check()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(weighted_exprs("tropical"), weighted_exprs("tropical"))
 def test_intersections_add_costs_and_differences_keep_them(left: Expr, right: Expr) -> None:
     plain = parse("[ab]*c?[ab]*")
@@ -176,7 +176,7 @@ def test_intersections_add_costs_and_differences_keep_them(left: Expr, right: Ex
                 assert automaton.weight(text) == pytest.approx(cost(text), abs=1e-6), text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(weighted_exprs("log"))
 def test_an_automaton_as_an_acceptor_has_the_same_costs(expr: Expr) -> None:
     automaton = compiled(expr)

@@ -65,7 +65,7 @@ def check_telescopes(automaton: tokenfst.TokenAutomaton, weighted: WeightedByteA
 
 @pytest.mark.parametrize("semiring", ["tropical", "log"])
 def test_costs_of_tokens_add_up(semiring: Semiring) -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(weighted_exprs(semiring), st.integers(0, 1000))
     def check(expr: Expr, seed: int) -> None:
         weighted = compiled(expr)
@@ -214,7 +214,7 @@ def test_weights_of_a_transducer_are_those_of_tokens() -> None:
 
 @pytest.mark.parametrize("semiring", ["tropical", "log"])
 def test_weights_leave_with_the_fst_and_come_back(semiring: Semiring) -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(weighted_exprs(semiring), st.integers(0, 1000))
     def check(expr: Expr, seed: int) -> None:
         weighted = compiled(expr.weighted(0.5, semiring))

@@ -55,7 +55,7 @@ def read(fst: Any) -> Expr:
         raise
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(fst_arcs(LABELS, acceptor=True, costs=TROPICAL))
 def test_tropical_acceptors(made: Any) -> None:
     fst = fst_of(*made)
@@ -65,7 +65,7 @@ def test_tropical_acceptors(made: Any) -> None:
             assert automaton.weight(text) == pytest.approx(total_cost(fst, text, "standard"), abs=1e-6)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(fst_arcs(LABELS, acceptor=True, costs=LOG))
 def test_log_acceptors(made: tuple[int, Any, dict[int, float]]) -> None:
     fst = fst_of(*made, arc_type="log64")
@@ -75,7 +75,7 @@ def test_log_acceptors(made: tuple[int, Any, dict[int, float]]) -> None:
             assert automaton.weight(text) == pytest.approx(total_cost(fst, text, "log64"), abs=1e-5, rel=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     fst_arcs(LABELS, acceptor=True, costs=TROPICAL),
     fst_arcs(LABELS, acceptor=False, costs=TROPICAL),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from automata import _native
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 1 << 20)
 
 

@@ -72,7 +72,7 @@ some_tokens = st.lists(st.text("abc", min_size=1, max_size=4).map(str.encode), m
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(some_tokens)
 def test_pairs_are_those_that_merging_leaves_alone(tokens: list[bytes]) -> None:
     made = _native.derivations(vocabulary(tokens, []), None, budget())
@@ -102,7 +102,7 @@ def arrays(draw: Any, kind: Any = np.int32, shape: Any = None, values: Any = wil
         return np.array(found, np.int64).astype(kind).reshape(size)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(some_tokens, arrays(shape=(4, 3)), wild, wild)
 def test_merges_of_any_numbers(tokens: list[bytes], merges: Any, left: int, right: int) -> None:
     words = vocabulary([*tokens, b""], [len(tokens)])
@@ -113,7 +113,7 @@ def test_merges_of_any_numbers(tokens: list[bytes], merges: Any, left: int, righ
         refused_or_done(relation.may_follow, left, right)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(some_tokens, st.data())
 def test_merges_that_spell_their_tokens(tokens: list[bytes], data: Any) -> None:
     number, merges = {token: at for at, token in enumerate(tokens)}, []
@@ -171,7 +171,7 @@ def constraints(draw: Any) -> ByteTables:
     return automaton(size, arcs, labels)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=125, deadline=None)
 @given(some_tokens, constraints(), pieces(), whole_pieces(), st.data())
 def test_every_step_of_a_compilation(
     tokens: list[bytes], constraint: ByteTables, some_pieces: Any, some_words: Any, data: Any
@@ -262,7 +262,7 @@ ROWS = (
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=125, deadline=None)
 @given(st.data())
 def test_automata_of_any_tables(data: Any) -> None:
     parts = [part.copy() for part in ROWS]

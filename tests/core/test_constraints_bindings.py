@@ -83,7 +83,7 @@ def units(text: str) -> list[int]:
     return [data[at] << 8 | data[at + 1] for at in range(0, len(data), 2)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts, st.text(letters, max_size=4))
 def test_lists_and_spellings_of_lists_are_one_language(words: list[str], other: str) -> None:
     spelled, found = _native.spelled(word_list(words), False, budget()), listed(words)
@@ -97,7 +97,7 @@ def test_lists_and_spellings_of_lists_are_one_language(words: list[str], other: 
         assert usual.accepts(json.dumps(text).encode()) == (text not in words)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts)
 def test_states_between_two_characters_are_those_where_one_is_spelled(words: list[str]) -> None:
     found = listed(words)
@@ -131,7 +131,7 @@ def automata_of_any_kind(draw: st.DrawFn) -> ByteTables:
     return automaton(num_states, arcs, [(0, draw(states)), (draw(states), 1)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(automata_of_any_kind(), st.booleans())
 def test_spellings_of_automata_of_any_kind(content: ByteTables, usual: bool) -> None:
     found = refused_or_done(_native.spelled, content, usual, budget())
@@ -140,7 +140,7 @@ def test_spellings_of_automata_of_any_kind(content: ByteTables, usual: bool) -> 
         assert not found.accepts(b"")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(automata_of_any_kind(), automata_of_any_kind(), texts, st.booleans())
 def test_lists_within_automata_of_any_kind(one: ByteTables, other: ByteTables, words: list[str], besides: bool) -> None:
     for found in (one, other, refused_or_done(listed, words, one, besides)):
@@ -165,7 +165,7 @@ def arrays(draw: Any) -> Any:
         return values.astype(draw(st.sampled_from(KINDS)) if draw(st.integers(0, 4)) == 0 else np.int32)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(arrays(), st.one_of(arrays(), st.lists(st.integers(0, 4), max_size=4)), st.booleans())
 def test_lists_of_any_arrays(codes: Any, offsets: Any, besides: bool) -> None:
     if isinstance(offsets, list):

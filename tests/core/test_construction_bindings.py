@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from automata import _native
 from automata.errors import Cancelled, LimitExceeded
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # What arrays at random begin may have no end but that of the time.
 SECONDS = 0.2
 BYTES = np.arange(256)

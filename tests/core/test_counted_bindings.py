@@ -18,7 +18,7 @@ from automata import _native as over_bytes
 from automata.errors import Cancelled, LimitExceeded
 from tokenfst import _native as native
 
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 1 << 20)
 TOKENS = [b"a", b"b", b"ab", b"aa", b"aaa", b"bab", b"abba", b"", b"c", "\N{SNOWMAN}".encode(), b"\xe2a"]
 END, FIRST_CLASS, ROOM = 1, 2, (100, 1 << 26)

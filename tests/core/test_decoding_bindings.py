@@ -60,13 +60,13 @@ def offsets_of(sizes: list[int]) -> Any:
     return np.cumsum([0, *sizes])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(arrays(np.int32), edges(), arrays(np.int32), numbers)
 def test_combs_of_anything(offsets: Any, edges: Any, first: Any, num_classes: int) -> None:
     refused_or_done(_native.comb, offsets, edges, first, num_classes, budget())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(arrays(np.int32), edges(), arrays(np.int32), arrays(np.int32), numbers, numbers, numbers)
 def test_masks_of_anything(
     offsets: Any, edges: Any, first: Any, classes: Any, num_classes: int, begin: int, end: int
@@ -96,7 +96,7 @@ def written_out(families: list[dict[int, int]]) -> list[set[int]]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(families_of_classes, st.integers(1, 2000))
 def test_combs_hold_every_row_and_nothing_else(families: list[dict[int, int]], num_classes: int) -> None:
     kept = [{number: family[number] for number in family if number < num_classes} for family in families]
@@ -116,7 +116,7 @@ def test_combs_hold_every_row_and_nothing_else(families: list[dict[int, int]], n
         assert entries[found, 1].tolist() == own[np.isin(own[:, 0], found), 1].tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(families_of_classes, st.lists(st.integers(0, 30), max_size=40), st.integers(0, 50), st.integers(1, 5000))
 def test_masks_are_of_the_tokens_of_their_classes(
     families: list[dict[int, int]], classes: list[int], begin: int, width: int
@@ -258,7 +258,7 @@ def test_weights_are_subtracted_from_logits_of_every_type() -> None:
         np.testing.assert_array_equal(logits[:, 1], np.full(2, expected))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_steps_through_memory_of_any_content(data: Any) -> None:
     made = block(40, 3, weighted=data.draw(st.booleans()))
@@ -282,7 +282,7 @@ def test_steps_through_memory_of_any_content(data: Any) -> None:
             at[1:] = found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(arrays(np.int32), arrays(), arrays(), numbers, numbers, numbers, numbers)
 def test_memory_of_anything(
     words: Any, places: Any, sizes: Any, configurations: int, stack_size: int, begin: int, end: int

@@ -21,7 +21,7 @@ def string(text: str) -> ItemValue:
     return ItemScalar.string().read(json.dumps(text)[1:-1].encode()).value()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.from_regex(r"-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?", fullmatch=True), st.data())
 def test_numbers_are_known_by_their_value(text: str, data: Any) -> None:
     other = data.draw(st.from_regex(r"-?(0|[1-9][0-9]{0,2})(\.[0-9]{1,3})?([eE][+-]?[0-9])?", fullmatch=True))
@@ -36,7 +36,7 @@ def test_numbers_are_known_by_their_value(text: str, data: Any) -> None:
         assert beginnings == sorted(beginnings, reverse=True)  # what is out stays out
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=6), st.randoms(use_true_random=False))
 def test_strings_are_known_by_their_characters(text: str, dice: random.Random) -> None:
     units = [
@@ -73,7 +73,7 @@ def test_halves_of_surrogate_pairs_stay_what_they_are() -> None:
         assert scalar.value().text == text.encode("utf-8", "surrogatepass")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(-(10**30), 10**30),
     st.integers(-(10**30), 10**30) | st.sampled_from([0, 1, -1, 9, 10, -10, 10**29]),

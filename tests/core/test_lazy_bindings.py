@@ -138,7 +138,7 @@ LETTERS = automata.ByteTables.sparse(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_states_tokens_and_masks_of_any_kind(data: Any) -> None:
     automaton = LazyCore.from_bytes(TEXTS, LETTERS, 100, budget())
     number = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(OTHERS), st.integers(-(2**63), 2**63 - 1))
@@ -155,7 +155,7 @@ def test_states_tokens_and_masks_of_any_kind(data: Any) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(NUMBERS), st.binary(max_size=3), st.sampled_from(NUMBERS)), max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_beginnings_of_any_kind(beginnings: list[tuple[int, bytes, int]]) -> None:
     automaton = LazyCore.from_bytes(TEXTS, LETTERS, 100, budget())
     tried(automaton.set_beginnings, beginnings)

@@ -61,7 +61,7 @@ def parts_of(tables: native.PushdownTables) -> dict[str, Any]:
     return arrays | {name: getattr(tables, name) for name in NUMBERS}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(machines(), machines(most=6)), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_tables_of_any_arrays(machine: Machine, dice: Any, count: int) -> None:
     effects = effects_of(machine)
@@ -97,7 +97,7 @@ def use_tables(tables: native.PushdownTables, runs: tuple[Any, Any], dice: Any) 
             states += [reached] * (reached is not None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(machines(num_labels=1), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_effects_of_any_arrays(machine: Machine, dice: Any, count: int) -> None:
     effects = effects_of(machine)
@@ -123,7 +123,7 @@ def trim_and_use(machine: Machine, effects: native.TokenEffects, tables: native.
         use_tables(left, (found[1].run_end, found[1].run_class), dice)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(machines(), machines(most=5)), st.randoms(use_true_random=False))
 def test_what_is_trimmed_leads_on(machine: Machine, dice: Any) -> None:
     effects = effects_of(machine)
@@ -161,7 +161,7 @@ def reaches_end(automaton: native.PushdownCore, configuration: Configuration) ->
 ways = st.tuples(low_stacks, low_stacks, st.integers(0, 2))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(machines(), st.lists(st.lists(ways, min_size=1, max_size=6), max_size=4), anything)
 def test_trees_have_the_paths_they_are_built_from(machine: Machine, said: Any, other: Any) -> None:
     trees = effects_of(machine).trees

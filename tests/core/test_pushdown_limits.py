@@ -27,7 +27,7 @@ from automata.errors import Cancelled
 from tokenfst import _native as native
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(machines(), st.integers(0, 1 << 15))
 def test_memory_that_is_not_there_is_an_error(machine: Machine, most: int) -> None:
     refused_or_done(native.token_effects, machine.native, vocabulary(), budget(most))

@@ -34,13 +34,13 @@ from automata.errors import TooManyConfigurations
 from tokenfst import _native as native
 
 
-@settings(max_examples=125, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(machines(), st.booleans(), st.randoms(use_true_random=False))
 def test_deterministic_ones_do_what_their_steps_do(machine: Machine, has_end: bool, dice: Any) -> None:
     check_walk(machine, has_end, dice)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(machines(most=40), st.booleans(), st.randoms(use_true_random=False))
 def test_ambiguous_ones_do_what_their_steps_do(machine: Machine, has_end: bool, dice: Any) -> None:
     check_walk(machine, has_end, dice)
@@ -72,7 +72,7 @@ def check_walk(machine: Machine, has_end: bool, dice: Any) -> None:
         state, expected = advanced(automaton, state, token), after[token]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(machines(), st.booleans())
 def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine, has_end: bool) -> None:
     automaton, depth = compiled(machine, has_end), 4
@@ -103,7 +103,7 @@ def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine,
     assert automaton.min_tokens(automaton.end_state) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(machines())
 def test_ways_satisfy_their_equations(machine: Machine) -> None:
     effects = effects_of(machine)
@@ -186,7 +186,7 @@ def test_states_of_anything(given_: Any) -> None:
     refused_or_done(native.PushdownState, given_)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(machines(), st.one_of(configurations, low_configurations), anything, anything)
 def test_steps_from_any_state(machine: Machine, found: Any, token: Any, other: Any) -> None:
     automaton = compiled(machine)

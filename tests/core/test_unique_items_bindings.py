@@ -68,7 +68,7 @@ def test_no_mask_lacks_a_step(seed: int) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_arguments_of_any_kind(data: Any) -> None:
     followed = reader([b"a"])
     anything = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(OTHERS), st.binary(max_size=9))

@@ -16,7 +16,7 @@ from automata.errors import LimitExceeded
 from tokenfst import _native
 
 SEEDS = st.integers(0, 1 << 30)
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=75, deadline=None)
 LARGEST = 100_000 << 30
 
 

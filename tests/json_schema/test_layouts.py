@@ -161,7 +161,7 @@ def test_plain_spellings_are_those_of_json_dumps(text: str, is_plain: bool) -> N
         assert every.accepts(text.encode())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.text(), st.text() | st.integers()), st.booleans())
 def test_what_json_dumps_writes_is_spelled_plainly(value: dict[str, Any], ascii_only: bool) -> None:
     assert FREE.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())

@@ -224,7 +224,7 @@ def test_integers_within_bounds_are_written_out_as_the_automaton_would(
 PLAIN = compile_expr(parse(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?"))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.sampled_from(STEPS).map(f),
     numbers,

@@ -52,7 +52,7 @@ def test_formulas_hold_for_what_is_valid(draft: Draft) -> None:
     seen: Counter[bool] = Counter()
 
     @given(schemas(draft), st.lists(VALUES, min_size=1, max_size=12))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     def check(schema: Any, values: list[Any]) -> None:
         document, validator = read_schema(schema, draft=draft), VALIDATORS[draft](schema)
         for value in values:
@@ -64,7 +64,7 @@ def test_formulas_hold_for_what_is_valid(draft: Draft) -> None:
     assert min(seen[True], seen[False]) > 20
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(schemas("draft2020-12"), schemas("draft2020-12"), st.lists(VALUES, min_size=1, max_size=10))
 def test_what_excludes_each_other_never_holds_together(one: Any, other: Any, values: list[Any]) -> None:
     parts = [read_schema(one), read_schema(other)]

@@ -161,7 +161,7 @@ def _brute(formula: Formula, text: str) -> bool:
     return formula == TRUE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_ANY_FORMULA, st.lists(_STRINGS, max_size=20))
 def test_combinations(formula: Formula, texts: list[str]) -> None:
     texts += [chars + more for chars in ("", "a", "é", "ab", '"') for more in ("", "😀", "b")]
@@ -185,7 +185,7 @@ def test_lists_side_by_side() -> None:
             assert automaton.accepts("".join(chars)) == _brute(formula, "".join(chars))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_ANY_FORMULA, st.lists(_ANY_FORMULA, min_size=1, max_size=3), st.lists(_STRINGS, max_size=20))
 def test_combinations_are_those_that_strings_have(whole: Formula, formulas: list[Formula], texts: list[str]) -> None:
     found = combinations(whole, formulas, 100_000)
@@ -239,7 +239,7 @@ def test_spellings_are_minimal(formula: Formula) -> None:
     assert _same(language, alternation(language, language))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text('ab\\"/é\u2028😀\n\x01\x7f7fdDJ\ud7ff\ue000\U0010ffff', max_size=4), max_size=6), st.booleans())
 def test_lists_and_all_strings_besides_them(texts: list[str], usual: bool) -> None:
     expected = spelled(difference(ex.ANY_TEXT, ex.strings(texts) if texts else ex.EMPTY), plain=usual)

@@ -110,7 +110,7 @@ def needs_listed_names(items: Any) -> bool:
 def test_arrays_are_refused_that_need_more_items_than_there_are_values(kind: str) -> None:
     accepted = set[str]()
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=30, deadline=None)
     @given(arrays if kind == "array" else objects, st.integers(0, 100))
     def check(items: Any, seed: int) -> None:
         checker = validator(items, "draft2020-12")

@@ -121,7 +121,7 @@ OPTIONS: Final = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data(), st.lists(VALUES, min_size=1, max_size=6), OPTIONS, st.randoms(use_true_random=False))
 def test_a_memory_allows_what_the_grammar_of_a_finite_set_allows(
     data: Any, values: list[Any], options: dict[str, Any], dice: random.Random

@@ -215,7 +215,7 @@ def pieces_of(form: WireFormat) -> st.SearchStrategy[list[str]]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_text_and_calls_are_told_apart(form: WireFormat, data: st.DataObject) -> None:
     text = "".join(data.draw(pieces_of(form)))

@@ -26,7 +26,7 @@ from automata.errors import UnsupportedSchema
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.types import ConstructorCalls, dataclass
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=40, deadline=None)
 
 
 def sampled(constraint: ConstructorCalls[Any], count: int, seed: int, depth: int = 3) -> list[str]:

@@ -60,7 +60,7 @@ def test_strings_that_are_none() -> None:
     assert not any(accepts(str, *refused))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="\\'\"nxuU0aé\n"))
 def test_strings_against_python(inside: str) -> None:
     """Whatever is accepted between quotes, Python reads as one string on one line."""
@@ -364,7 +364,7 @@ def test_collections() -> None:
 DAYS = automaton_of(dataclass(datetime.date))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10000), st.integers(0, 13), st.integers(0, 32))
 def test_dates_are_those_that_exist(year: int, month: int, day: int) -> None:
     try:

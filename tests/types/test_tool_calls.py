@@ -158,7 +158,7 @@ def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | Pushd
 
 
 @pytest.mark.parametrize("form", KNOWN)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(several=st.lists(calls, min_size=1, max_size=3))
 def test_what_models_are_shown_is_read(form: WireFormat, several: list[ToolCall]) -> None:
     assert KNOWN[form].parse(written(several, form)) == tuple(several)

@@ -36,7 +36,7 @@ from automata.errors import UnsupportedSchema
 from constraints import dataclass, date
 from constraints.types import Typed, typed
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=40, deadline=None)
 
 
 def sampled(constraint: Typed[Any], count: int, seed: int) -> list[str]:
@@ -124,7 +124,7 @@ orders = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(orders)
 def test_models(order: Order) -> None:
     constraint = typed(Order)

@@ -123,7 +123,7 @@ def test_moments() -> None:
 DAYS = automaton_of(typed(datetime.date))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 9999), st.integers(0, 13), st.integers(0, 32))
 def test_dates_are_those_that_exist(year: int, month: int, day: int) -> None:
     try:
@@ -157,7 +157,7 @@ def test_durations_at_their_ends() -> None:
 DURATIONS = automaton_of(typed(datetime.timedelta))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.from_regex(r"-?P(\d{1,8}Y)?(\d{1,3}D)?(T(\d{1,2}H)?(\d{1,2}M)?(\d{1,2}(\.\d{1,6})?S)?)?", fullmatch=True))
 def test_durations_that_are_allowed_are_read(written: str) -> None:
     if DURATIONS.accepts(f'"{written}"'.encode()):
