@@ -26,6 +26,7 @@ Rejected: `add_arc` (a microsecond for each arc), text with `Compiler` (even slo
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
@@ -217,6 +218,12 @@ def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
     for name, symbol in names:
         table.add_symbol(name, symbol + 1)
     return table
+
+
+def generated_symbols() -> dict[int, str]:
+    """Return the names of the symbols that pynini has generated; without pynini in the process there are none."""
+    pynini = sys.modules.get("pynini")
+    return {} if pynini is None else {label: name for label, name in pynini.generated_symbols() if label}
 
 
 def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:

@@ -12,23 +12,25 @@ The results are JSON Schemas with the meaning that this project gives to JSON Sc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
+from urllib.parse import unquote
 
 from automata.expressions import literal
 from constraints import Whitespace
 
 _BLANK: Final = " \t\n\r"
 # Keywords with schemas for the same value as the schema that contains them.
-_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "then", "else")
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas", "dependencies")
 # Keywords with schemas for parts of the value, or with schemas that are referred to from elsewhere.
 _PARTS: Final = (
     "items", "prefixItems", "additionalItems", "additionalProperties", "properties", "patternProperties",
     "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
 )  # fmt: skip
 # Those of these keywords whose values have schemas by name.
-_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
+_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 
 
 def json_of(text: str) -> Any:
@@ -87,15 +89,71 @@ def closed(schema: Any, *, is_joined: bool = False) -> Any:
 
 
 def at_most_items(schema: Any, number: int) -> Any:
-    """Return a schema in which arrays have at most a number of items, unless the schema has a bound."""
+    """Return a schema in which arrays have at most a number of items, unless the schema has a bound.
+
+    The bound is put beside all schemas for the same array, outside `oneOf` and references, so that each keeps its
+    meaning. If one of them requires more items, the bound is as many. Up to draft 7, nothing counts beside a reference,
+    and the bound is in what it refers to.
+    """
+    return _bounded(schema, number, schema)
+
+
+def _bounded(schema: Any, number: int, root: Any, *, is_joined: bool = False) -> Any:
+    """Return a schema with bounds. A schema that is joined with others for the same value gets none of its own."""
     if not isinstance(schema, Mapping):
         return schema
-    found = {name: _each(name, value, partial(at_most_items, number=number)) for name, value in schema.items()}
-    kinds, least = schema.get("type"), schema.get("minItems")
-    if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
+    joined = _IN_PLACE if _are_references_alone(root) else (*_IN_PLACE, "$defs", "definitions")
+    found = {
+        name: _each(name, value, partial(_bounded, number=number, root=root, is_joined=name in joined))
+        for name, value in schema.items()
+    }
+    together = [] if is_joined else list(_together(schema, root))
+    if any(_may_be_array(one) for one in together) and not any("maxItems" in one for one in together):
         # A bound that is not a number is refused when the schema is read.
-        found.setdefault("maxItems", max(number, least) if isinstance(least, int | float) else number)
+        least = [one.get(name) for one in together for name in ("minItems", "minContains")]
+        found["maxItems"] = max([number, *(each for each in least if isinstance(each, int | float))])
     return found
+
+
+def _together(schema: Any, root: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a schema, and all that are for the same value: within it, or referred to by a pointer from the root."""
+    waiting, seen = [schema], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping) and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += [each for name in _IN_PLACE if name in one for each in _schemas(one[name])]
+            if not _are_references_alone(root):
+                waiting.append(_referred(one.get("$ref"), root))
+
+
+def _are_references_alone(root: Any) -> bool:
+    """Return whether a document's draft ignores what stands beside `$ref`."""
+    return bool(re.search(r"draft-0[3-7]/", str(root.get("$schema")))) if isinstance(root, Mapping) else False
+
+
+def _schemas(value: Any) -> Iterable[Any]:
+    """Return the schemas that a keyword in place has: a list, by name, or one."""
+    if isinstance(value, Mapping) and not all(isinstance(one, Mapping | bool) for one in value.values()):
+        return [value]
+    return value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+
+
+def _referred(reference: Any, root: Any) -> Any:
+    """Return what a pointer such as "#/$defs/item" refers to, None if it is no pointer or refers to nothing."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    found = root
+    for part in reference[1:].split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def _may_be_array(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type")
+    return kinds == "array" or (isinstance(kinds, list) and "array" in kinds)
 
 
 def _each(name: str, value: Any, change: Callable[[Any], Any]) -> Any:

@@ -21,7 +21,7 @@ request asks. End tokens are not allowed there, so the result shows which stop t
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -152,15 +152,19 @@ class Matcher:
         """Whether an end token or a stop token was accepted."""
         return bool(self.state == self.automaton.end_state)
 
-    def accept(self, tokens: Sequence[int]) -> bool:
+    def accept(self, tokens: Sequence[int], *, as_text: bool = False) -> bool:
         """Continue the text with tokens; return False, and change nothing, if they are not allowed.
+
+        Args:
+            tokens: the tokens.
+            as_text: whether stop tokens are read as the text that they write, instead of ending the text.
 
         Raises:
             LimitExceeded: a lazy automaton exceeds its limits; nothing has changed.
             TooManyConfigurations: the text has more derivations side by side than the automaton may carry; nothing has
                 changed.
         """
-        states = self._after(tokens)
+        states = self._after(tokens, self.automaton.step if as_text else self._step)
         if len(states) < len(tokens):
             return False
         self._states += states
@@ -172,13 +176,13 @@ class Matcher:
         Raises:
             LimitExceeded, TooManyConfigurations: as for `accept`.
         """
-        return len(self._after(tokens))
+        return len(self._after(tokens, self._step))
 
-    def _after(self, tokens: Sequence[int]) -> list[Any]:
+    def _after(self, tokens: Sequence[int], step: Callable[[Any, int], Any]) -> list[Any]:
         """Return the states after tokens, up to the first one that is not allowed."""
         state, states = self.state, []
         for token in tokens:
-            state = self._step(state, token)
+            state = step(state, token)
             if state is None:
                 break
             states.append(state)

@@ -135,6 +135,14 @@ def test_within_a_budget_every_text_is_completed_and_nothing_more_is_forbidden(
         assert automata[slot - 1].accepts(row[:end])
 
 
+def test_an_endless_soft_close_leaves_the_shortest_texts() -> None:
+    automaton = complete("a{0,8}b|cc", VOCABULARY)
+    arena = Arena.of([automaton])
+    found = arena.apply_(torch.zeros(1, len(VOCABULARY)), arena.starts([1]), wrap_up=torch.tensor([float("inf")]))
+    assert torch.equal(found == 0, arena.mask(arena.starts([1]), arena.min_tokens(1)))
+    assert not found.isnan().any()
+
+
 def test_a_soft_close_costs_each_token_what_it_makes_the_text_longer() -> None:
     automaton = complete("a{0,8}b|cc", VOCABULARY)
     arena = Arena.of([automaton])
@@ -373,3 +381,9 @@ def test_budgets_where_no_token_ends_a_text(constraint: str | Grammar) -> None:
     assert automaton.mask(automaton.start, 2**63 - 1).tolist() == automaton.mask(automaton.start).tolist()
     for limit in range(5):
         assert arena.mask(at, limit)[0].tolist() == automaton.mask(automaton.start, limit).tolist()
+    for token in range(3):
+        after, state = arena.advance(at, torch.tensor([token])), automaton.step(automaton.start, token)
+        if state is not None and not automaton.mask(state).any():
+            assert arena.remaining(after).tolist() == [automaton.min_tokens(state)] == [0]
+        elif state is None:
+            assert arena.remaining(after).item() > 1 << 20

@@ -337,6 +337,13 @@ def test_transducers_are_refused_with_the_functions_that_take_them() -> None:
         from_fst(pynini.cross("a", "b"))
 
 
+@pytest.mark.parametrize("side", ["input", "output"])
+def test_a_symbol_table_of_one_side_is_that_of_an_acceptor(side: str) -> None:
+    fst = word_fst(1)
+    getattr(fst, f"set_{side}_symbols")(table("x"))
+    assert texts(from_fst(fst)) == [b"x"]
+
+
 def test_two_symbol_tables_make_a_transducer() -> None:
     fst = word_fst(1)
     fst.set_input_symbols(table("a"))

@@ -17,6 +17,7 @@ from random_fsts import fst_of
 from test_pushdown_ambiguity import DANGLING
 
 import constraints
+import tokenfst
 from automata import (
     EmptyLanguage,
     FstError,
@@ -275,8 +276,22 @@ def test_other_fsts_are_refused() -> None:
         from_pdt(pynini.accep("a"), [(7, 7)])
     with pytest.raises(FstError, match="label 0 is epsilon"):
         from_pdt(pynini.accep("a"), [(0, 7)])
+    wrong: Any
+    for wrong in (None, [1], [("a", "b")], [(1, 2, 3)], [(1.5, 2)]):
+        with pytest.raises(TypeError, match="`parentheses` are pairs of labels"):
+            from_pdt(pynini.accep("a"), wrong)
     with pytest.raises(TypeError, match="expected an FST of pynini or pywrapfst, not Literal"):
         from_pdt(literal("a"), [])
     token_type = "bytes"
     with pytest.raises(ValueError, match='`token_type` is "byte" or "utf8", not \'bytes\''):
         from_pdt(pynini.accep("a"), [], token_type)
+
+
+@pytest.mark.parametrize("token_type", ["byte", "utf8"])
+def test_generated_symbols_name_tokens(token_type: Any) -> None:
+    """As in `from_fst`: `[name]` in pynini's strings."""
+    vocabulary = tokenfst.Vocabulary([b"a", b"", b""], 2, special_tokens={"stop": 1})
+    fst = pynini.accep("a[stop]", token_type=token_type)
+    automaton = tokenfst.compile(from_pdt(fst, [], token_type), vocabulary)
+    assert automaton.accepts([0, 1])
+    assert not automaton.accepts([0])

@@ -47,6 +47,8 @@ ACCEPTED = [
     "fn f() { ('a', '\\'', '\\u{1F600}', b'x', \"\\\"\\\n  b\", r#\"\"c\"\"#, 1.0f32, 2., [0; "
     "3], [1, 2,], (1,), ()) }\n",
     'fn f() { println!("{x:?}", x = 1); let v = vec![1, 2]; m! { a => b, $c; #[d] } }\n',
+    "fn f() { async { a } + 1; for j in i + 1..n.len() {} for k in 0..=9 {} if x < 1. {} 0.. }\n",
+    "fn f() { let (a | b) = 1.; let y = x[1..] + 2.5f32.sqrt() + 1u8.pow(2) as f32 + t.0.1; }\n",
     "macro_rules! m {\n    ($x:expr, $($y:ident),* $(,)?) => { [$x, $($y),*] };\n    () => {};\n}\nm!();\nm! {}\n",
     "fn r#match<'a>(r#type: &'a str) -> &'a str { unsafe { async move { r#type }; } return; }\n",
 ]
@@ -105,6 +107,22 @@ REFUSED_BY_THE_COMPILER = [
     "fn f() { else {} }",
     "fn f() { '\\q' }",
     'fn f() { "\\q" }',
+    "fn f() { async { a } b }",
+    "fn f() { async move { a } { a } }",
+    "fn f() { a..1..2 }",
+    "fn f() { g(a..=1..2); }",
+    "fn f() { for x in a..1..2 {} }",
+    "fn f() { 0... }",
+    "fn f() { match x { -1 => 6..., _ => 3 } }",
+    "fn f() { match a + 1... {} }",
+    "fn f() { 1..1.\n2 }",
+    "fn f() { &{} [0]; a }",
+    "fn f() { !match a {} (1) }",
+    "fn f() { 1..= { a } + 1 }",
+    "fn f() { let a|b = 1; }",
+    "fn f() { let |x = 1; }",
+    "fn f() { '_: loop {} }",
+    "fn f() { 'static: loop {} }",
 ]
 # What Rust reads, and the grammar leaves out, as its text says.
 LEFT_OUT = [
@@ -142,6 +160,13 @@ LEFT_OUT = [
     "fn f() { ..&mut a }",
     "fn f() { break &mut a }",
     "type A = B<-1>;",
+    "fn f() { 1? }",
+    "fn f() { ..1 }",
+    "fn f() { let [a..] = b; }",
+    "fn f(self) {}",
+    "fn f() { if 1..2 {} }",
+    "fn f() { let x = 0..{ n } + 1; }",
+    "fn f() { &m! {} [0]; }",
 ]
 
 

@@ -56,13 +56,14 @@ def from_pdt(
         fst: the acceptor; it may be nondeterministic and have epsilon arcs.
         parentheses: the labels of opening and closing parentheses, pair by pair, such as `pynini.PdtParentheses`.
         token_type: what the other labels are, as in pynini: bytes, or code points of text. A label outside this range
-            that has a name in the acceptor's symbol table becomes a `Label` with this name.
+            that has a name in the acceptor's symbol table becomes a `Label` with this name, and so do symbols that
+            pynini has generated, `[name]` in its strings.
         ambiguity, max_configurations: as for `Grammar`.
 
     Raises:
         FstError: the FST is a transducer or has weights, a label has no meaning, or a label belongs to two parentheses.
         EmptyLanguage: the FST accepts nothing.
-        TypeError: `fst` is not an FST.
+        TypeError: `fst` is not an FST, or the parentheses are not pairs of labels.
         ValueError: there is no such token type.
     """
     if token_type not in ("byte", "utf8"):
@@ -93,10 +94,16 @@ def _by_label(parentheses: Iterable[tuple[int, int]]) -> tuple[dict[int, int], d
 
     Raises:
         FstError: a label is that of epsilon, or belongs to two parentheses.
+        TypeError: there is something else than pairs of labels.
     """
     opening, closing = dict[int, int](), dict[int, int]()
-    for number, (left, right) in enumerate(parentheses):
-        for label in (left, right):
+    pairs = list(parentheses) if isinstance(parentheses, Iterable) else [parentheses]
+    for number, pair in enumerate(pairs):
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+        if not (is_pair and all(hasattr(label, "__index__") for label in pair)):
+            raise TypeError(f"`parentheses` are pairs of labels, such as (300, 301), not {pair!r}")
+        left, right = pair
+        for label in pair:
             if label < 1 or label in opening or label in closing or left == right:
                 reason = "is epsilon" if label < 1 else "is of two parentheses"
                 raise FstError(f"label {label} {reason}: every parenthesis has a label of its own, from 1 up")
@@ -193,11 +200,13 @@ class _Spelling:
     Attributes:
         token_type: what labels are: bytes or code points.
         symbols: the names of labels that are neither.
+        generated: the names of symbols that pynini has generated, `[name]` in its strings.
     """
 
     def __init__(self, token_type: str, symbols: SymbolTable | None) -> None:
         self.token_type = token_type
         self.symbols = symbols
+        self.generated = openfst.generated_symbols()
 
     def add(self, body: NfaBuilder, label: int, source: int, target: int) -> None:
         """Add what a label means to an NFA.
@@ -205,9 +214,11 @@ class _Spelling:
         Raises:
             FstError: the label has no meaning.
         """
-        name = self.symbols.find(label) if self.symbols else ""
+        name = (self.symbols.find(label) if self.symbols else "") or ""
         if label == 0:
             body.epsilon += (source, target)
+        elif label in self.generated:
+            body.label(self.generated[label], source, target)
         elif self.token_type == "byte" and 0 < label <= 256:
             body.chain(bytes([openfst.byte_of_symbol(label - 1)]), source, target)
         elif self.token_type == "utf8" and 0 < label < 0x110000 and not 0xD800 <= label < 0xE000:

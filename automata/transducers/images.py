@@ -46,7 +46,7 @@ def from_fst(
         fst: an FST from `pynini` or `pywrapfst` with arcs of type "standard", "log" or "log64", or the path of a file.
         token_type: what labels stand for. "byte": bytes, as in pynini's strings. "utf8": code points. A symbol table
             of `pywrapfst`: symbols are text, except that `<...>` and `[...]` are the names of tokens (`Label`). A
-            mapping from labels to texts or to `Label(name)`. None: the FST's input symbol table if it has one, else
+            mapping from labels to texts or to `Label(name)`. None: the FST's symbol table if it has one, else
             "byte". Symbols that pynini has generated, `[name]` in its strings, are names of tokens too.
         separator: the text between the symbols of a table, such as " " for words and "" for pieces of words. It is
             required if a symbol has more than one character. No separator is put next to names of tokens.
@@ -63,6 +63,8 @@ def from_fst(
     work = current_work()
     opened = fst_of(fst, key)
     types = _token_types(opened, token_type)
+    if token_type is None and "byte" in types[1:] + types[:1]:
+        types = [one for one in types if one != "byte"] or types  # the table of either side is that of both
     if len(types) > 1:
         raise FstError(f"the FST has two symbol tables, for what it reads and what it writes, {_TAKES_TRANSDUCERS}")
     read = _read(opened, types, separator, work, is_acceptor=True)

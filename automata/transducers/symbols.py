@@ -21,7 +21,6 @@ symbol table does not say which. So symbols of more than one character are an er
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -31,7 +30,7 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray, int_array, offsets_of
 from automata.errors import FstError
 from automata.expressions import Label
-from automata.openfst import SymbolTable, byte_symbol_table
+from automata.openfst import SymbolTable, byte_symbol_table, generated_symbols
 
 # `Any` is a `pywrapfst.SymbolTable`, which has no types of its own.
 TokenType: TypeAlias = str | Mapping[int, str | Label] | Any
@@ -121,7 +120,7 @@ def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, n
     if isinstance(token_type, str):
         if token_type not in ("byte", "utf8"):
             raise ValueError(f"a token type is 'byte', 'utf8', a symbol table or a mapping, not {token_type!r}")
-        return _characters(labels, token_type == "utf8", names, _generated_symbols(labels))
+        return _characters(labels, token_type == "utf8", names, _generated(labels))
     if not isinstance(token_type, Mapping) and is_byte_table(token_type):
         beyond = labels[labels > _LABEL_OF_ZERO].tolist()
         return _characters(labels, False, names, {label: token_type.find(label) for label in beyond})
@@ -169,12 +168,9 @@ def _no_character(label: int, is_text: bool) -> FstError:
     )
 
 
-def _generated_symbols(labels: IntArray) -> dict[int, str]:
-    """Return pynini's generated symbols, if any label could be one; without pynini in the process there are none."""
-    pynini = sys.modules.get("pynini")
-    if pynini is None or not len(labels) or labels[-1] < _NUM_BYTES:
-        return {}
-    return {label: name for label, name in pynini.generated_symbols() if label}
+def _generated(labels: IntArray) -> dict[int, str]:
+    """Return pynini's generated symbols, if any label could be one."""
+    return generated_symbols() if len(labels) and labels[-1] >= _NUM_BYTES else {}
 
 
 def _reader(token_type: TokenType) -> Callable[[int], str | Label | None]:

@@ -32,7 +32,7 @@ from decoding.arena.budgets import allowed_within, distances, excess
 from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, limit_of
 from decoding.arena.from_automata import check_vocabulary, configurations_of, machine_of, unconstrained
 from decoding.arena.heap import Heap
-from decoding.arena.layout import DEAD, ENDED
+from decoding.arena.layout import DEAD, ENDED, FAR
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, contiguous, lies_in_rows, unless_refused
@@ -287,9 +287,17 @@ class Arena:
         return self._least[slot]
 
     def remaining(self, at: Sequences) -> Tensor:
-        """Return the least number of tokens that each sequence still needs, including the end token, `[B]`."""
+        """Return the least number of tokens that each sequence still needs, including the end token, `[B]`.
+
+        If the vocabulary has no end token, the device does not know where a text may end without one: the number is
+        that up to the next end after at least one more token, and 0 where no token can follow.
+        """
         self._check_values(at)
-        return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
+        least = distances(self._program, at).amin(1) + 1
+        is_over = self.ended(at)
+        if not self.vocabulary.eos_ids:
+            is_over = is_over | ((least > FAR) & ~self.astray(at))
+        return torch.where(is_over, 0, least)
 
     def ended(self, at: Sequences) -> Tensor:
         """Return whether each sequence has written its end token, `[B]` bool."""
@@ -410,7 +418,7 @@ class Arena:
             at: the states of the sequences.
             remaining: as for `bitmask`.
             wrap_up: `[B]` float32, the amount subtracted from a logit for each token by which its token makes the text
-                longer than the shortest text; 0 for none.
+                longer than the shortest text; 0 for none, infinity for the shortest texts alone.
 
         Returns:
             `logits`.
@@ -425,7 +433,8 @@ class Arena:
         limit = self._limit(at, remaining)
         if wrap_up is not None:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
-            logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
+            more = self.excess(at)
+            logits.sub_(torch.where(more == 0, 0.0, more * wrap_up[:, None]).to(logits.dtype))
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, contiguous(at), limit)
         if (kernels := self._kernels) is not None and lies_in_rows(logits):

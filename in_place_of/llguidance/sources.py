@@ -135,8 +135,20 @@ def _expected(value: Any, kind: type[T], where: str) -> T:
 
 
 def _white_space(options: Mapping[str, Any]) -> Whitespace:
-    if options.get("whitespace_pattern"):
-        return blanks_like(f"({options['whitespace_pattern']})?")
-    if options.get("whitespace_flexible") is not False:
-        return blanks_like(_BLANKS)
-    return separated(options.get("item_separator") or ",", options.get("key_separator") or ":")
+    """Return the white space of options.
+
+    Raises:
+        NotOffered: a separator is given where white space is flexible.
+        ValueError: a separator is not the comma or colon with white space around it.
+    """
+    comma, colon = (
+        mark if options.get(name) is None else options[name]
+        for name, mark in (("item_separator", ","), ("key_separator", ":"))
+    )
+    pattern = options.get("whitespace_pattern")
+    if pattern is None and options.get("whitespace_flexible") is False:
+        return separated(comma, colon)
+    if (comma, colon) != (",", ":"):
+        name = "item_separator" if comma != "," else "key_separator"
+        raise NotOffered(f"{name} beside flexible white space", "set whitespace_flexible to false")
+    return blanks_like(_BLANKS if pattern is None else f"({pattern})?")

@@ -40,8 +40,17 @@ class TokenizerWrapper:
         return list(self._encode(text.encode()))
 
     def vocabulary(self) -> Vocabulary:
-        """Return this project's vocabulary."""
-        special = {self.tokens[token].decode(errors="replace"): token for token in self.special_token_ids}
+        """Return this project's vocabulary. Special tokens whose names are alike have their ids in them as well.
+
+        Raises:
+            ValueError: a special token is not a token.
+        """
+        special: dict[str, int] = {}
+        for token in self.special_token_ids:
+            if not 0 <= token < len(self.tokens):
+                raise ValueError(f"the special token {token} is not one of {len(self.tokens)} tokens")
+            name = self.tokens[token].decode(errors="replace")
+            special[f"{name}[{token}]" if name in special else name] = token
         return Vocabulary(self.tokens, self.eos_token_id, special_tokens=special)
 
 
@@ -79,12 +88,18 @@ class LLTokenizer:
         Raises:
             NotOffered: the tokenizer is neither a text nor an existing file, or it is a text without `eos_token`.
             UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
+            TypeError: the tokenizer is neither a text nor wrapped.
+            ValueError: there are no end tokens, or the text is no tokenizer.
         """
         self.encode: Callable[[str], list[int]]
+        if eos_token == []:
+            raise ValueError("eos_token is empty: a text ends with some token")
         if isinstance(tokenizer, TokenizerWrapper):
             found, self.encode = tokenizer.vocabulary(), tokenizer
-        else:
+        elif isinstance(tokenizer, str) and tokenizer:
             found, self.encode = _read(tokenizer, eos_token)
+        else:
+            raise TypeError(f"expected a TokenizerWrapper, a text or a path, not {tokenizer!r}")
         self.vocabulary = adjusted(found, n_vocab, eos_token)
 
     @classmethod
@@ -180,7 +195,10 @@ def _read(source: str, ends: int | list[int] | None) -> tuple[Vocabulary, Callab
     if source.lstrip().startswith("{"):
         if ends is None:
             raise NotOffered("LLTokenizer of a JSON text without eos_token", "give it; it is not guessed from names")
-        tokenizer = Tokenizer.from_str(source)
+        try:
+            tokenizer = Tokenizer.from_str(source)
+        except Exception as error:  # `tokenizers` raises no class of its own
+            raise ValueError(f"the text is no tokenizer: {error}") from error
         return from_transformers(tokenizer, eos_ids=ends), _encoder(tokenizer)
     path = Path(source)
     if not path.exists():

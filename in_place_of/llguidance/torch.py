@@ -30,9 +30,12 @@ def apply_token_bitmask_inplace(logits: Tensor, mask: Tensor) -> None:
     Args:
         logits: `[B, V]` or `[V]`, on any device.
         mask: int32 `[B, W]` or `[W]`, on the same device.
+
+    Raises:
+        ValueError: the devices differ, the mask is not int32, or there is not a mask for each row of logits.
     """
-    logits[..., 32 * mask.shape[-1] :] = float("-inf")
     _apply(logits, mask)
+    logits[..., 32 * mask.shape[-1] :] = float("-inf")
 
 
 def fill_next_token_bitmask(interp: LLMatcher, bitmask: Tensor, index: int = 0) -> None:

@@ -7,14 +7,14 @@ automaton.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from automata.errors import NotOffered
-from automata.expressions import literal
+from automata.expressions import EMPTY, literal
 from automata.pattern import parse
 from constraints import json_schema, sequence
 from constraints.composing.part import Composable
@@ -36,13 +36,14 @@ class CharacterLevelParserConfig:
     `LMFE_MAX_JSON_ARRAY_LENGTH`.
 
     Attributes:
-        alphabet: None for all of Unicode; lm-format-enforcer uses the characters that single tokens write.
+        alphabet: must be None, which stands for all of Unicode; lm-format-enforcer uses the characters that single
+            tokens write.
         max_consecutive_whitespaces: the maximum number of blanks wherever JSON allows them.
         force_json_field_order: whether properties come in the order of the schema; otherwise in any order.
         max_json_array_length: the maximum number of items of arrays, if the schema has no bound.
     """
 
-    alphabet: None = None
+    alphabet: str | None = field(default_factory=lambda: os.environ.get("LMFE_DEFAULT_ALPHABET"))
     max_consecutive_whitespaces: int = field(default_factory=lambda: int(_set("MAX_CONSECUTIVE_WHITESPACES", "12")))
     force_json_field_order: bool = field(default_factory=lambda: _set("STRICT_JSON_FIELD_ORDER", "false") in _TRUE)
     max_json_array_length: int = field(default_factory=lambda: int(_set("MAX_JSON_ARRAY_LENGTH", "20")))
@@ -59,16 +60,23 @@ class CharacterLevelParser:
     get_allowed_characters = Absent("tokenfst.TokenAutomaton.mask has the tokens that may come next")
     can_end = Absent("tokenfst.TokenAutomaton.is_final says whether a text may end")
 
-    def __init__(self, constraint: Composable, config: CharacterLevelParserConfig | None = None) -> None:
-        self._constraint = constraint
-        self.config = config or CharacterLevelParserConfig()
-        if self.config.alphabet is not None:
-            raise NotOffered("alphabet", "a pattern, or `pattern` in a schema, says which characters may occur")
+    def __init__(
+        self, constraint: Callable[[CharacterLevelParserConfig], Composable], config: CharacterLevelParserConfig | None
+    ) -> None:
+        """Take a function that makes the constraint with some settings."""
+        self._made, self.config = constraint, config or CharacterLevelParserConfig()
+        _ = self.constraint  # what cannot be honoured is refused at once
 
     @property
     def constraint(self) -> Composable:
-        """This project's constraint."""
-        return self._constraint
+        """This project's constraint, with the settings as they are now.
+
+        Raises:
+            NotOffered: the settings have an alphabet.
+        """
+        if self.config.alphabet is not None:
+            raise NotOffered("alphabet", "a pattern, or `pattern` in a schema, says which characters may occur")
+        return self._made(self.config)
 
 
 class RegexParser(CharacterLevelParser):
@@ -80,14 +88,16 @@ class RegexParser(CharacterLevelParser):
         Raises:
             PatternError: the pattern cannot be honoured; the message says where and why.
         """
-        super().__init__(parse(pattern), config)
+        expr = parse(pattern)
+        super().__init__(lambda _: expr, config)
 
 
 class StringParser(CharacterLevelParser):
     """One text."""
 
     def __init__(self, string: str) -> None:
-        super().__init__(literal(string))
+        expr = literal(string)
+        super().__init__(lambda _: expr, None)
 
 
 class JsonSchemaParser(CharacterLevelParser):
@@ -113,28 +123,22 @@ class JsonSchemaParser(CharacterLevelParser):
         """
         if num_consecutive_whitespaces:
             raise NotOffered("num_consecutive_whitespaces", "it is part of a state: texts are read from their start")
-        config = config or CharacterLevelParserConfig()
-        super().__init__(_json(json_schema, config), config)
-        self._schema = json_schema
-
-    @property
-    def constraint(self) -> Composable:
-        """This project's constraint, with the settings as they are now."""
-        return _json(self._schema, self.config)
+        super().__init__(lambda config: _json(json_schema, config), config)
 
 
 class UnionParser(CharacterLevelParser):
     """A text of one of several parsers."""
 
     def __init__(self, parsers: Sequence[CharacterLevelParser]) -> None:
-        super().__init__(reduce(or_, (sequence(parser.constraint) for parser in parsers)))
+        nothing = sequence(EMPTY)
+        super().__init__(lambda _: reduce(or_, [parser.constraint for parser in parsers], nothing), None)
 
 
 class SequenceParser(CharacterLevelParser):
     """A text of each of several parsers, in order."""
 
     def __init__(self, parsers: Sequence[CharacterLevelParser]) -> None:
-        super().__init__(sequence(*(parser.constraint for parser in parsers)))
+        super().__init__(lambda _: sequence(*(parser.constraint for parser in parsers)), None)
 
 
 def _json(schema: Mapping[str, Any] | None, config: CharacterLevelParserConfig) -> Composable:

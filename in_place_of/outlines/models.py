@@ -6,8 +6,8 @@ Generator            a model and a type, compiled once            -> SteerableGe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import tokenfst
@@ -28,7 +28,31 @@ class Chat:
         messages: dicts with "role" and "content".
     """
 
-    messages: list[dict[str, Any]]
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+    def append(self, message: dict[str, Any]) -> None:
+        """Add a message."""
+        self.messages.append(message)
+
+    def extend(self, messages: Iterable[dict[str, Any]]) -> None:
+        """Add messages."""
+        self.messages.extend(messages)
+
+    def pop(self) -> dict[str, Any]:
+        """Remove the last message, and return it."""
+        return self.messages.pop()
+
+    def add_system_message(self, content: Any) -> None:
+        """Add a message of the system."""
+        self.append({"role": "system", "content": content})
+
+    def add_user_message(self, content: Any) -> None:
+        """Add a message of the user."""
+        self.append({"role": "user", "content": content})
+
+    def add_assistant_message(self, content: Any) -> None:
+        """Add a message of the model."""
+        self.append({"role": "assistant", "content": content})
 
 
 class Transformers:
@@ -103,6 +127,8 @@ class Transformers:
         return found
 
     def _prompt(self, prompt: str | Chat) -> str:
+        if not isinstance(prompt, str | Chat):
+            raise TypeError(f"a prompt is a text or a Chat, not {type(prompt).__name__}; `batch` takes several")
         if isinstance(prompt, str) and not self.tokenizer.chat_template:
             return prompt
         messages = prompt.messages if isinstance(prompt, Chat) else [{"role": "user", "content": prompt}]

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import is_dataclass
 from enum import EnumMeta
 from functools import reduce
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import tokenfst
 from automata import expressions as ex
@@ -35,6 +35,8 @@ from in_place_of.schemas import closed, schema_of
 from serving.json_texts import blanks_like
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
+T = TypeVar("T")
+
 # White space where a schema says nothing else: at most one space wherever JSON allows some.
 _ONE_SPACE: Final = "[ ]?"
 
@@ -46,8 +48,24 @@ class Term:
         constraint: this project's constraint.
     """
 
+    display_ascii_tree = Absent("print the term's constraint")
+
     def __init__(self, constraint: Composable) -> None:
         self.constraint = constraint
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """Let a model of Pydantic have a term as the type of a field, whose values the term validates."""
+        return {"type": "function-plain", "function": {"type": "no-info", "function": self.validate}}
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """Return the schema of such a field: a string with the term in place of a pattern.
+
+        Raises:
+            TypeError: the term is a grammar or a JSON Schema.
+        """
+        if not isinstance(self.constraint, Expr):
+            raise TypeError(f"a {type(self).__name__} is no pattern of a string")
+        return {"type": "string", "pattern": self.constraint}
 
     def __add__(self, other: Term | str) -> Term:
         return _after(self, _term(other))
@@ -89,12 +107,12 @@ class Term:
         """Repeat the term zero or more times."""
         return at_least(0, self)
 
-    def matches(self, value: str) -> bool:
-        """Return whether a text matches the term."""
-        return tokenfst.compile(self.constraint, ALL_BYTES).accepts(value)
+    def matches(self, value: Any) -> bool:
+        """Return whether a text, or a value as `str` writes it, matches the term."""
+        return tokenfst.compile(self.constraint, ALL_BYTES).accepts(str(value))
 
-    def validate(self, value: str) -> str:
-        """Return a text unchanged if it matches the term.
+    def validate(self, value: T) -> T:
+        """Return a text, or a value as `str` writes it, unchanged if it matches the term.
 
         Raises:
             ValueError: the text does not match the term.
@@ -153,9 +171,9 @@ class JsonSchema(Term):
         read = _schema_of_type(schema) if isinstance(schema, type) else schema_of(schema)
         if not isinstance(read, dict | bool):
             raise SchemaError(f"expected a JSON Schema, or a type, not {type(schema).__name__}")
-        blanks = blanks_like(whitespace_pattern or _ONE_SPACE)
+        blanks = blanks_like(_ONE_SPACE if whitespace_pattern is None else whitespace_pattern)
         super().__init__(_json_schema(closed(read), whitespace=blanks))
-        self.schema, self.whitespace_pattern = json.dumps(read), whitespace_pattern
+        self.schema, self.whitespace_pattern = json.dumps(read, default=str), whitespace_pattern
 
 
 class Choice(Term):
@@ -303,6 +321,10 @@ def python_types_to_terms(ptype: Any) -> Term:
     """
     if isinstance(ptype, Term):
         return ptype
+    if typing.get_origin(ptype) is typing.Annotated:
+        return python_types_to_terms(ptype.__origin__)
+    if isinstance(ptype, typing.NewType):
+        return python_types_to_terms(ptype.__supertype__)
     if isinstance(ptype, str):
         return String(ptype)
     if isinstance(ptype, int | float):
@@ -328,6 +350,8 @@ def _of_parts(ptype: Any, origin: Any, parts: tuple[Any, ...]) -> Term:
         return "[" + _listed(_inside(parts[0])) + "]"
     if origin is tuple and len(parts) == 2 and parts[1] is Ellipsis:
         return "(" + _listed(_inside(parts[0])) + ")"
+    if ptype == tuple[()]:
+        return String("()")
     if origin is tuple and parts:
         return "(" + reduce(lambda left, right: left + ", " + right, map(_inside, parts)) + ")"
     if origin is dict and len(parts) == 2:

@@ -90,15 +90,17 @@ class GrammarMatcher:
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Continue the text with bytes, as one step; return False, and change nothing, if they are not allowed.
 
+        A text never ends the matcher, whichever of its bytes are stop tokens.
+
         Raises:
             VocabularyError: no tokens write exactly these bytes.
         """
         text = input_str.encode() if isinstance(input_str, str) else input_str
         tokens = None if self.matcher.has_ended else tokens_of(self.matcher, text)
-        return tokens is not None and self._accept(tokens)
+        return tokens is not None and self._accept(tokens, as_text=True)
 
-    def _accept(self, tokens: list[int]) -> bool:
-        if not self.matcher.accept(tokens):
+    def _accept(self, tokens: list[int], *, as_text: bool = False) -> bool:
+        if not self.matcher.accept(tokens, as_text=as_text):
             return False
         self._lengths.append(len(tokens))
         return True
@@ -166,8 +168,14 @@ class BatchGrammarMatcher:
     batch_fill_temperature = Absent("give each call of the model its temperature")
 
     def __init__(self, max_threads: int | str = "auto") -> None:
-        """Set the number of threads that fill masks; "auto" means one."""
-        self._threads = 1 if isinstance(max_threads, str) else max_threads
+        """Set the number of threads that fill masks; "auto" means one.
+
+        Raises:
+            ValueError: it is neither "auto" nor a positive number.
+        """
+        if max_threads != "auto" and (not isinstance(max_threads, int) or max_threads < 1):
+            raise ValueError(f'the number of threads is positive, or "auto", not {max_threads!r}')
+        self._threads = max_threads if isinstance(max_threads, int) else 1
 
     def batch_fill_next_token_bitmask(
         self,
@@ -193,19 +201,33 @@ class BatchGrammarMatcher:
     def batch_accept_token(
         matchers: Sequence[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False
     ) -> list[bool]:
-        """Continue each text with a token; return whether each token was accepted."""
-        return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
+        """Continue each text with a token; return whether each token was accepted.
+
+        Raises:
+            ValueError: there is not a token for each matcher; nothing has changed.
+        """
+        pairs = list(zip(matchers, tokens, strict=True))
+        return [matcher.accept_token(token) for matcher, token in pairs]
 
     @staticmethod
     def batch_accept_string(
         matchers: Sequence[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
     ) -> list[bool]:
-        """Continue each text with bytes; return whether they were accepted."""
-        return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
+        """Continue each text with bytes; return whether they were accepted.
+
+        Raises:
+            ValueError: there is not a text for each matcher; nothing has changed.
+        """
+        pairs = list(zip(matchers, strings, strict=True))
+        return [matcher.accept_string(text) for matcher, text in pairs]
 
     @staticmethod
     def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: int | Sequence[int] = 1) -> None:
-        """Take the last steps of each text back; one number stands for all."""
+        """Take the last steps of each text back; one number stands for all.
+
+        Raises:
+            ValueError: there is not a number for each matcher, or a matcher has fewer steps.
+        """
         numbers = [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens
-        for matcher, number in zip(matchers, numbers, strict=True):
+        for matcher, number in list(zip(matchers, numbers, strict=True)):
             matcher.rollback(number)

@@ -193,6 +193,55 @@ def test_what_was_left_out_stays_so() -> None:
     assert found.keywords == ("/type",)
 
 
+NOTHING: list[tuple[Any, str, str]] = [
+    ({"type": "object", "properties": {"a": False}}, '{"a"', "/properties"),
+    ({"type": "object", "properties": {"a": {"const": 2, "type": "string"}}}, '{"a"', "/properties"),
+    ({"type": "object", "patternProperties": {"^x": False}}, '{"x', "/patternProperties"),
+    ({"type": "array", "items": False}, "[1", "/items"),
+    ({"prefixItems": [True], "items": {"type": "integer", "minimum": 3, "maximum": 2}}, "[1,", "/items"),
+]
+
+
+@pytest.mark.parametrize(("schema", "text", "pointer"), NOTHING)
+def test_members_and_items_without_values(schema: Any, text: str, pointer: str) -> None:
+    found = tokenfst.explain(json_schema(schema), ALL_BYTES, text)
+    assert found.keywords == (pointer,)
+    assert allows(without(schema, pointer), text[:-1].encode(), text[-1:].encode())
+
+
+@pytest.mark.parametrize("text", ["3 ", "3\n", "-1.5\t", "true ", '"a"\n', "{}\n", "[1] "])
+def test_blanks_after_the_text_are_json(text: str) -> None:
+    assert not tokenfst.explain(json_schema(True), ALL_BYTES, text).is_syntax
+    assert tokenfst.explain(json_schema(True), ALL_BYTES, text.strip() + "x").is_syntax
+
+
+def test_dynamic_references_lead_to_the_anchor_in_force() -> None:
+    """And what is not in force is not looked at: its reference leads nowhere."""
+    element = {"$dynamicAnchor": "el", "type": "string", "maxLength": 2}
+    inner = {"$id": "list", "type": "array", "items": {"$dynamicRef": "#el"}}
+    inner["$defs"] = {"d": {"$dynamicAnchor": "el", "$ref": "nowhere"}}
+    schema = {"$id": "http://h/strings", "$ref": "list", "$defs": {"e": element, "l": inner}}
+    for text, keyword in [('["abc', "maxLength"), ("[1", "type")]:
+        found = tokenfst.explain(json_schema(schema), ALL_BYTES, text)
+        assert places(found)[0].pointer == "/$defs/e"
+        assert found.keywords == (f"/$defs/e/{keyword}",)
+
+
+def test_recursive_references_lead_to_the_outermost_resource() -> None:
+    tree = {"$id": "t", "$recursiveAnchor": True, "type": "object", "additionalProperties": {"$recursiveRef": "#"}}
+    schema = {"$id": "http://h/e", "$recursiveAnchor": True, "$ref": "t", "maxProperties": 1, "$defs": {"t": tree}}
+    found = tokenfst.explain(json_schema(schema, draft="draft2019-09"), ALL_BYTES, '{"a": {"b": {}, ')
+    assert places(found)[0].pointer == ""
+    assert "/maxProperties" in found.keywords
+
+
+def test_alternatives_may_list_properties_in_another_order() -> None:
+    either = [{"properties": {"v": {"type": "integer"}}}, {"required": ["k"], "properties": {"v": {"type": "null"}}}]
+    schema = {"type": "object", "properties": {"k": True, "v": True}, "anyOf": either}
+    found = tokenfst.explain(json_schema(schema), ALL_BYTES, '{"k": "i", "v": "')
+    assert found.keywords == ("/anyOf/0/properties/v/type", "/anyOf/1/properties/v/type")
+
+
 # Random schemas
 
 

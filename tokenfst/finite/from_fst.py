@@ -72,7 +72,7 @@ class _ClassNfa(NamedTuple):
 def _over_classes(read: LabelArcs, fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None) -> _ClassNfa:
     source, label, _, target = read.arcs.astype(np.int64).T
     used, place = np.unique(label - 1, return_inverse=True)
-    token = _tokens(used, vocabulary, symbols or fst.input_symbols())[place.reshape(-1)]
+    token = _tokens(used, vocabulary, symbols or fst.input_symbols() or fst.output_symbols())[place.reshape(-1)]
     number, class_of = _classes(token, source, target, to_units(read.costs), len(vocabulary))
     # Keep the arcs of one token of each class.
     members, first = np.unique(class_of, return_index=True)

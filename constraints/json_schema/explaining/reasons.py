@@ -8,12 +8,14 @@ A keyword forbids something if the schema without this keyword allows it. So the
 the value, and to the values around it, are left out one by one, from the inside out, and the schema is read again. This
 is exact, takes a compilation for each keyword, and does not require automata to store keywords. The options of the
 constraint are tried in the same way. If none alone forbids it, all keywords of one schema are left out together, and
-put back one by one as long as the text is allowed.
+put back one by one as long as the text is allowed. If that does not help either, a member or an item may have no values
+at all, and the keywords with such schemas are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,10 +27,9 @@ from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pu
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
 from constraints.json_schema.explaining.position import JsonPosition, Step, What, position, written_path
-from constraints.json_schema.explaining.subschemas import ANY_BLANKS, SchemaSource, Subschemas, read
+from constraints.json_schema.explaining.subschemas import ANY_BLANKS, Applied, SchemaSource, Subschemas, read
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.resources.pointers import step
-from constraints.json_schema.reading.site import Target
 from tokenfst.compile import compile as compile_tokens
 from tokenfst.explanation.reasons import PlaceFinder, Reasons, SchemaPlace
 from tokenfst.unique_items.language import UniqueArrays
@@ -42,6 +43,8 @@ _FORBIDDING: Final = (
     *("required", "dependentRequired", "dependencies", "dependentSchemas", "minProperties", "maxProperties"),
     *("propertyNames", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "if", "oneOf"),
 )
+# Keywords with schemas of members and items, which forbid these where nothing satisfies them.
+_OF_PARTS: Final = ("properties", "patternProperties", "prefixItems", "items")
 # The most keywords that are left out in turn.
 _MAX_KEYWORDS: Final = 64
 _BLANK_BYTES: Final = b" \t\n\r"
@@ -68,10 +71,12 @@ def schema_reasons(
     if refused is None:
         return Reasons(places)
     trial = _Trial(source, layout, text, refused)
-    own = _forbidding(along)
+    own = _pointers(along, _FORBIDDING)
     keywords = trial.keywords(own)
     settings = trial.settings()
     together = () if keywords or settings else trial.together(own)
+    if not (keywords or settings or together):
+        keywords = trial.keywords(_pointers(along, _OF_PARTS))
     is_syntax = not (keywords or settings or together or trial.is_json())
     return Reasons(places, keywords, together, settings, is_syntax)
 
@@ -92,11 +97,11 @@ def schema_places(source: SchemaSource, layout: Layout) -> PlaceFinder:
     return places
 
 
-def _forbidding(along: list[list[Target]]) -> list[list[str]]:
-    """Return the pointers of the keywords that may forbid something, by schema, from the inside out."""
+def _pointers(along: list[list[Applied]], keywords: Container[str]) -> list[list[str]]:
+    """Return the pointers of some keywords, by schema, from the inside out."""
     schemas = {target.place: target.schema for targets in reversed(along) for target in targets}
     found = [
-        [place + step(keyword) for keyword in schema if keyword in _FORBIDDING]
+        [place + step(keyword) for keyword in schema if keyword in keywords]
         for place, schema in schemas.items()
         if isinstance(schema, dict)
     ]
@@ -104,7 +109,7 @@ def _forbidding(along: list[list[Target]]) -> list[list[str]]:
 
 
 def _places(
-    subschemas: Subschemas, along: list[list[Target]], stop: JsonPosition, text: bytes, expected: frozenset[int]
+    subschemas: Subschemas, along: list[list[Applied]], stop: JsonPosition, text: bytes, expected: frozenset[int]
 ) -> Iterator[SchemaPlace]:
     """Yield the schemas that determine the bytes that may follow: those of the value that is being written and, for
     bytes that none of these explains, those of the value around it."""
@@ -129,7 +134,7 @@ def _places(
 
 
 def _said(
-    subschemas: Subschemas, targets: list[Target], path: tuple[Step, ...], expected: frozenset[int], what: What
+    subschemas: Subschemas, targets: list[Applied], path: tuple[Step, ...], expected: frozenset[int], what: What
 ) -> Iterator[SchemaPlace]:
     for target in subschemas.saying(targets) if expected else ():
         yield SchemaPlace(expected, written_path(path), target.place, what)
@@ -202,9 +207,7 @@ class _Trial:
     def is_json(self) -> bool:
         """Return whether some JSON text continues with the refused bytes. Blanks around the whole text are valid JSON,
         although no constraint allows them."""
-        stop = position(self.text)
-        is_around = not self.text or (stop.what == "after" and not stop.path and not stop.begins)
-        if is_around and self.refused and not self.refused.strip(_BLANK_BYTES):
+        if self.refused and not self.refused.strip(_BLANK_BYTES) and (not self.text or _is_whole(self.text)):
             return True
         return self.allows(Layout(read_schema(True), ANY_BLANKS, "any", "all"))
 
@@ -228,3 +231,12 @@ class _Trial:
             return False
         state = read(automaton, self.text + self.refused)
         return state is not None and (bool(self.refused) or automaton.is_final(state))
+
+
+def _is_whole(text: bytes) -> bool:
+    """Return whether a text is JSON as it stands."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from automata import expressions as ex
 from automata.compile.compiler import compile_expr
@@ -26,7 +26,7 @@ from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocu
 from constraints.json_schema.reading.reader import DynamicReference, Reader
 from constraints.json_schema.reading.resources.library import Library
 from constraints.json_schema.reading.resources.pointers import step as pointer_step
-from constraints.json_schema.reading.site import Target
+from constraints.json_schema.reading.site import Resource, Scope, Target
 from constraints.recursion import run
 from tokenfst.compile import compile as compile_tokens
 from tokenfst.token_automaton import TokenAutomaton
@@ -40,6 +40,10 @@ _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 # Keywords that constrain no value by themselves.
 _SILENT: Final = ANNOTATIONS.union(_REFERENCES, _ALTERNATIVES, ["allOf", "if", "$dynamicAnchor", "$recursiveAnchor"])
+
+
+# The place of a schema, and those of the dynamic anchors in force.
+_Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class SchemaSource(NamedTuple):
@@ -57,6 +61,22 @@ class SchemaSource(NamedTuple):
     read: Callable[[frozenset[str]], SchemaDocument]
 
 
+class Applied(NamedTuple):
+    """A schema that applies to a value.
+
+    Attributes:
+        schema: the schema.
+        place: where it stands.
+        resource: the resource that it is in.
+        scope: the dynamic anchors in force in it.
+    """
+
+    schema: Any
+    place: str
+    resource: Resource
+    scope: Scope
+
+
 class Subschemas:
     """The schemas inside of one schema."""
 
@@ -67,31 +87,34 @@ class Subschemas:
             source: the schema.
             order, spellings: how its values are written.
         """
-        self.source, self._order, self._spellings = source, order, spellings
-        # The automaton of each schema, by place; None for a schema that cannot be compiled by itself.
-        self._automata: dict[str, TokenAutomaton | None] = {}
-        self._without_values: set[str] = set()
+        self.source, self._spellings = source, spellings
+        # A schema is compiled by itself, and the one around it may list properties in another order.
+        self._order: Any = "any-if-cheap" if order == "schema" else order
+        # The automaton of each schema, by place and scope; None for a schema that cannot be compiled by itself.
+        self._automata: dict[_Key, TokenAutomaton | None] = {}
+        self._without_values: set[_Key] = set()
 
     @cached_property
     def _library(self) -> Library:
         draft = self.source.draft
         return Library(self.source.schema, None if draft == "auto" else DIALECTS[draft], self.source.resolver)
 
-    def along(self, text: bytes, position: JsonPosition) -> list[list[Target]]:
+    def along(self, text: bytes, position: JsonPosition) -> list[list[Applied]]:
         """Return, for each value from the whole to the innermost one on the path, the schemas that apply to it."""
         root = self._library.root
-        found = [self._in_place([Target(root.schema, root.place, root)], text, position.begins[:1])]
+        whole = Applied(root.schema, root.place, root, self._library.within(root, ()))
+        found = [self._in_place([whole], text, position.begins[:1])]
         for depth, step in enumerate(position.path):
             inner = [target for outer in found[-1] for target in self._below(outer, step)]
             found.append(self._in_place(inner, text, position.begins[depth + 1 : depth + 2]))
         return found
 
-    def saying(self, targets: list[Target]) -> list[Target]:
+    def saying(self, targets: list[Applied]) -> list[Applied]:
         """Return the schemas that constrain a value by themselves; all of them if none does."""
         said = [each for each in targets if not isinstance(each.schema, dict) or set(each.schema) - _SILENT]
         return said or targets
 
-    def expected(self, target: Target, value: bytes) -> frozenset[int] | None:
+    def expected(self, target: Applied, value: bytes) -> frozenset[int] | None:
         """Return the bytes that a schema allows after the beginning of a value; None if it does not allow this
         beginning, or cannot be compiled by itself."""
         automaton = self._automaton(target)
@@ -100,10 +123,10 @@ class Subschemas:
             return None
         return frozenset(automaton.mask(state)[:256].nonzero()[0].tolist())
 
-    def _in_place(self, targets: list[Target], text: bytes, begins: tuple[int, ...]) -> list[Target]:
+    def _in_place(self, targets: list[Applied], text: bytes, begins: tuple[int, ...]) -> list[Applied]:
         """Return the given schemas of a value, and the schemas that these apply to the same value, directly or not."""
         value = text[begins[0] :] if begins else b""
-        found: dict[str, Target] = {}
+        found: dict[str, Applied] = {}
         waiting = targets[::-1]
         while waiting:
             target = waiting.pop()
@@ -112,14 +135,16 @@ class Subschemas:
                 waiting += reversed(list(self._applied(target, value)))
         return list(found.values())
 
-    def _applied(self, target: Target, value: bytes) -> Iterator[Target]:
+    def _applied(self, target: Applied, value: bytes) -> Iterator[Applied]:
         schema = target.schema
         if not isinstance(schema, dict):
             return
         for keyword in _REFERENCES:
             if isinstance(schema.get(keyword), str):
                 place = f"{target.place}/{keyword}"
-                yield self._library.resolve(target.resource, schema[keyword], place, keyword)
+                found = self._library.referred(target.resource, schema[keyword], place, keyword, target.scope)
+                scope = self._library.within(found.resource, target.scope)
+                yield Applied(found.schema, found.place, found.resource, scope)
         yield from self._each(target, "allOf")
         others = [inner for keyword in _ALTERNATIVES for inner in self._each(target, keyword)]
         others += [self._inner(target, schema[keyword], keyword) for keyword in ("then", "else") if keyword in schema]
@@ -127,29 +152,30 @@ class Subschemas:
             if self._may_hold(inner, value):
                 yield inner
 
-    def _may_hold(self, target: Target, value: bytes) -> bool:
+    def _may_hold(self, target: Applied, value: bytes) -> bool:
         """Return whether a value with this beginning may satisfy a schema; True if that cannot be told."""
         automaton = self._automaton(target)
-        return target.place not in self._without_values and (automaton is None or read(automaton, value) is not None)
+        return _key(target) not in self._without_values and (automaton is None or read(automaton, value) is not None)
 
-    def _each(self, target: Target, keyword: str) -> Iterator[Target]:
+    def _each(self, target: Applied, keyword: str) -> Iterator[Applied]:
         for number, inner in enumerate(target.schema.get(keyword, ())):
             yield self._inner(target, inner, keyword, str(number))
 
-    def _inner(self, target: Target, schema: Any, *path: str) -> Target:
-        place, resource = target.place + "".join(map(pointer_step, path)), target.resource
+    def _inner(self, target: Applied, schema: Any, *path: str) -> Applied:
+        place, resource, scope = target.place + "".join(map(pointer_step, path)), target.resource, target.scope
         if isinstance(schema, dict):
             resource = self._library.entered(schema, place, resource)
-        return Target(schema, place, resource)
+            scope = scope if resource is target.resource else self._library.within(resource, scope)
+        return Applied(schema, place, resource, scope)
 
-    def _below(self, target: Target, step: Step) -> Iterator[Target]:
+    def _below(self, target: Applied, step: Step) -> Iterator[Applied]:
         """Yield the schemas that a schema applies to one of its members or items."""
         schema = target.schema
         if not isinstance(schema, dict):
             return
         yield from self._of_member(target, step) if isinstance(step, str) else self._of_item(target, step)
 
-    def _of_member(self, target: Target, name: str) -> Iterator[Target]:
+    def _of_member(self, target: Applied, name: str) -> Iterator[Applied]:
         schema, is_listed = target.schema, False
         if name in schema.get("properties", {}):
             is_listed = True
@@ -162,7 +188,7 @@ class Subschemas:
             if not is_listed and keyword in schema:
                 yield self._inner(target, schema[keyword], keyword)
 
-    def _of_item(self, target: Target, index: int) -> Iterator[Target]:
+    def _of_item(self, target: Applied, index: int) -> Iterator[Applied]:
         schema = target.schema
         items = schema.get("items")
         listed = "prefixItems" if "prefixItems" in schema else "items" if isinstance(items, list) else None
@@ -173,30 +199,36 @@ class Subschemas:
             if keyword in schema and keyword != listed:
                 yield self._inner(target, schema[keyword], keyword)
 
-    def _automaton(self, target: Target) -> TokenAutomaton | None:
+    def _automaton(self, target: Applied) -> TokenAutomaton | None:
         """Return the automaton of a schema by itself, byte by byte; None if it cannot be made."""
-        if target.place not in self._automata:
+        key = _key(target)
+        if key not in self._automata:
             try:
                 rules = schema_grammar(self._document(target), ANY_BLANKS, self._order, self._spellings).rules
-                self._automata[target.place] = compile_tokens(RulesAlone(rules), ALL_BYTES)
+                self._automata[key] = compile_tokens(RulesAlone(rules), ALL_BYTES)
             except UnsatisfiableSchema:
-                self._automata[target.place] = None
-                self._without_values.add(target.place)
+                self._automata[key] = None
+                self._without_values.add(key)
             except (SchemaError, LimitExceeded) as error:
                 if isinstance(error, LimitExceeded) and error.limit == "seconds":
                     raise
-                self._automata[target.place] = None
-        return self._automata[target.place]
+                self._automata[key] = None
+        return self._automata[key]
 
-    def _document(self, target: Target) -> SchemaDocument:
+    def _document(self, target: Applied) -> SchemaDocument:
         for is_dynamic in (False, True):
             reader = Reader(self._library, frozenset(), dynamic=is_dynamic)
             try:
-                root: Formula = run(reader.definition(target, ()))
+                whole = Target(target.schema, target.place, target.resource)
+                root: Formula = run(reader.definition(whole, target.scope if is_dynamic else ()))
             except DynamicReference:
                 continue
             return SchemaDocument(root, reader.definitions, self._library.root.dialect.draft, reader.places, ())
         raise AssertionError("scopes are kept in the second reading")
+
+
+def _key(target: Applied) -> _Key:
+    return target.place, tuple((name, anchor.place) for name, anchor in target.scope)
 
 
 def read(automaton: TokenAutomaton, text: bytes) -> Any:

@@ -61,7 +61,7 @@ class Reader:
         return formula
 
     def definition(self, target: Target, scope: Scope) -> Task[Formula]:
-        scope = self._within(target.resource, scope) if self._dynamic else scope
+        scope = self._library.within(target.resource, scope) if self._dynamic else scope
         key: Hashable = (target.place, *((name, inner.place) for name, inner in scope)) if scope else target.place
         return self._once(
             key, lambda: self.read(target.schema, target.place, target.resource, scope), is_definition=_is_large
@@ -97,23 +97,16 @@ class Reader:
         return self._checked(self._site(schema, site.at(keyword, name), site.resource, site.scope))
 
     def target_site(self, target: Target, scope: Scope) -> Site | None:
-        scope = self._within(target.resource, scope) if self._dynamic else scope
+        scope = self._library.within(target.resource, scope) if self._dynamic else scope
         return self._checked(self._site(target.schema, target.place, target.resource, scope))
 
     def target(self, site: Site, keyword: str) -> Target:
         reference = site.schema[keyword]
         if not isinstance(reference, str):
             raise site.wrong(keyword, "a string", reference)
-        if keyword == "$ref":
-            return self._library.resolve(site.resource, reference, site.at(keyword), keyword)
-        if not self._dynamic:
+        if keyword != "$ref" and not self._dynamic:
             raise DynamicReference
-        target = self._library.resolve(site.resource, reference, site.at(keyword), keyword)
-        if keyword == "$recursiveRef":
-            target = target.resource.anchors.get("", target) if target.schema is target.resource.schema else target
-        if target.dynamic is not None:
-            target = dict(site.scope).get(target.dynamic, target)
-        return target
+        return self._library.referred(site.resource, reference, site.at(keyword), keyword, site.scope)
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
         if self._outlines is None:
@@ -190,7 +183,7 @@ class Reader:
         if "$id" in schema or "id" in schema:
             entered = self._library.entered(schema, place, resource)
             if entered is not resource and self._dynamic:
-                scope = self._within(entered, scope)
+                scope = self._library.within(entered, scope)
             resource = entered
         if resource.dialect.reference_alone and "$ref" in schema:
             reason = f"{resource.dialect.draft} ignores what stands beside '$ref'"
@@ -218,13 +211,6 @@ class Reader:
             else:
                 kept[keyword] = value
         return kept
-
-    def _within(self, resource: Resource, scope: Scope) -> Scope:
-        """Return the scope inside a resource; names that are already in scope keep their targets."""
-        self._library.scan(resource)
-        known = {name for name, _ in scope}
-        new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
-        return scope + new if new else scope
 
 
 def _meant_by(schema: Any) -> str:

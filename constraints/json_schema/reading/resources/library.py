@@ -2,6 +2,8 @@
 
     Library.entered   the resource that a schema is in: its own, if it has a URI
     Library.resolve   the target of a reference: a URI, relative to a resource, and a pointer or a name in that document
+    Library.referred  the same for references whose target depends on the dynamic anchors in force
+    Library.within    the dynamic anchors in force in a resource
 
 A pointer is followed step by step, without searching the schema. For a name, or a URI that is not that of a document,
 the document is scanned once. Documents come from the caller's resolver and from the metaschemas included in the
@@ -35,7 +37,7 @@ from constraints.json_schema.reading.resources.scanning import (
     subschemas,
 )
 from constraints.json_schema.reading.resources.vocabularies import UnknownVocabulary, dialect_of
-from constraints.json_schema.reading.site import Resource, SchemaDialect, Target, shown
+from constraints.json_schema.reading.site import Resource, SchemaDialect, Scope, Target, shown
 
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,17}")
 
@@ -111,6 +113,30 @@ class Library:
                 raise SchemaError(str(error), pointer=pointer, keyword=keyword) from None
             self._targets[resource, reference] = known
         return known
+
+    def referred(self, resource: Resource, reference: str, pointer: str, keyword: str, scope: Scope) -> Target:
+        """Return the target of a reference of any kind, among them `$dynamicRef` and `$recursiveRef`.
+
+        Args:
+            resource, reference, pointer, keyword: as for `resolve`.
+            scope: the dynamic anchors in force.
+
+        Raises:
+            SchemaError, UnsupportedSchema: as for `resolve`.
+        """
+        target = self.resolve(resource, reference, pointer, keyword)
+        if keyword == "$ref":
+            return target
+        if keyword == "$recursiveRef":
+            target = target.resource.anchors.get("", target) if target.schema is target.resource.schema else target
+        return target if target.dynamic is None else dict(scope).get(target.dynamic, target)
+
+    def within(self, resource: Resource, scope: Scope) -> Scope:
+        """Return the scope inside a resource; names that are already in scope keep their targets."""
+        self.scan(resource)
+        known = {name for name, _ in scope}
+        new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
+        return scope + new if new else scope
 
     def scan(self, resource: Resource) -> None:
         """Enter all resources and names of a resource's document."""
