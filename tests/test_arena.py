@@ -255,6 +255,13 @@ def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
         Arena(VOCABULARY, part=(5, 5))
     with pytest.raises(ValueError, match="at least one automaton"):
         Arena.of([])
+    wrong: Any
+    for wrong in ("x", automata[0], [1]):
+        with pytest.raises(TypeError, match="automat"):
+            Arena.of(wrong)
+    wrong = None
+    with pytest.raises(TypeError, match="expected a block"):
+        Arena(VOCABULARY).enter(wrong)
     for max_slots, max_bytes in ((0, 1 << 20), (-1, 1 << 20), (2, -100)):
         with pytest.raises(ValueError, match="at least one slot"):
             Arena(VOCABULARY, max_slots=max_slots, max_bytes=max_bytes)

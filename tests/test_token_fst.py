@@ -322,3 +322,17 @@ def test_weights_are_written() -> None:
     assert float(fst.final(1)) == 0.25
     assert fst.final(0) == pywrapfst.Weight.zero("tropical")
     assert fst.verify()
+
+
+def test_wrong_arguments() -> None:
+    fst, table = pynini.accep("[1][2]"), pywrapfst.SymbolTable()
+    table.add_symbol("<epsilon>", 0)
+    with pytest.raises(FstError, match="label 1 is not in the table of symbols"):
+        TokenAutomaton.from_fst(fst, VOCABULARY, symbols=table)
+    wrong: Any
+    for wrong in ({1: "a"}, "a"):
+        with pytest.raises(TypeError, match="`symbols` is a symbol table of pywrapfst, not"):
+            TokenAutomaton.from_fst(fst, VOCABULARY, symbols=wrong)
+    wrong = "a"
+    with pytest.raises(TypeError, match="is not a vocabulary"):
+        TokenAutomaton.from_fst(fst, wrong)

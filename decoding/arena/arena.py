@@ -9,6 +9,9 @@ Automata may be added and dropped while others are in use, because the state of 
 tables are in memory. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation`
 does not change: it changes only if an automaton needs larger shapes than all before (`decoding.arena.program.Shape`).
 
+One thread at a time may change an arena (`add`, `enter`, `drop`, `compact`); `block`, which takes most of the time of
+`add`, may run in any.
+
 Steps run in the native core on the CPU (`decoding.arena.on_cpu`), and as kernels on a GPU (`decoding.arena.on_gpu`).
 Elsewhere, and inside `torch.compile` on the CPU, they are tensor operations (`decoding.arena.program`).
 
@@ -41,6 +44,7 @@ from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
 from decoding.devices import sent
 from decoding.inputs.vocabularies import checked_vocabulary
+from tokenfst.misuse import check_automaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -135,10 +139,14 @@ class Arena:
             device, width, max_depth: as for the constructor.
 
         Raises:
+            TypeError: there is something else than automata.
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as for the constructor and `add`.
         """
+        if isinstance(automata, TokenAutomaton) or not isinstance(automata, Sequence):
+            raise TypeError(f"an arena is made of a list of automata, not of a {type(automata).__name__}")
         if not automata:
             raise ValueError("an arena is made of at least one automaton")
+        check_automaton(automata[0])
         vocabulary = automata[0].vocabulary
         for automaton in automata:
             check_vocabulary(automaton, vocabulary)
@@ -211,8 +219,11 @@ class Arena:
         """Copy a block, made by `block`, into the arena; the result and the errors are those of `add`.
 
         Raises:
+            TypeError: it is not a block.
             ValueError: the block was made by an arena over another vocabulary, or with other arguments.
         """
+        if not isinstance(block, Block):
+            raise TypeError(f"expected a block, which `block` makes of an automaton, not {type(block).__name__}")
         if block.made_for not in (None, self.kind):
             raise ValueError(f"the block was made for an arena with {block.made_for}, and this one has {self.kind}")
         if block.is_empty:

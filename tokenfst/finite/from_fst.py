@@ -25,6 +25,7 @@ from tokenfst._native import TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import FIRST_CLASS, NEVER
 from tokenfst.finite.compile import trimmed
+from tokenfst.misuse import check_vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
@@ -35,6 +36,9 @@ def from_fst(
     fst: Fst, vocabulary: Vocabulary, symbols: SymbolTable | None, at_text_start: bool, work: Work
 ) -> TokenAutomaton:
     """Return the automaton of an acceptor over tokens; see `TokenAutomaton.from_fst`."""
+    check_vocabulary(vocabulary)
+    if symbols is not None and not hasattr(symbols, "labeled_checksum"):
+        raise TypeError(f"`symbols` is a symbol table of pywrapfst, not {type(symbols).__name__}")
     openfst.check_acceptor(fst, "acceptor over tokens")
     read = useful(openfst.read_arrays(fst), work)
     nfa = _over_classes(read, fst, vocabulary, symbols)
@@ -140,6 +144,8 @@ def _tokens(used: IntArray, vocabulary: Vocabulary, symbols: SymbolTable | None)
         token = symbol
         if symbols and symbol != EPSILON:
             token = known.get(name := symbols.find(symbol + 1), EPSILON)
+            if not name:
+                raise FstError(f"label {symbol + 1} is not in the table of symbols")
             if token == EPSILON:
                 raise FstError(
                     f"label {symbol + 1} is {name!r} in the table of symbols, and no token has this name "
