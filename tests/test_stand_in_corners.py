@@ -71,6 +71,16 @@ def test_a_batch_of_another_length_changes_nothing() -> None:
             batch(number)  # type: ignore[arg-type]
 
 
+def test_wrong_arguments_of_xgrammar() -> None:
+    info: Any = in_place_of.xgrammar.TokenizerInfo([*VOCABULARY.tokens], stop_token_ids=list(VOCABULARY.eos_ids))
+    compiler: Any = in_place_of.xgrammar.GrammarCompiler(info)
+    with pytest.raises(TypeError, match="expected a Grammar of this package, or text, not int"):
+        compiler.compile_grammar(5)
+    stops = [*VOCABULARY.eos_ids, 5_000]
+    with pytest.raises(ValueError, match="not one of the vocabulary's"):
+        in_place_of.xgrammar.GrammarMatcher(compiler.compile_regex("a"), override_stop_tokens=stops)
+
+
 # llguidance
 
 
@@ -154,6 +164,19 @@ def test_what_is_no_tokenizer_is_refused(arguments: tuple[Any, ...]) -> None:
             of.LLTokenizer(*arguments)
     with pytest.raises(ValueError, match="eos_token is empty"):
         in_place_of.llguidance.LLTokenizer(in_place_of.llguidance.TokenizerWrapper(Named()), eos_token=[])
+
+
+def test_wrong_arguments_of_executors() -> None:
+    package: Any = in_place_of.llguidance
+    for number in (0, -1, "x"):
+        with pytest.raises(ValueError, match="the number of threads is positive"):
+            package.LLExecutor(number)
+    tokenizer = package.LLTokenizer(package.TokenizerWrapper(Named()))
+    matcher = package.LLMatcher(tokenizer, package.LLMatcher.grammar_from_regex("a"))
+    masks = in_place_of.llguidance.torch.allocate_token_bitmask(2, 261)
+    for row in (-1, 2):
+        with pytest.raises(IndexError, match="row"):
+            in_place_of.llguidance.torch.fill_next_token_bitmask_par(package.LLExecutor(), [(matcher, row)], masks)
 
 
 # lm-format-enforcer

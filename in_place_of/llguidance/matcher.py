@@ -20,6 +20,7 @@ from decoding.speculation.jump_forward import forced_text, retokenized, settled
 from in_place_of.absent import Absent
 from in_place_of.llguidance.sources import constraint_of_source, regex_source, schema_source, warnings_of
 from in_place_of.llguidance.tokenizer import LLTokenizer
+from in_place_of.xgrammar.bitmask import check_rows
 from serving.matcher import Matcher, fill_masks
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -269,16 +270,27 @@ class LLExecutor:
     unsafe_compute_mask_ptr_with_draft_token = Absent("fill a row after each of the tokens, and take them back")
 
     def __init__(self, num_threads: int | None = None) -> None:
-        """Set the number of threads that fill masks; None means one."""
-        self.num_threads = 1 if num_threads is None else num_threads
+        """Set the number of threads that fill masks; None means one.
+
+        Raises:
+            ValueError: the number is not positive.
+        """
+        if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
+            raise ValueError(f"the number of threads is positive, not {num_threads!r}")
+        self.num_threads = num_threads or 1
 
     def consume_token_par(self, matchers_and_tokens: Sequence[tuple[LLMatcher, int]]) -> list[bool]:
         """Continue each text with a token; return whether each token was allowed."""
         return [matcher.consume_token(token) for matcher, token in matchers_and_tokens]
 
     def fill(self, matchers: Sequence[tuple[LLMatcher, int]], words: npt.NDArray[np.int32]) -> None:
-        """Write the mask of each matcher into its row, `[B, W]` int32; other rows are unchanged."""
+        """Write the mask of each matcher into its row, `[B, W]` int32; other rows are unchanged.
+
+        Raises:
+            IndexError: there is no such row.
+        """
         by_row = {row: one for one, row in matchers}
+        check_rows(by_row, len(words))
         positions = {row: one.matcher.position for row, one in by_row.items() if one.matcher and not one.is_error()}
         exceeded = fill_masks(positions, words, self.num_threads)
         for row, one in by_row.items():

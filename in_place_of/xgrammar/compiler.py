@@ -83,9 +83,12 @@ class GrammarCompiler:
         Raises:
             GrammarError: the rules have a mistake, or cannot be honoured.
             PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
+            TypeError: the argument is neither a grammar nor text.
         """
         if isinstance(grammar, str):
             grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
+        if not isinstance(grammar, Grammar):
+            raise TypeError(f"expected a Grammar of this package, or text, not {type(grammar).__name__}")
         with self._lock:
             kept = self._kept.get(grammar.source)
         if kept is not None:

@@ -50,6 +50,7 @@ class GrammarMatcher:
 
         Raises:
             NotOffered: the stop tokens do not include those of the vocabulary, or a temperature is given.
+            ValueError: a stop token is not in the vocabulary.
         """
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"expected a CompiledGrammar of this package, not {type(compiled_grammar).__name__}")
@@ -61,6 +62,8 @@ class GrammarMatcher:
         if stops is not None and not set(ends) <= set(stops):
             instead = "give the TokenizerInfo the stop tokens of all its grammars"
             raise NotOffered(f"override_stop_tokens without {ends}", instead)
+        if stops is not None and not all(0 <= stop < compiled_grammar.tokenizer_info.vocab_size for stop in stops):
+            raise ValueError(f"a stop token of {sorted(stops)} is not one of the vocabulary's")
         self.stop_token_ids: list[int] = ends if stops is None else sorted(stops)
         self.matcher = Matcher(compiled_grammar.automaton, stops or ())
         self._lengths: list[int] = []
