@@ -38,6 +38,16 @@ from automata.fst_type import is_fst
 
 # How much of a text a message shows.
 _SHOWN: Final = 80
+# The most characters of a pattern that a message shows whole.
+_LONG: Final = 400
+
+
+def _around(text: str, position: int) -> str:
+    """Return a text, or the part of a long one around a position."""
+    if len(text) <= _LONG:
+        return text
+    begin, end = max(0, position - _LONG // 4), position + _LONG // 4
+    return ("..." if begin else "") + text[begin:end] + ("..." if end < len(text) else "")
 
 
 class TokenfstError(Exception):
@@ -54,7 +64,7 @@ class PatternError(TokenfstError, ValueError):
     """
 
     def __init__(self, reason: str, pattern: str, position: int) -> None:
-        super().__init__(f"{reason} (at position {position} of {pattern!r})")
+        super().__init__(f"{reason} (at position {position} of {_around(pattern, position)!r})")
         self.reason = reason
         self.pattern = pattern
         self.position = position

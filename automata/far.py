@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 from automata.errors import FstError
 from automata.expressions.base import Expr
-from automata.openfst import Fst
+from automata.openfst import Fst, openfst_module
 
 
 class SupportsFst(Protocol):
@@ -46,7 +46,7 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
         TypeError: an entry is neither an automaton nor an FST.
         OSError: the file cannot be written.
     """
-    import pynini
+    pynini = openfst_module("pynini")
 
     if "" in entries:
         raise FstError("an entry of a FAR file has a name, which is not empty")
@@ -60,8 +60,8 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
 
 
 def _fst(name: str, entry: Entry) -> Fst:
-    import pynini
-    import pywrapfst
+    pynini = openfst_module("pynini")
+    pywrapfst = openfst_module("pywrapfst")
 
     if isinstance(entry, Expr):
         raise TypeError(f"{name!r} is an expression: compile_expr(...) makes an automaton of it")

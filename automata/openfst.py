@@ -29,6 +29,7 @@ import struct
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -83,13 +84,28 @@ class FstArrays:
     semiring: Semiring
 
 
+def openfst_module(name: str) -> Any:
+    """Import `pynini`, or `pywrapfst`, which comes with it.
+
+    Raises:
+        ImportError: pynini is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            "functions of OpenFst take pynini: `pip install pynini` on Linux with x86-64, on macOS "
+            "`conda install -c conda-forge pynini`"
+        ) from error
+
+
 def read_arrays(fst: Fst) -> FstArrays:
     """Return an automaton of `pywrapfst` or `pynini`, of any type, as arrays.
 
     Raises:
         FstError: its weights are neither tropical nor logarithmic.
     """
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     arc_type = fst.arc_type()
     if arc_type not in _ARC_TYPES:
@@ -176,7 +192,7 @@ def _read(
     semiring: Semiring = "tropical",
 ) -> Fst:
     """Return the automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
-    import pynini
+    pynini = openfst_module("pynini")
 
     words = _native.vector_fst_words(final, arcs)
     if final_weight is not None or weight is not None:
@@ -207,7 +223,7 @@ def _set_weights(
 def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
     """Return OpenFst's table of the names of symbols; the first one of each name counts. Label 0 has a name of its
     own."""
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     names = list(names)
     taken, epsilon = {name for name, _ in names}, EPSILON_NAME
@@ -244,7 +260,7 @@ def check_acceptor(fst: Fst, needed: str) -> None:
         TypeError: it is not an FST.
         FstError: it is a transducer.
     """
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     if not isinstance(fst, pywrapfst.Fst):
         hint = ": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else ""
@@ -267,7 +283,7 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
         TypeError: as for `check_acceptor`.
         FstError: it is a transducer, or it has weights.
     """
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     check_acceptor(fst, needed)
     if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:

@@ -73,19 +73,23 @@ def _compilable(constraint: Composable) -> Composable:
 
 def _read(tag: dict[str, Any], formats: _Formats) -> Composable:
     if "format" in tag:
+        check_fields(tag, "structural_tag", "")
         return formats.constraint(tag["format"], "format")
     structures, triggers = tag.get("structures"), tag.get("triggers")
     if not isinstance(structures, list) or not isinstance(triggers, list):
         raise ValueError("a structural tag has `format`, or `structures` and `triggers`")
+    check_fields(tag, "structures", "")
     tags = []
     for number, each in enumerate(structures):
         where = f"structures[{number}]"
         # Engines write null where no schema was given.
         schema = field(each, "schema", where)
+        check_fields(each, "structure", where)
         inside = {"type": "json_schema", "json_schema": {} if schema is None else schema}
         begin, end = field(each, "begin", where), each.get("end", "")
         tags.append({"type": "tag", "begin": begin, "content": inside, "end": end})
-    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags, "at_least_one": tag.get("at_least_one")}
+    how = {name: tag.get(name) for name in ("at_least_one", "stop_after_first")}
+    whole = {"type": "triggered_tags", "triggers": triggers, "tags": tags, **how}
     return formats.constraint(whole, "structures")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 _MAX_SHOWN: Final = 60
-# The fields of each type of format beside `type`.
+# The fields of each type of format beside `type`, and of the older form of whole tags.
 _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "const_string": ["value"],
     "json_schema": ["json_schema", "style", "any_order", "max_whitespace_cnt"],
@@ -25,6 +25,9 @@ _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "repeat": ["content", "min", "max"],
     "tag": ["begin", "content", "end"],
     "triggered_tags": ["triggers", "tags", "at_least_one", "stop_after_first", "excludes"],
+    "structural_tag": ["format"],
+    "structures": ["structures", "triggers", "at_least_one", "stop_after_first"],
+    "structure": ["begin", "schema", "end"],
     "tags_with_separator": ["tags", "separator", "at_least_one", "stop_after_first"],
 }
 
@@ -72,7 +75,8 @@ def check_fields(value: Mapping[str, Any], kind: str, where: str) -> None:
     """Refuse fields that formats of this type do not have, unless they are empty, as engines write those of others."""
     for name in value.keys() - {"type", *_FIELDS[kind]}:
         if value[name] not in (None, False, "", [], {}):
-            raise Malformed(f"{where}.{name} is not supported: {shown(value[name])}")
+            place = f"{where}.{name}" if where else name
+            raise Malformed(f"{place} is not supported: {shown(value[name])}")
 
 
 def flag(value: Mapping[str, Any], name: str, where: str) -> bool:

@@ -160,6 +160,16 @@ def test_the_normal_form() -> None:
     assert char_set("é") == literal("é")
     assert byte_set([0x61]) == a
     assert char_set((0, 0x10FFFF)) == ANY_CHAR == char_set(negated=True)
+    wrong: Any
+    for wrong in ((99, 97), (0, 0x110000), (-5, 97)):
+        with pytest.raises(ValueError, match="a range is of code points"):
+            char_set(wrong)
+    for wrong in (5, (1, 2, 3), ("a", "b")):
+        with pytest.raises(TypeError, match="an item of a set is a string or a range"):
+            char_set(wrong)
+    wrong = "ab"
+    with pytest.raises(TypeError, match="bytes are integers"):
+        byte_set(wrong)
     assert char_set("ab", (0x63, 0x64)) == char_set((0x61, 0x64)) == char_set("dcba")
 
 

@@ -73,3 +73,10 @@ def test_a_foreign_automata_package_is_named(tmp_path: Path) -> None:
 
 def test_typing_markers_are_there() -> None:
     assert all((ROOT / layer / "py.typed").exists() for layer in LAYERS)
+
+
+def test_functions_of_openfst_say_what_they_take() -> None:
+    code = "import sys; sys.modules['pynini'] = sys.modules['pywrapfst'] = None\n"
+    code += "import automata\nautomata.compile_expr(automata.literal('a')).fst()"
+    result = run(code, ROOT)
+    assert "ImportError: functions of OpenFst take pynini: `pip install pynini`" in result.stderr

@@ -142,3 +142,12 @@ def test_nesting_has_no_limit() -> None:
     depth = 20_000
     assert parse("(" * depth + "a" + ")" * depth) == parse("a")
     assert compiled("(?:" * 300 + "a" + ")?" * 300).accepts(b"a")
+
+
+def test_messages_show_a_part_of_long_patterns() -> None:
+    pattern = "a" * 30_000 + "(" + "b" * 30_000
+    with pytest.raises(PatternError) as raised:
+        parse(pattern)
+    assert len(str(raised.value)) < 600
+    assert "a(b" in str(raised.value)
+    assert raised.value.pattern == pattern

@@ -140,6 +140,12 @@ def test_options_beside_a_constraint() -> None:
     assert set(written(logits_processor=[Sevens()])) == {"7"}
     stopped = written(stop_strings=["5", "6"])
     assert not {"5", "6"} & set(stopped[:-1])
+    # A row that is over before the others is filled with padding, which is no part of its text.
+    both = ["yes", "maybe later"]
+    assert generate(model, tokenizer, ["a", "b"], both, max_new_tokens=20, stop_strings=["yes"]) == both
+    for name in ("assistant_model", "prompt_lookup_num_tokens"):
+        with pytest.raises(ValueError, match=f"`trace` cannot be combined with `{name}`"):
+            written(trace=True, **{name: 3})
     for name in ("eos_token_id", "pad_token_id", "return_dict_in_generate", "input_ids", "generation_config"):
         with pytest.raises(ValueError, match=f"{name} is set by `generate`"):
             written(**{name: 1})

@@ -21,6 +21,7 @@ from serving.specifications import constraint_of, framed
 from serving.vllm.engine import check_constraint
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 TOKENS = [b"a", b"b", b"1", b"", b"", b""]
 CALL, OTHER, END = 3, 4, 5
@@ -388,3 +389,30 @@ def test_alternatives_with_schemas_that_begin_alike() -> None:
 
 
 NESTED = {"a": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/a"}}]}}
+
+
+STRUCTURE = {"begin": "<a>", "schema": {"const": 1}, "end": "</a>"}
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"excludes": ["e"]}, "excludes"),
+        ({"style": "qwen_xml"}, "style"),
+        ({"structures": [STRUCTURE | {"style": "qwen_xml"}]}, r"structures\[0\].style"),
+        ({"format": A}, "structures"),
+    ],
+)
+def test_fields_that_whole_tags_do_not_have_are_refused(more: dict[str, Any], place: str) -> None:
+    tag = {"type": "structural_tag", "structures": [STRUCTURE], "triggers": ["<a"]} | more
+    with pytest.raises(ValueError, match=f"^{place} is not supported|^(structures|triggers) is not supported"):
+        constraint_of("structural_tag", json.dumps(tag))
+
+
+def test_the_older_form_may_stop_after_its_first_tag() -> None:
+    tag = {"type": "structural_tag", "structures": [STRUCTURE], "triggers": ["<a"], "stop_after_first": True}
+    automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag)), ALL_BYTES)
+    assert automaton.accepts("<a>1</a>")
+    assert not automaton.accepts("<a>1</a> and more")
+    more = tokenfst.compile(constraint_of("structural_tag", json.dumps(tag | {"stop_after_first": None})), ALL_BYTES)
+    assert more.accepts("<a>1</a> and more")

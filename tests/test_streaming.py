@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import constraints
 import tokenfst
 from automata import IncompleteOutput, TextNotAllowed
+from automata.expressions.extensions import token as named_token
 from decoding import bundled_model, generate, stream, vocabulary_of
 from decoding.compiling import BackgroundCompiler
 from decoding.inputs.healing import heal
@@ -199,3 +200,29 @@ def test_free_text_and_automata_that_are_being_compiled_are_streamed(bundled: tu
     with BackgroundCompiler() as compiler:
         request = compiler.submit("(ab)+", vocabulary_of(bundled[1]))
         assert set(stream(*bundled, "The ", request, **options).result()) == {"a", "b"}
+
+
+def test_values_are_read_with_the_names_of_tokens(bundled: tuple[Any, Any]) -> None:
+    """Of a model that likes a token that writes nothing."""
+    model, tokenizer = bundled
+    pad = tokenizer.pad_token_id
+
+    def like(_: Any, __: Any, output: Any) -> None:
+        output.logits[..., pad] += 50
+
+    handle = model.register_forward_hook(like)
+    try:
+        name = constraints.token(tokenizer.pad_token)
+        either = constraints.sequence("a", constraints.optional(name), constraints.date())
+        made = stream(model, tokenizer, "A: ", either, max_new_tokens=24, temperature=0)
+        first, second, _ = made.result()
+        assert (first, second) == ("a", tokenizer.pad_token)
+        assert made.result() == either.parse(tokenizer.decode(made.tokens[:-1]))
+        assert tokenizer.pad_token not in made.text
+        triggered = constraints.triggered({name: (constraints.date(), ";")})
+        made = stream(model, tokenizer, "A: ", triggered, max_new_tokens=24, temperature=0)
+        assert made.result()[0].marker == tokenizer.pad_token
+    finally:
+        handle.remove()
+    automaton = tokenfst.compile("a" + named_token("T"), vocabulary_of(tokenizer), terminals={"T": [pad]})
+    assert stream(model, tokenizer, "A: ", automaton, max_new_tokens=5).result() == "a"

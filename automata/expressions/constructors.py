@@ -122,12 +122,24 @@ def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
     Args:
         items: strings of characters, and ranges of code points, both ends included.
         negated: whether the set contains all other characters instead.
+
+    Raises:
+        TypeError: an item is neither a string nor a pair of code points.
+        ValueError: the ends of a range are no code points, or in the wrong order.
     """
     pairs: list[tuple[int, int]] = []
     for item in items:
-        pairs.extend([(ord(c), ord(c)) for c in item] if isinstance(item, str) else [item])
+        pairs.extend([(ord(c), ord(c)) for c in item] if isinstance(item, str) else [_code_points(item)])
     ranges = rg.normalize(pairs)
     return char_ranges(rg.subtract(ALL_CHARACTERS, ranges) if negated else rg.intersect(ranges, ALL_CHARACTERS))
+
+
+def _code_points(item: tuple[int, int]) -> tuple[int, int]:
+    if not (isinstance(item, tuple) and len(item) == 2 and all(isinstance(end, int) for end in item)):
+        raise TypeError(f"an item of a set is a string or a range such as (0x61, 0x7a), not {item!r}")
+    if not 0 <= item[0] <= item[1] <= 0x10FFFF:
+        raise ValueError(f"a range is of code points from 0 to 0x10ffff, the lower end first, not {item!r}")
+    return item
 
 
 def char_ranges(ranges: Ranges) -> Expr:
@@ -145,7 +157,11 @@ def byte_set(values: Iterable[int]) -> Expr:
 
     Raises:
         ValueError: a value is outside 0..255.
+        TypeError: a value is not an integer.
     """
+    values = list(values)
+    if not all(isinstance(value, int) for value in values):
+        raise TypeError(f"bytes are integers from 0 to 255, not {next(v for v in values if not isinstance(v, int))!r}")
     ranges = rg.from_sorted(sorted(set(values)))
     if ranges and (ranges[0][0] < 0 or ranges[-1][1] > 255):
         raise ValueError("a byte lies between 0 and 255")

@@ -13,7 +13,7 @@ from automata import openfst
 from automata.arrays import int_rows
 from automata.errors import LimitExceeded, TooManyConfigurations, wrong_type
 from automata.limits import DEFAULT_LIMITS
-from automata.openfst import Fst, PdtParentheses
+from automata.openfst import Fst, PdtParentheses, openfst_module
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
@@ -47,7 +47,7 @@ def to_pdt(grammar: Grammar | PushdownAutomaton) -> tuple[Fst, PdtParentheses]:
         TypeError: the argument is neither a grammar nor its automaton.
         GrammarError, NondeterministicGrammar, EmptyLanguage: as for `compile_grammar`.
     """
-    import pynini
+    pynini = openfst_module("pynini")
 
     automaton = compile_grammar(grammar) if isinstance(grammar, Grammar) else grammar
     if not isinstance(automaton, PushdownAutomaton):

@@ -27,13 +27,14 @@ from automata.algebra.operations import RegularLanguage, automaton_of, differenc
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
 from automata.graph import bottom_up
+from automata.openfst import openfst_module
 from automata.queries.counting import Unranking, lengths, total
 from automata.queries.walks import Walks
 
 
 def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
     """Return whether two languages are equal."""
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     a, b = automaton_of(left), automaton_of(right)
     labels = tuple(sorted({*a.labels, *b.labels}))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from automata.errors import FstError, wrong_type
 from automata.fst_type import is_fst
-from automata.openfst import Fst
+from automata.openfst import Fst, openfst_module
 
 # The first four bytes of files (OpenFst 1.8: `fst/fst.h`, `extensions/far/sttable.h` and `stlist.h`).
 _FST: Final = 2125659606
@@ -42,7 +42,7 @@ def fst_of(source: Any, key: str | None) -> Fst:
         raise FstError(f"{path} is not a FAR, and a key names an entry of one")
     if magic != _FST:
         raise FstError(f"{path} holds no FST in OpenFst's binary form (fstcompile makes it from text)")
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     try:
         return pywrapfst.Fst.read(str(path))
@@ -60,7 +60,7 @@ def _magic(path: Path) -> int:
 
 
 def _far_entry(path: Path, key: str | None) -> Fst:
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     try:
         reader = pywrapfst.FarReader.open(str(path))

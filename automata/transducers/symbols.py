@@ -30,7 +30,7 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray, int_array, offsets_of
 from automata.errors import FstError
 from automata.expressions import Label
-from automata.openfst import SymbolTable, byte_symbol_table, generated_symbols
+from automata.openfst import SymbolTable, byte_symbol_table, generated_symbols, openfst_module
 
 # `Any` is a `pywrapfst.SymbolTable`, which has no types of its own.
 TokenType: TypeAlias = str | Mapping[int, str | Label] | Any
@@ -177,7 +177,7 @@ def _reader(token_type: TokenType) -> Callable[[int], str | Label | None]:
     """Return the function from a label to what it stands for, or to None if the label is unknown."""
     if isinstance(token_type, Mapping):
         return token_type.get
-    import pywrapfst
+    pywrapfst = openfst_module("pywrapfst")
 
     if not isinstance(token_type, pywrapfst.SymbolTableView):
         raise TypeError(f"a token type is 'byte', 'utf8', a symbol table or a mapping, not {type(token_type).__name__}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
@@ -184,7 +184,7 @@ def generate(
         at_text_start=at_text_start,
         max_depth=max_depth,
     )
-    recorder = _recorder(processor, num_beams) if trace else None
+    recorder = _recorder(processor, num_beams, options) if trace else None
     pad = pad_token(tokenizer, vocabulary)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
     if "stop_strings" in options and tokenizer is not vocabulary:
@@ -194,6 +194,7 @@ def generate(
     processor.check()
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
+    found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
     texts = [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
     if recorder is None:
         return texts
@@ -218,12 +219,15 @@ def _by_transformers(
     return found
 
 
-def _recorder(processor: ConstraintLogitsProcessor, num_beams: int) -> Recorder:
+def _recorder(processor: ConstraintLogitsProcessor, num_beams: int, options: Mapping[str, Any]) -> Recorder:
     """Return a processor that masks scores and records the steps."""
     from decoding.tracing import Recorder
 
     if num_beams != 1:
         raise ValueError("`trace` cannot be combined with `num_beams`: beams change places")
+    for name in ("assistant_model", "prompt_lookup_num_tokens"):
+        if options.get(name) is not None:
+            raise ValueError(f"`trace` cannot be combined with `{name}`: a trace follows one token at a time")
     return Recorder(processor)
 
 
@@ -344,6 +348,19 @@ def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: in
     if len(seed) != batch:
         raise ValueError(f"there are {len(seed)} seeds for {batch} prompts: give one for all, or one for each")
     return [sampling.with_seed(each) for each in seed]
+
+
+def _without_padding(row: list[int], automaton: TokenAutomaton | None, pad: int) -> list[int]:
+    """Return the tokens of a text that was stopped before others of the batch, without the padding after it. A
+    constraint may name the token of padding, so no more is taken away than is needed for a complete text."""
+    if automaton is None or pad in automaton.vocabulary.eos_ids:
+        return row
+    end = len(row)
+    while end and row[end - 1] == pad:
+        if automaton.accepts(row[:end]):
+            break
+        end -= 1
+    return row[:end] if automaton.accepts(row[:end]) else row
 
 
 def _text(row: list[int], automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:

@@ -17,7 +17,7 @@ with the reader).
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 
 import torch
@@ -150,11 +150,14 @@ class Stream(Generic[T_co]):
         tokens: the tokens written so far, including the end token.
     """
 
-    def __init__(self, tokens: Iterator[int], begin: Callable[[], tuple[Pieces, object]]) -> None:
+    def __init__(self, tokens: Iterator[int], begin: Callable[[], tuple[Pieces, object, Mapping[int, str]]]) -> None:
         self.tokens: list[int] = []
         self._next, self._begin = tokens, begin
         self._pieces: Pieces | None = None
         self._constraint: object = None
+        # The names of tokens that write nothing, and the text with the names of those that were written.
+        self._names: Mapping[int, str] = {}
+        self._named = ""
         # From the request for a piece until it is complete; still true after an exception in between.
         self._is_writing = False
 
@@ -183,11 +186,13 @@ class Stream(Generic[T_co]):
         for token in self._next:
             self.tokens.append(token)
             if self._pieces is None:
-                self._pieces, self._constraint = self._begin()
+                self._pieces, self._constraint, self._names = self._begin()
             piece = self._pieces.put([token])
+            self._named += piece.text + self._names.get(token, "")
             if piece.text:
                 return piece
         last = None if self._pieces is None else self._pieces.finish()
+        self._named += "" if last is None else last.text
         return last if last is not None and last.text else None
 
     @property
@@ -199,8 +204,9 @@ class Stream(Generic[T_co]):
         """Write the rest of the text, and return the value of the whole text.
 
         Returns:
-            The result of `parse` if the constraint has it; for a JSON Schema, the value of the JSON text; otherwise the
-            text. For an automaton, the constraint is the one that it was compiled from.
+            The result of `parse`, which reads the text with the names of tokens that write nothing, if the constraint
+            has it; for a JSON Schema, the value of the JSON text; otherwise the text. For an automaton, the constraint
+            is the one that it was compiled from.
 
         Raises:
             TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example; or
@@ -213,7 +219,7 @@ class Stream(Generic[T_co]):
         if isinstance(self._constraint, JsonSchema):
             found = self._constraint.value(self.text)
         elif isinstance(self._constraint, Parsed):
-            found = self._constraint.parse(self.text)
+            found = self._constraint.parse(self._named)
         value: T_co = found
         return value
 
@@ -306,11 +312,12 @@ def stream(
         max_depth=max_depth,
     )
 
-    def begin() -> tuple[Pieces, object]:
+    def begin() -> tuple[Pieces, object, Mapping[int, str]]:
         # The automaton is compiled when there is a token.
         automaton = processor.automata()[0]
         meant = _constraint_of(automaton)
-        return Pieces(_characters(automaton, vocabulary, at_text_start), is_json=isinstance(meant, JsonTexts)), meant
+        pieces = Pieces(_characters(automaton, vocabulary, at_text_start), is_json=isinstance(meant, JsonTexts))
+        return pieces, meant, _names(automaton, vocabulary)
 
     return Stream(_written(model, rows, processor, sampling, max_new_tokens), begin)
 
@@ -319,6 +326,16 @@ def _constraint_of(automaton: TokenAutomaton | None) -> object:
     """Return the constraint that an automaton was compiled from; None if it is not known, as after loading a file."""
     whole = automaton.inner if isinstance(automaton, Healed) else automaton
     return None if whole is None or whole.source is None else whole.source.constraint
+
+
+def _names(automaton: TokenAutomaton | None, vocabulary: Vocabulary) -> dict[int, str]:
+    """Return the names by which a constraint knows tokens that write nothing, other than end tokens."""
+    whole = automaton.inner if isinstance(automaton, Healed) else automaton
+    terminals = {} if whole is None or whole.source is None else whole.source.terminals
+    found = {token: name for name, token in vocabulary.special_tokens.items()}
+    found |= {token: name for name, ids in terminals.items() for token in ids}
+    silent = [token for token in found if not vocabulary.tokens[token] and token not in vocabulary.eos_ids]
+    return {token: found[token] for token in silent}
 
 
 def _characters(automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> TextSoFar:

@@ -149,7 +149,8 @@ class Backend(BaseGrammarBackend):
         is_allowed: bool = True,
         reset_vocab_mask: bool = True,
     ) -> None:
-        """Allow or mask some tokens in a row; with a reset, set all other tokens to the opposite."""
+        """Allow or mask some tokens in a row, of those that it has; with a reset, set all others to the opposite."""
+        token_ids = [token for token in token_ids if 0 <= token < 32 * vocab_mask.shape[1]]
         if reset_vocab_mask:
             vocab_mask[batch_idx].fill_(0 if is_allowed else -1)
         set_tokens(vocab_mask, batch_idx, token_ids, allowed=is_allowed)

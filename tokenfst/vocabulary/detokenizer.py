@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.arrays import int_rows
-from automata.openfst import EPSILON, Fst, SymbolTable, symbol_of_byte, symbol_table, to_transducer
+from automata.openfst import EPSILON, Fst, SymbolTable, openfst_module, symbol_of_byte, symbol_table, to_transducer
 from automata.transducer_tables import NOTHING, SAME, TransducerTables
 from tokenfst.vocabulary.vocabulary import Vocabulary
 
@@ -63,7 +63,7 @@ def detokenizer(vocabulary: Vocabulary, *, compact: bool = True, at_text_start: 
     final[[ROOT, start]] = True
     fst = to_transducer(start, final, *columns)
     if vocabulary.detokenizer is not None:
-        import pynini
+        pynini = openfst_module("pynini")
 
         fst = pynini.compose(fst, _fst_of(vocabulary.detokenizer.tables))
     fst.set_input_symbols(token_symbols(vocabulary))
