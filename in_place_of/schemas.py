@@ -123,7 +123,7 @@ def _together(schema: Any, root: Any) -> Iterator[Mapping[str, Any]]:
         if isinstance(one, Mapping) and id(one) not in seen:
             seen.add(id(one))
             yield one
-            waiting += [each for name in _IN_PLACE if name in one for each in _schemas(one[name])]
+            waiting += [each for name in _IN_PLACE if name in one for each in _schemas(name, one[name])]
             if not _are_references_alone(root):
                 waiting.append(_referred(one.get("$ref"), root))
 
@@ -133,11 +133,11 @@ def _are_references_alone(root: Any) -> bool:
     return bool(re.search(r"draft-0[3-7]/", str(root.get("$schema")))) if isinstance(root, Mapping) else False
 
 
-def _schemas(value: Any) -> Iterable[Any]:
+def _schemas(name: str, value: Any) -> Iterable[Any]:
     """Return the schemas that a keyword in place has: a list, by name, or one."""
-    if isinstance(value, Mapping) and not all(isinstance(one, Mapping | bool) for one in value.values()):
-        return [value]
-    return value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+    if name in _NAMED:
+        return value.values() if isinstance(value, Mapping) else []
+    return value if isinstance(value, list) else [value]
 
 
 def _referred(reference: Any, root: Any) -> Any:

@@ -193,6 +193,7 @@ def test_wrong_arguments_of_executors() -> None:
         {"anyOf": [LIST, {"type": "null"}]},
         {"$ref": "#/definitions/a~1b", "definitions": {"a/b": LIST}},
         {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/l", "definitions": {"l": LIST}},
+        {"type": "object", "then": {"items": {"type": "array"}}, "dependentSchemas": {"a": {"items": LIST}}},
         {"type": ["array", "null"], "then": {"minItems": 3}, "if": {"maxItems": 1}},
     ],
     ids=str,

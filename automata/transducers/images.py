@@ -63,7 +63,7 @@ def from_fst(
     work = current_work()
     opened = fst_of(fst, key)
     types = _token_types(opened, token_type)
-    if token_type is None and "byte" in types[1:] + types[:1]:
+    if token_type is None:
         types = [one for one in types if one != "byte"] or types  # the table of either side is that of both
     if len(types) > 1:
         raise FstError(f"the FST has two symbol tables, for what it reads and what it writes, {_TAKES_TRANSDUCERS}")
