@@ -194,7 +194,8 @@ def generate(
     processor.check()
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
-    found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
+    if num_beams == 1:  # with beams, padding stands for a text that there is not
+        found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
     texts = [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
     if recorder is None:
         return texts
