@@ -102,13 +102,13 @@ def _bounded(schema: Any, number: int, root: Any, *, is_joined: bool = False) ->
     """Return a schema with bounds. A schema that is joined with others for the same value gets none of its own."""
     if not isinstance(schema, Mapping):
         return schema
-    joined = _IN_PLACE if _are_references_alone(root) else (*_IN_PLACE, "$defs", "definitions")
+    joined = _IN_PLACE if _ignores_all_beside_references(root) else (*_IN_PLACE, "$defs", "definitions")
     found = {
         name: _each(name, value, partial(_bounded, number=number, root=root, is_joined=name in joined))
         for name, value in schema.items()
     }
     together = [] if is_joined else list(_together(schema, root))
-    if any(_may_be_array(one) for one in together) and not any("maxItems" in one for one in together):
+    if any(_says_array(one) for one in together) and not any("maxItems" in one for one in together):
         # A bound that is not a number is refused when the schema is read.
         least = [one.get(name) for one in together for name in ("minItems", "minContains")]
         found["maxItems"] = max([number, *(each for each in least if isinstance(each, int | float))])
@@ -116,7 +116,7 @@ def _bounded(schema: Any, number: int, root: Any, *, is_joined: bool = False) ->
 
 
 def _together(schema: Any, root: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a schema, and all that are for the same value: within it, or referred to by a pointer from the root."""
+    """Yield a schema, and the schemas for the same value: those within it, and those that its `$ref` points to."""
     waiting, seen = [schema], set[int]()
     while waiting:
         one = waiting.pop()
@@ -124,11 +124,11 @@ def _together(schema: Any, root: Any) -> Iterator[Mapping[str, Any]]:
             seen.add(id(one))
             yield one
             waiting += [each for name in _IN_PLACE if name in one for each in _schemas(name, one[name])]
-            if not _are_references_alone(root):
+            if not _ignores_all_beside_references(root):
                 waiting.append(_referred(one.get("$ref"), root))
 
 
-def _are_references_alone(root: Any) -> bool:
+def _ignores_all_beside_references(root: Any) -> bool:
     """Return whether a document's draft ignores what stands beside `$ref`."""
     return bool(re.search(r"draft-0[3-7]/", str(root.get("$schema")))) if isinstance(root, Mapping) else False
 
@@ -151,7 +151,8 @@ def _referred(reference: Any, root: Any) -> Any:
     return found
 
 
-def _may_be_array(schema: Mapping[str, Any]) -> bool:
+def _says_array(schema: Mapping[str, Any]) -> bool:
+    """Return whether the type of a schema includes arrays."""
     kinds = schema.get("type")
     return kinds == "array" or (isinstance(kinds, list) and "array" in kinds)
 

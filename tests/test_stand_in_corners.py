@@ -66,9 +66,10 @@ def test_a_batch_of_another_length_changes_nothing() -> None:
         with pytest.raises(ValueError, match="shorter"):
             call()
         assert not any(matcher.matcher.num_tokens for matcher in matchers)
+    number: Any
     for number in (0, -1, 1.5, "foo"):
         with pytest.raises(ValueError, match="threads is positive"):
-            batch(number)  # type: ignore[arg-type]
+            batch(number)
 
 
 def test_wrong_arguments_of_xgrammar() -> None:
