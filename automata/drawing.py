@@ -351,7 +351,7 @@ def _left_out(part: Part) -> list[str]:
 
 
 def character_label(char: str) -> str:
-    """Write a character for a picture: white space and what does not print are escaped."""
+    """Write a character for a picture: whitespace and what does not print are escaped."""
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():

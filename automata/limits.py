@@ -31,6 +31,8 @@ from automata._native import Budget
 T = TypeVar("T")
 
 _WATCHED_EVERY = 1000
+# The native core counts in 64 bits.
+_LARGEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,27 @@ class Limits:
         states: the number of deterministic states, before minimization, over bytes and over tokens.
         memory: the memory that the compilation takes at any one time, in bytes.
         seconds: the wall-clock time, in seconds.
+
+    Raises:
+        TypeError, ValueError: a limit is not a number, or is negative.
     """
 
     arcs: int = 4_000_000
     states: int = 1_000_000
     memory: int = 1 << 30
     seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("arcs", "states", "memory"):
+            value = getattr(self, name)
+            if not isinstance(value, int):
+                raise TypeError(f"limit `{name}` is an integer, not {value!r}")
+            if not 0 <= value <= _LARGEST:
+                raise ValueError(f"limit `{name}` is between 0 and {_LARGEST}, not {value}")
+        if not isinstance(self.seconds, int | float):
+            raise TypeError(f"limit `seconds` is a number, not {self.seconds!r}")
+        if not self.seconds >= 0:
+            raise ValueError(f"limit `seconds` is 0 or more, not {self.seconds}")
 
 
 DEFAULT_LIMITS = Limits()

@@ -13,7 +13,7 @@ Schemas (files as for `maskbench.py`), patterns and grammars (`league_cases`). T
     cut refused        the same, but the engine allows the text if it is cut into other tokens
 
 Texts are judged by `oracles`, never by an engine. Where a constraint can be read in several ways, they give no verdict,
-and nothing counts as an error. White space and the order of members are left to the engine (`json_texts.spellings`).
+and nothing counts as an error. Whitespace and the order of members are left to the engine (`json_texts.spellings`).
 Constraints that an engine refuses are counted separately, and so are tasks that take too long, raise an exception or
 end the process.
 

@@ -10,7 +10,7 @@ until the end token is drawn.
 
     model       the bundled model
     random      random logits
-    blanks      random logits, with a preference for white space
+    blanks      random logits, with a preference for whitespace
     endless     random logits that avoid the end token
     openers     random logits, with a preference for opening brackets and quotes
 

@@ -7,7 +7,7 @@
 
 The name "json" stands for any JSON value, in the form that is built into each engine. DOMINO's JSON is not what the
 authors of the other engines would write: llguidance is faster if more of a grammar is in its words, and XGrammar if
-white space is less ambiguous.
+whitespace is less ambiguous.
 
 XGrammar has no lexer. `grammar_as_ebnf` writes the same rules with optional ignored text after every word. Its notation
 has nothing for priorities, for exceptions, or for the rule that a word continues as long as it can, so these are left

@@ -147,7 +147,7 @@ def _person(random: Random, pieces: int, indent: str = "") -> str:
         f"{inner}</job>",
     ]
     if pieces > 1:
-        # The grammar allows no white space between persons.
+        # The grammar allows no whitespace between persons.
         friends = "".join(_person(random, pieces // 3, inner + "  ") for _ in range(3))
         lines += [f"{inner}<friends>{friends}</friends>", indent]
     return "\n".join(lines) + ("" if pieces > 1 else "\n" + indent) + "</person>"
@@ -156,7 +156,7 @@ def _person(random: Random, pieces: int, indent: str = "") -> str:
 def _c(random: Random, pieces: int) -> str:
     def function() -> str:
         a, b, f = (_word(random) for _ in range(3))
-        # The grammar allows no white space at arithmetic and relational operators, after the opening brace of a
+        # The grammar allows no whitespace at arithmetic and relational operators, after the opening brace of a
         # statement, before `else`, or after the closing brace of a `while`.
         body = [
             f"int {a} = {random.randint(0, 99)};",

@@ -1,9 +1,9 @@
 """JSON texts and mutants of a schema's values, which `exactness.py` tries on engines (`hostile.py` uses `spellings`).
 
-    spellings      the texts of one value: variations of white space, order of members, escapes, and `1.0` or `1`
+    spellings      the texts of one value: variations of whitespace, order of members, escapes, and `1.0` or `1`
     mutants        values one change away from a given value; changes include the schema's own constants and bounds
 
-An engine may fix the white space or the order of members, so it may refuse other spellings. A value therefore counts as
+An engine may fix the whitespace or the order of members, so it may refuse other spellings. A value therefore counts as
 refused only if all its spellings are.
 """
 

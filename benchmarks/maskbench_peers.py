@@ -61,7 +61,7 @@ class LLGuidance:
 
 
 class XGrammar:
-    """XGrammar as MaskBench runs it: not strict, with any white space, without its cache of compiled grammars."""
+    """XGrammar as MaskBench runs it: not strict, with any whitespace, without its cache of compiled grammars."""
 
     def __init__(self, vocab: list[bytes]) -> None:
         self.eos = len(vocab)

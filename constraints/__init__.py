@@ -10,7 +10,7 @@ Grammars
 JSON Schema
     json_schema(schema)         the JSON values that satisfy a schema           -> JsonSchema
     json_schema_to_regex(...)   the same as a regular expression, with bounds on the depth
-    Whitespace                  where white space is allowed in JSON
+    Whitespace                  where whitespace is allowed in JSON
 Python values, each with `parse`, which converts a text to the value            -> Parsed
     typed(T)                    JSON of a type: a dataclass, a Pydantic model, ... or a function's parameters
     dataclass(T)                calls of its constructor, `T(x=1)`

@@ -272,7 +272,7 @@ def test_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch, parser: str |
         assert (len(kept), kept.nbytes) == (0, 0)
 
 
-# White space
+# Whitespace
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_white_space_that_cannot_be_is_refused_by_name() -> None:
         manager()
     with (
         published(constrained_json_whitespace_pattern="_*"),
-        pytest.raises(ValueError, match="is not white space in JSON"),
+        pytest.raises(ValueError, match="is not whitespace in JSON"),
     ):
         manager()
 

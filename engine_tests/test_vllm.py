@@ -54,7 +54,7 @@ NGRAM = {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4,
 
 
 def endless_tokens() -> list[int]:
-    """The bundled model's tokens of digits and white space alone."""
+    """The bundled model's tokens of digits and whitespace alone."""
     _, tokenizer = bundled_model()
     texts: dict[int, Any] = {token: tokenizer.decode([token]) for token in range(len(tokenizer))}
     return [token for token, text in texts.items() if text and (text.isdigit() or text.isspace())][:300]
@@ -98,7 +98,7 @@ def test_schemas(client: openai.OpenAI, seed: int) -> None:
     jsonschema.validate(json.loads(choice.text), PERSON)
 
 
-# vllm-project/vllm#52011 and #38696: digits and white space until no tokens are left. vLLM takes no biases beside
+# vllm-project/vllm#52011 and #38696: digits and whitespace until no tokens are left. vLLM takes no biases beside
 # speculative decoding.
 @pytest.mark.parametrize("client", ["plain"], indirect=True)
 @pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "array", "maxItems": 0}, {"type": "number"}])

@@ -18,7 +18,7 @@ Helpers that several of them use:
     absent          names that are not offered
     vocabularies    a vocabulary with padding, or with other end tokens
     spelling        tokens that write a text
-    schemas         JSON Schemas and white space as other packages read them
+    schemas         JSON Schemas and whitespace as other packages read them
 
 The other packages are not imported, and need not be installed.
 

@@ -1,10 +1,10 @@
-"""JSON Schemas and white space as other packages read them.
+"""JSON Schemas and whitespace as other packages read them.
 
     json_of         the value of a JSON text
     schema_of       a schema, given as text, as a Pydantic model or as a dict
     closed          a schema whose objects have only the listed properties, as in XGrammar and Outlines
     at_most_items   a schema whose arrays without a bound get one, as in lm-format-enforcer
-    separated       white space with one way to write commas and colons
+    separated       whitespace with one way to write commas and colons
 
 The results are JSON Schemas with the meaning that this project gives to JSON Schema.
 """
@@ -169,10 +169,10 @@ def _each(name: str, value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separated(comma: str, colon: str) -> Whitespace:
-    """Return the white space with which commas and colons are written as given, such as `", "` and `": "`.
+    """Return the whitespace with which commas and colons are written as given, such as `", "` and `": "`.
 
     Raises:
-        ValueError: a separator is not the comma or colon with white space around it.
+        ValueError: a separator is not the comma or colon with whitespace around it.
     """
     before_comma, after_comma = _around(comma, ",")
     before_colon, after_colon = _around(colon, ":")
@@ -186,6 +186,6 @@ def separated(comma: str, colon: str) -> Whitespace:
 
 def _around(separator: str, mark: str) -> tuple[str, str]:
     if separator.strip(_BLANK) != mark:
-        raise ValueError(f"a separator is {mark!r} with white space around it, and {separator!r} is not")
+        raise ValueError(f"a separator is {mark!r} with whitespace around it, and {separator!r} is not")
     before, _, after = separator.partition(mark)
     return before, after

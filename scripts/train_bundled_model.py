@@ -54,7 +54,7 @@ WARMUP = 100
 LONGEST = 1000  # characters of the longest text that is kept
 HELD_OUT = 256  # documents that the model never sees
 
-# Llama 3's: words with one character before them, digits by up to three, runs of punctuation, white space.
+# Llama 3's: words with one character before them, digits by up to three, runs of punctuation, whitespace.
 SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"

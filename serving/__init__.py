@@ -1,7 +1,7 @@
 """Constraint backends for inference engines. The engines batch, schedule and distribute; this package is not a server.
 
     specifications   the specification in a request (a schema, a pattern, a grammar, ...) -> a constraint
-    json_texts       JSON without endless white space or digits
+    json_texts       JSON without endless whitespace or digits
     structural_tags  structural tags -> constraints
     matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
     sequences        one sequence, whose state is found from its tokens: the basis of logits processors

@@ -99,9 +99,9 @@ def constrained_batching(
     _check_ends(vocabulary, settings.eos_token_id)
     config = _synchronous(continuous_batching_config or ContinuousBatchingConfig())
     if getattr(model, "_device_mesh", None) is not None:
-        raise ValueError("a constraint for each request is not there with tensor parallelism")
+        raise ValueError("constraints per request are not supported with tensor parallelism")
     if getattr(model, "_cached_continuous_batching_manager", None) is not None:
-        raise ValueError("the model keeps a manager: call model.destroy_cached_continuous_batching_manager() before")
+        raise ValueError("the model still has a manager: call model.destroy_cached_continuous_batching_manager() first")
     manager = model.init_continuous_batching(generation_config=settings, continuous_batching_config=config)
     problem = _unexpected(manager)
     if problem:

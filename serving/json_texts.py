@@ -1,6 +1,6 @@
-"""JSON in requests: schemas as constraints without endless white space or digits.
+"""JSON in requests: schemas as constraints without endless whitespace or digits.
 
-A model that is asked for JSON may write blanks or digits without end. So white space is bounded, and numbers have at
+A model that is asked for JSON may write blanks or digits without end. So whitespace is bounded, and numbers have at
 most `MAX_DIGITS` digits in a row.
 """
 
@@ -31,7 +31,7 @@ def schema_texts(schema: Any, blanks: Blanks, limits: Limits, order: PropertyOrd
 
     Args:
         schema: the schema.
-        blanks: the white space; see `constraint_of`.
+        blanks: the whitespace; see `constraint_of`.
         limits: the time and memory that reading the schema may take.
         order: the order of properties, as in `json_schema`.
 
@@ -42,21 +42,21 @@ def schema_texts(schema: Any, blanks: Blanks, limits: Limits, order: PropertyOrd
 
 
 def blanks_up_to(number: int) -> Whitespace:
-    """Return the white space of up to a number of blanks of any kind, wherever JSON allows white space."""
+    """Return the whitespace of up to a number of blanks of any kind, wherever JSON allows whitespace."""
     return _everywhere(ex.repeat(_BLANK, 0, number))
 
 
 def blanks_like(pattern: str) -> Whitespace:
-    """Return the white space that a pattern describes, wherever JSON allows white space.
+    """Return the whitespace that a pattern describes, wherever JSON allows whitespace.
 
     Raises:
-        ValueError: the pattern matches text that is not white space in JSON.
+        ValueError: the pattern matches text that is not whitespace in JSON.
         PatternError: the pattern is not valid.
     """
     blanks = parse(pattern)
     other = counterexample(_BLANK.star(), blanks)
     if other is not None:
-        raise ValueError(f"the pattern {pattern!r} matches {other!r}, which is not white space in JSON")
+        raise ValueError(f"the pattern {pattern!r} matches {other!r}, which is not whitespace in JSON")
     return _everywhere(blanks)
 
 

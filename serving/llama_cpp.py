@@ -81,7 +81,7 @@ class LlamaProcessor(SequenceProcessor):
 
         Raises:
             UnsupportedTokenizer: the model has a tokenizer in Python, so `vocabulary` must be given.
-            Exception: as for `SequenceProcessor`.
+            IncompleteOutput, VocabularyError, PatternError, EmptyLanguage, LimitExceeded: as for `SequenceProcessor`.
         """
         own = llama_vocabulary(llama) if vocabulary is None else vocabulary
         stops = () if vocabulary is None else _end_ids(llama)

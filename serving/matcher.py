@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,7 @@ class Matcher:
         """Whether an end token or a stop token was accepted."""
         return bool(self.state == self.automaton.end_state)
 
-    def accept(self, tokens: Sequence[int], *, as_text: bool = False) -> bool:
+    def accept(self, tokens: Iterable[int], *, as_text: bool = False) -> bool:
         """Continue the text with tokens; return False, and change nothing, if they are not allowed.
 
         Args:
@@ -164,13 +164,14 @@ class Matcher:
             TooManyConfigurations: the text has more derivations side by side than the automaton may carry; nothing has
                 changed.
         """
+        tokens = list(tokens)
         states = self._after(tokens, self.automaton.step if as_text else self._step)
         if len(states) < len(tokens):
             return False
         self._states += states
         return True
 
-    def validate(self, tokens: Sequence[int]) -> int:
+    def validate(self, tokens: Iterable[int]) -> int:
         """Return how many of the tokens the text may continue with; nothing changes.
 
         Raises:
@@ -178,7 +179,7 @@ class Matcher:
         """
         return len(self._after(tokens, self._step))
 
-    def _after(self, tokens: Sequence[int], step: Callable[[Any, int], Any]) -> list[Any]:
+    def _after(self, tokens: Iterable[int], step: Callable[[Any, int], Any]) -> list[Any]:
         """Return the states after tokens, up to the first one that is not allowed."""
         state, states = self.state, []
         for token in tokens:
@@ -221,8 +222,15 @@ class Matcher:
     def fill(self, words: npt.NDArray[np.int32]) -> bool:
         """Write the mask of the next token, as packed words; words past the vocabulary are cleared.
 
+        Args:
+            words: int32 `[W]`, `W >= ceil(V / 32)`.
+
         Returns:
             False if the automaton exceeds its limits; all tokens are allowed then, as in `fill_masks`.
+
+        Raises:
+            ValueError: `words` is too short.
+            TypeError: `words` is not a writable array of this kind.
         """
         return not _fill([self.position], words[None], 1)
 
@@ -245,3 +253,15 @@ class Matcher:
         other = Matcher(self.automaton, self.stops)
         other._states = self._states.copy()
         return other
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> Matcher:
+        """Return a copy; the automaton, which any number of matchers may share, stays the same."""
+        return self.copy()
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
+        raise TypeError(
+            "a matcher is not pickled: pickle its automaton and its tokens, and accept them in a new one"
+        )

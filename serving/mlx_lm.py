@@ -52,7 +52,7 @@ class MLXProcessor(SequenceProcessor):
 
         Raises:
             UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
-            Exception: as for `SequenceProcessor`.
+            IncompleteOutput, VocabularyError, PatternError, EmptyLanguage, LimitExceeded: as for `SequenceProcessor`.
         """
         stops = tokenizer.eos_token_ids if isinstance(tokenizer, TokenizerWrapper) else ()
         plain = tokenizer._tokenizer if isinstance(tokenizer, TokenizerWrapper) else tokenizer

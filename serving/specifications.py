@@ -2,7 +2,7 @@
 
 Engines pass text: a JSON Schema, a pattern, a list of choices, a grammar, or a structural tag.
 
-    json_texts          JSON without endless white space or digits
+    json_texts          JSON without endless whitespace or digits
     structural_tags     structural tags -> constraints
 """
 
@@ -34,7 +34,7 @@ def constraint_of(kind: Kind, text: str, *, blanks: Blanks = "default", limits: 
     Args:
         kind: the kind of the specification.
         text: a JSON Schema, a pattern, a JSON array of texts, a grammar, or a structural tag.
-        blanks: the white space allowed in JSON: as in `json.dumps`, none, or as the caller says (`json_texts`).
+        blanks: the whitespace allowed in JSON: as in `json.dumps`, none, or as the caller says (`json_texts`).
         limits: the time and memory that reading may take.
 
     Raises:

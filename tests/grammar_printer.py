@@ -29,7 +29,7 @@ class _Printer:
         return self.random.choice(["", "\n", "# first\n"]) + self.random.choice(["\n", "\n\n", " # c\r\n"]).join(rules)
 
     def space(self, depth: int, *, free: bool = False) -> str:
-        """White space; line ends only where they end no rule."""
+        """Whitespace; line ends only where they end no rule."""
         if not (free or depth or self.dialect is EBNF):
             return " "
         return self.random.choice([" ", " ", "\n ", " ", " " + self.random.choice(self.comments)])

@@ -120,7 +120,7 @@ WORDS: dict[str, tuple[Mapping[str, Expr], Mapping[str, LexicalRule], tuple[str,
         {"name": NAME, "key": IF, "ws": WS, **marks("();")},
         ("ws",), b"abc; ", 5,
     ),
-    "no white space": (
+    "no whitespace": (
         {"s": alternation(concat(K, A), A), "a": alternation(N, concat(N, call(";"), A))},
         {"name": NAME, "key": IF, **marks(";")}, (), b"abc;", 5,
     ),

@@ -35,7 +35,7 @@ from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
 @cache
 def mixed_texts() -> list[str]:
-    """More than a million bytes: source code, every assigned character, numbers, JSON, white space, contractions."""
+    """More than a million bytes: source code, every assigned character, numbers, JSON, whitespace, contractions."""
     generator = random.Random(0)
     every = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in ("Cs", "Cn")]
     every = [char for char in every if unicodedata.category(char) != "Co"] + every[-100:]

@@ -25,7 +25,7 @@ with patch.dict(sys.modules, {"transformers.tokenization_utils": transformers.to
 
 MODEL, TOKENIZER = bundled_model()
 PATTERNS = ["(yes|no), [a-z]{1,4}", "[0-9]{2}-[0-9]{2}", "a fox( jumps)*", "x?y?z?"]
-# lm-format-enforcer takes no white space before the colon of a value and none at other places where JSON has some, so
+# lm-format-enforcer takes no whitespace before the colon of a value and none at other places where JSON has some, so
 # texts are compared one by one.
 SCHEMA = {
     "type": "object",

@@ -120,7 +120,7 @@ def made(types: Any) -> dict[str, Any]:
         "functions": types.regex("[ab]{2}"),
         "types": types.integer | types.boolean | types.date,
         "schema": types.json_schema({"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}),
-        "white space": types.JsonSchema('{"type": "array", "items": {"type": "null"}}', whitespace_pattern="[ ]{0,2}"),
+        "whitespace": types.JsonSchema('{"type": "array", "items": {"type": "null"}}', whitespace_pattern="[ ]{0,2}"),
     }
 
 

@@ -51,7 +51,7 @@ WORDS_ONLY: dict[str, set[Fault]] = {
 # It lets a word begin that may stand here but cannot be followed: a comment of Mermaid runs to the end of the line, and
 # after `flowchart` no line may end.
 LEADS_NOWHERE: dict[str, set[Fault]] = {"mermaid": {"allows"}}
-# It ends a text where only ignored words could follow: no white space after the semicolon of SQL.
+# It ends a text where only ignored words could follow: no whitespace after the semicolon of SQL.
 ENDS_AT_ONCE: dict[str, set[Fault]] = {"sql": {"forbids"}}
 # XGrammar has no words: one may be cut short, so that `classfoo` is `class foo` as well.
 NO_WORDS: dict[str, set[Fault]] = {"mermaid": {"allows"}, "python_expression": {"allows"}, "sql": {"allows"}}

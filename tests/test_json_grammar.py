@@ -66,7 +66,7 @@ BLANKS = " \t\n\r"
 
 @cache
 def json_automaton() -> PushdownAutomaton:
-    """Any JSON value, with white space wherever RFC 8259 has it within the value."""
+    """Any JSON value, with whitespace wherever RFC 8259 has it within the value."""
     return compile_grammar(constraints.json(whitespace=ANYWHERE))
 
 

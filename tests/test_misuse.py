@@ -93,7 +93,7 @@ def test_what_is_no_automaton_is_refused(use: Callable[[Any], object]) -> None:
 
 def test_a_prompt_that_is_healed_is_token_ids() -> None:
     prompt: Any = "abc"
-    with pytest.raises(TypeError, match=r'the prompt is token ids, tokenizer\(prompt\)\["input_ids"\], and not a text'):
+    with pytest.raises(TypeError, match=r'such as tokenizer\(text\)\["input_ids"\], and not a text'):
         heal(prompt, tokenfst.compile("a", BYTES))
 
 

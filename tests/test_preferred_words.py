@@ -207,7 +207,7 @@ def test_the_strings_of_larks_python() -> None:
 def test_larks_own_grammar_reads_larks_grammars() -> None:
     text = (GRAMMARS / "lark.lark").read_text()
     compile_grammar(grammar(text, syntax="lark"))
-    # A comment that begins with white space takes that from the words before it, which Lark's steps back from.
+    # A comment that begins with whitespace takes that from the words before it, which Lark's steps back from.
     automaton = compile_grammar(grammar(text.replace('/\\s*/ "', '"'), syntax="lark"))
     for path in sorted(GRAMMARS.glob("*.lark")):
         content = path.read_bytes()

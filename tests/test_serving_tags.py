@@ -253,7 +253,7 @@ def test_a_constraint_in_a_frame() -> None:
     assert words[0] == 1 << 0 | 1 << CALL
 
 
-# White space
+# Whitespace
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_white_space_of_one_part() -> None:
 
 
 def test_a_pattern_of_what_is_no_white_space() -> None:
-    with pytest.raises(ValueError, match="matches b'_', which is not white space in JSON"):
+    with pytest.raises(ValueError, match="matches b'_', which is not whitespace in JSON"):
         blanks_like("[ _]?")
 
 

@@ -144,7 +144,7 @@ def test_white_space_of_llguidance(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{"item_separator": ", "}, {"whitespace_pattern": " ", "key_separator": ": "}])
 def test_separators_beside_flexible_white_space_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(NotOffered, match="separator beside flexible white space"):
+    with pytest.raises(NotOffered, match="separator beside flexible whitespace"):
         read_by_llguidance(in_place_of.llguidance, options)
 
 

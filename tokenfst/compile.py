@@ -106,7 +106,10 @@ def compile(  # noqa: A001
         FstError: the vocabulary has a detokenizer that is a transducer, and the constraint is not regular.
         GrammarError: the grammar is invalid or not supported; the message gives the position and the rule.
         NondeterministicGrammar: the grammar is ambiguous, or a token matches both a label and bytes.
-        WeightedLanguage: the constraint has weights where they are not supported, such as in a grammar or a schema.
+        UnsupportedSchema: the schema has arrays whose items must differ, and `tokenization` is "canonical".
+        VocabularyError: the schema has such arrays, and some byte has no token of its own.
+        WeightedLanguage: the constraint has weights where they are not supported, such as in a grammar or a schema, or
+            with canonical tokenization.
         TypeError: `constraint` or `vocabulary` is of another type; the message says what was probably meant.
         ValueError: the string cannot be meant as a pattern; `tokenization` is neither value, or is "canonical" for a
             grammar; or `scale` is negative or not finite.
@@ -272,7 +275,12 @@ def language_of(constraint: Constraint, work: Work, *, may_count: bool = True) -
 def _canonical(
     constraint: Constraint, vocabulary: Vocabulary, terminals: Terminals | None, work: Work
 ) -> TokenAutomaton:
-    language = language_of(constraint, work, may_count=False)
+    try:
+        language = language_of(constraint, work, may_count=False)
+    except WeightedLanguage as error:
+        if not isinstance(constraint, Expr):
+            raise
+        raise WeightedLanguage("canonical tokenization takes no weights; tokenization='any' does") from error
     if not isinstance(language, ByteAutomaton):
         raise ValueError(
             "canonical tokenization is not known for automata with a stack (of grammars, and of recursive schemas and "

@@ -33,7 +33,7 @@ from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, limit_exceeded
 from automata.label_bytes import MARKER, without_labels
-from automata.limits import Cancellation, Limits, Work
+from automata.limits import Cancellation, Limits, Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.label_bytes import without_labels as pushdown_without_labels
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
@@ -134,23 +134,32 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         if not self._lock.acquire(timeout=min(limits.seconds, threading.TIMEOUT_MAX)):  # another thread makes them
             raise limit_exceeded("seconds", limits.seconds)
         try:
-            if self._complete is None:
-                with Work(limits, cancellation).current() as work:
-                    self._complete = self._make_tables(work)
-                    self._complete.source = self.source
-            return self._complete
+            return self._completed(limits, cancellation)
         finally:
             self._lock.release()
+
+    def _completed(self, limits: Limits, cancellation: Cancellation | None = None) -> TokenAutomaton:
+        """Return the tables, which are made if there are none; under the lock."""
+        if self._complete is None:
+            with Work(limits, cancellation).current() as work:
+                self._complete = self._make_tables(work)
+                self._complete.source = self.source
+        return self._complete
 
     def _tables(self) -> TokenAutomaton | None:
         """Return the automaton with complete tables, None if they are not small and have not been asked for."""
         if self._complete is None and not self._are_large:
             own = self._limits
             states, seconds = min(own.states, _SMALL_STATES), min(own.seconds, _SMALL_SECONDS)
+            if not self._lock.acquire(timeout=seconds):
+                return None  # another thread makes them, with limits of its own
             try:
-                self.complete(limits=replace(own, states=states, seconds=seconds))
+                self._completed(replace(own, states=states, seconds=seconds))
             except LimitExceeded:
+                current_work().check()  # a compilation around this one may have exceeded its limits
                 self._are_large = True
+            finally:
+                self._lock.release()
         return self._complete
 
     def _counterpart(self, state: Any, tables: TokenAutomaton) -> Any:

@@ -167,6 +167,7 @@ class TokenAutomaton(ABC):
 
         Raises:
             ValueError: `out` is too short.
+            TypeError: `out` is not a writable array of this kind.
         """
 
     def mask(self, state: State, remaining: int | None = None) -> npt.NDArray[np.bool_]:
@@ -258,7 +259,11 @@ class TokenAutomaton(ABC):
             return None
 
     def text(self, token_ids: Iterable[int]) -> bytes:
-        """Return the text that tokens write from the start of this automaton, in bytes; see `at_text_start`."""
+        """Return the text that tokens write from the start of this automaton, in bytes; see `at_text_start`.
+
+        Raises:
+            VocabularyError: an id is outside the vocabulary.
+        """
         return self.vocabulary.text(token_ids, at_text_start=self.at_text_start)
 
     def explain(

@@ -34,7 +34,7 @@ from automata.expressions.nodes import Label, Substring
 
 TEXT_TOKEN, PARAGRAPH_TOKEN, IMAGE = NAMED_TOKENS = ("TEXT_TOKEN", "PARAGRAPH_TOKEN", "IMAGE")
 
-# YAML 1.2.2, productions [1] to [34]: printable characters without line breaks, the byte order mark and white space.
+# YAML 1.2.2, productions [1] to [34]: printable characters without line breaks, the byte order mark and whitespace.
 _YAML_VISIBLE = (
     (0x21, 0x7E),
     (0x85, 0x85),

@@ -1,7 +1,7 @@
 """Named character classes and case, as sets of code points: what `\\d \\w \\s` and the flag `i` mean.
 
 By default, `\\d \\w \\s` are ASCII. Under the flag `u` they have the meaning that they have for text in Python's `re`:
-decimal digits; letters, numbers and the underscore; white space. Likewise, the POSIX classes are ASCII or, under the
+decimal digits; letters, numbers and the underscore; whitespace. Likewise, the POSIX classes are ASCII or, under the
 flag `u`, those that Unicode Technical Standard 18 (annex C) recommends.
 
 There are three ways to compare two characters while ignoring case:

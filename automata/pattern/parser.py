@@ -20,7 +20,7 @@ from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
-# White space in a verbose pattern is ASCII, and a backslash takes the character after it along, in a comment as well.
+# Whitespace in a verbose pattern is ASCII, and a backslash takes the character after it along, in a comment as well.
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()# \t\n\r\v\f]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
@@ -55,7 +55,7 @@ class Parser(GroupReader):
         return self.close_group(self.groups[0])
 
     def skip(self) -> bool:
-        """Move past white space and comments of a verbose pattern; return whether there are any."""
+        """Move past whitespace and comments of a verbose pattern; return whether there are any."""
         start = self.position
         skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
         self.position = skipped.end() if skipped else start

@@ -29,7 +29,10 @@ _ADVICE = (
     "let both begin with a rule that they share, make what should be read as a whole a lexical rule, give lexical "
     'rules priorities, or give the grammar ambiguity="parallel"'
 )
-_GROWS = "and no bounded look-ahead tells them apart"
+_ADVICE_ON_WORDS = (
+    "let the text before the second word end with a delimiter, make that text a lexical rule, or "
+    'give the grammar ambiguity="parallel"'
+)
 
 
 def explained(
@@ -44,28 +47,31 @@ def explained(
         number: its number for each state of the construction.
         places: where rules were defined.
     """
-    state = _first_state(found, unbounded.state)
-    elements = found.elements(state)
-    if len(elements) == 1:
-        elements = unbounded.elements
-    left, right = elements[0], elements[-1]
-    text = shortest_text(known, int(number[state]), found.work)
-    after = f"after {shown(text)} "
-    if unbounded.reason == "pops":
-        reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can continue as well"
-    else:
-        reason = (
-            f"{after}two derivations are open, {_GROWS}: one is in {_described(found, left)}, "
-            f"the other in {_described(found, right)}"
-        )
-    name = found.rule_name(left[1])
+    state, elements = unbounded.state, unbounded.elements
+    if unbounded.reason != "words":
+        state = _first_state(found, state)
+        if len(found.elements(state)) > 1:
+            elements = found.elements(state)
+    text = shown(shortest_text(known, int(number[state]), found.work))
+    name = found.rule_name(elements[0][1])
     place = places.get(name)
     return NondeterministicGrammar(
-        f"{reason}; {_ADVICE}",
+        f"after {text} {_reason(found, unbounded.reason, elements[0], elements[-1])}",
         rule=name,
         line=place.line if place else None,
         column=place.column if place else None,
     )
+
+
+def _reason(found: Construction, reason: str, left: Element, right: Element) -> str:
+    """Return what two derivations have in common, and what to do about it."""
+    first, second = _described(found, left), _described(found, right)
+    if reason == "pops":
+        return f"any number of rules can end at once: {first}, and each can continue as well; {_ADVICE}"
+    both = f"one is in {first}, the other in {second}"
+    if reason == "words":
+        return f"a word may be open while another one begins, so that they compete: {both}; {_ADVICE_ON_WORDS}"
+    return f"two derivations are open, and no bounded look-ahead tells them apart: {both}; {_ADVICE}"
 
 
 def _first_state(found: Construction, state: int) -> int:

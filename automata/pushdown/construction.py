@@ -26,16 +26,17 @@ from automata.pushdown.sequences import Stack
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
-# What may be unbounded, as the native core numbers it; the last is a limit and no property of the grammar.
-_REASONS = (None, "derivations", "stack", "pops")
+# Why a construction may stop, as the native core numbers it; too many ways are a limit and no property of the grammar.
 _TOO_MANY_WAYS = 4
+_REASONS = (None, "derivations", "stack", "pops", None, "words")
 # The cost of reading an element, in steps of the budget.
 _VISIT_STEPS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """A set that passed a bound ("derivations", "stack" or "pops"), and the state that it comes from."""
+    """A set that passed a bound ("derivations", "stack" or "pops"), or in which words begin at different places
+    ("words"); and the state that it comes from."""
 
     reason: str
     elements: Elements
@@ -130,7 +131,7 @@ class Construction:
 
     @cached_property
     def unbounded(self) -> Unbounded | None:
-        """The set that passed a bound, if there is one."""
+        """The set at which the construction stopped, if there is one."""
         reason = _REASONS[self.tables.unbounded]
         if reason is None:
             return None

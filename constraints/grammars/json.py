@@ -3,9 +3,9 @@
     json     the value that is the whole text
     value    an object, an array, a string, a number or a literal name
 
-There is no white space before or after the value. Within it, white space is that of
+There is no whitespace before or after the value. Within it, whitespace is that of
 `constraints.json_schema.building.whitespace`, and is bounded, so that no model spends its tokens on blanks. "default"
-allows what `json.dumps` and `JSON.stringify` write: no white space, one space after commas and colons, or a line for
+allows what `json.dumps` and `JSON.stringify` write: no whitespace, one space after commas and colons, or a line for
 each item, indented by up to 32 spaces or 8 tabs.
 
 A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows this, and leaves its meaning to the reader. The
@@ -24,7 +24,7 @@ def json(*, whitespace: Habit | Whitespace = "default") -> Grammar:
     """Return the grammar of any JSON value (RFC 8259), to any depth.
 
     Args:
-        whitespace: the white space allowed within the value, as in `json_schema`. With "default", lines may be indented
+        whitespace: the whitespace allowed within the value, as in `json_schema`. With "default", lines may be indented
             by up to 32 spaces or 8 tabs, however deeply they are nested.
 
     Raises:

@@ -82,7 +82,7 @@ def tool_calls(
             models whose decoders omit them, such as Mistral's; they are looked up among the vocabulary's special
             tokens and in `tokenfst.compile(..., terminals=...)`. With `text`, `parse` finds calls by the names of these
             tokens, so the text must be decoded with special tokens.
-        whitespace: the white space allowed in arguments, as in `json_schema`.
+        whitespace: the whitespace allowed in arguments, as in `json_schema`.
         spellings: how the strings and names in arguments are spelled, as in `json_schema`. With "openai-string", it
             also applies to the string that contains the arguments.
 

@@ -150,7 +150,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
             Or a function: then texts are objects of its parameters, and `parse` returns them as a dict, which
             `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
             take any JSON. The dict contains the defaults that are given in `Field(...)`. The function is never called.
-        whitespace: the white space that is allowed, as in `json_schema`.
+        whitespace: the whitespace that is allowed, as in `json_schema`.
         spellings: how strings and names are spelled, as in `json_schema`.
 
     Raises:

@@ -28,6 +28,7 @@ from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from operator import index
 from types import TracebackType
 from typing import Any, Final, Literal
 
@@ -114,9 +115,15 @@ class BackgroundCompiler:
             limits: the limits of each compilation.
             complete: whether the tables of an automaton are also made, after it has been handed over, so that an arena
                 finds them ready. If they exceed the limits, they are not made.
+
+        Raises:
+            TypeError: `max_bytes` or `threads` is not an integer, or `limits` are not `Limits`.
+            ValueError: `max_bytes` is negative, or there are no threads.
         """
-        self.max_bytes = max_bytes
-        self._limits = limits
+        self.max_bytes, threads = index(max_bytes), index(threads)
+        if max_bytes < 0:
+            raise ValueError(f"max_bytes is 0 or more, not {max_bytes}")
+        self._limits = Work(limits).limits
         self._complete = complete
         self._completing = Cancellation()
         self._lock = threading.Lock()
@@ -124,7 +131,12 @@ class BackgroundCompiler:
         self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
         self._num_hits = 0
         self._turns = _turns(limits)
-        self._threads = [ThreadPoolExecutor(threads, "tokenfst compiling") for _ in self._turns]
+        # The threads that compile, by `threading.get_ident`.
+        self._workers = set[int]()
+        self._threads = [
+            ThreadPoolExecutor(threads, "tokenfst compiling", lambda: self._workers.add(threading.get_ident()))
+            for _ in self._turns
+        ]
         self._closed, self._process = False, os.getpid()
 
     def __enter__(self) -> BackgroundCompiler:
@@ -197,16 +209,17 @@ class BackgroundCompiler:
             self._kept.clear()
 
     def close(self) -> None:
-        """Give up all requests that are not done, drop all automata, and wait for the threads to end."""
+        """Give up all requests that are not done, drop all automata, and wait for the threads to end. Called by one of
+        them, in a callback of a request, it does not wait."""
         with self._lock:
             self._closed = True
+            self._kept.clear()
             requests = [request for job in self._under_way.values() for request in job.waiting]
         self._completing.cancel()
         for request in requests:
             request.cancel()
         for threads in self._threads:
-            threads.shutdown(cancel_futures=True)
-        self.clear()
+            threads.shutdown(threading.get_ident() not in self._workers, cancel_futures=True)
 
     def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
         """Return a request for an automaton that is not in the cache; under the lock."""
@@ -231,20 +244,23 @@ class BackgroundCompiler:
         except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised
         timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
-        with self._lock:
-            if timed_out and turn + 1 < len(self._turns) and not self._closed:
-                try:
-                    self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
-                    return
-                except RuntimeError as raised:  # the interpreter ends
-                    error = raised
-            if self._under_way.get(job.key) is job:
-                del self._under_way[job.key]
-            if automaton is not None and error is None:
-                self._keep(job.key, automaton, size)
-            requests, job.waiting = job.waiting, []
-        for request in requests:
-            request.settle(automaton, error)
+        requests = list[Compiling]()
+        try:
+            with self._lock:
+                if timed_out and turn + 1 < len(self._turns) and not self._closed:
+                    try:
+                        self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
+                        return
+                    except RuntimeError as raised:  # the interpreter ends
+                        error = raised
+                if self._under_way.get(job.key) is job:
+                    del self._under_way[job.key]
+                requests, job.waiting = job.waiting, []
+                if automaton is not None and error is None and not self._closed:
+                    self._keep(job.key, automaton, size)
+        finally:
+            for request in requests:
+                request.settle(automaton, error)
         with self._lock:
             if self._complete and automaton is not None and error is None and not self._closed:
                 self._threads[-1].submit(self._make_tables, automaton)

@@ -31,6 +31,7 @@ import numpy.typing as npt
 from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.texts import text_bytes
+from decoding.inputs.prompts import token_ids
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.misuse import check_automaton
@@ -61,7 +62,7 @@ class Healed(TokenAutomaton):
         prefix: the bytes that come first; `text` does not return them.
     """
 
-    def __init__(self, inner: TokenAutomaton, prefix: bytes) -> None:
+    def __init__(self, inner: TokenAutomaton, prefix: str | bytes) -> None:
         """Put bytes before an automaton.
 
         Raises:
@@ -79,9 +80,9 @@ class Healed(TokenAutomaton):
             raise ValueError("a prompt is not healed for a vocabulary whose detokenizer is a transducer")
         if isinstance(inner, WeightedTokenAutomaton) and inner.table.is_over_tokens:
             raise ValueError("a prompt is not healed before tokens whose costs do not follow from their bytes")
-        self.inner, self.prefix = inner, prefix
+        self.inner, self.prefix = inner, text_bytes(prefix)
         self.vocabulary, self.at_text_start = inner.vocabulary, False
-        self.start: Any = Unspelled(0) if prefix else inner.start
+        self.start: Any = Unspelled(0) if self.prefix else inner.start
         self._tokens = tokens_by_bytes(self.vocabulary)
         # By bytes, the state that they lead to from the inner start; None if they lead nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
@@ -91,7 +92,7 @@ class Healed(TokenAutomaton):
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:
-            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text after it")
+            raise EmptyLanguage(f"no tokens of the vocabulary spell {self.prefix!r} and a text after it")
 
     @property
     def end_state(self) -> Any:
@@ -166,6 +167,8 @@ class Healed(TokenAutomaton):
         if not isinstance(state, Unspelled):
             self.inner.fill_bitmask(state, out, remaining)
             return
+        if out.dtype != np.int32 or out.ndim != 1:
+            raise TypeError(f"a mask is int32 [W], and not {out.dtype} {list(out.shape)}")
         needed = len(self.vocabulary.all_words)
         if len(out) < needed:
             raise ValueError(f"a mask takes {needed} words, and there are {len(out)}")
@@ -266,22 +269,21 @@ def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 
     Raises:
         EmptyLanguage, ValueError: as for `Healed`.
         ValueError: a token id is negative.
-        TypeError: the prompt is a text, or the automaton is not a token automaton.
+        TypeError: the prompt is not a list of token ids, or the automaton is not a token automaton.
     """
-    if isinstance(prompt, str):
-        raise TypeError('the prompt is token ids, tokenizer(prompt)["input_ids"], and not a text')
+    ids = token_ids(prompt)
     check_automaton(automaton)
+    if ids and min(ids) < 0:
+        raise ValueError(f"the prompt has the token {min(ids)}, which no vocabulary has")
     vocabulary = automaton.vocabulary
-    known, kept, tail = tokens_by_bytes(vocabulary), len(prompt), b""
+    known, kept, tail = tokens_by_bytes(vocabulary), len(ids), b""
     prefix = b""
-    for at in range(len(prompt) - 1, max(0, len(prompt) - 1 - max_tokens), -1):
-        if prompt[at] < 0:
-            raise ValueError(f"the prompt has the token {prompt[at]}, which no vocabulary has")
+    for at in range(len(ids) - 1, max(0, len(ids) - 1 - max_tokens), -1):
         # A model may read tokens that it cannot write, such as those of images.
-        written = vocabulary.tokens[prompt[at]] if prompt[at] < len(vocabulary) else b""
+        written = vocabulary.tokens[ids[at]] if ids[at] < len(vocabulary) else b""
         if not written:
             break
         tail = written + tail
         if any(beyond for _, beyond in known.beginning_with(tail)):
             kept, prefix = at, tail
-    return list(prompt[:kept]), Healed(automaton, prefix)
+    return ids[:kept], Healed(automaton, prefix)

@@ -7,7 +7,8 @@ ids is one prompt.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 import torch
@@ -48,6 +49,30 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[l
             wrong = next(token for token in row if not 0 <= token < num_tokens)
             raise ValueError(f"prompt {number} has the token {wrong}, which the model does not have")
     return rows
+
+
+def token_ids(prompt: Iterable[int]) -> list[int]:
+    """Return the token ids of one prompt, also if they are NumPy's or a tensor's integers.
+
+    Raises:
+        TypeError: the prompt is something else, such as a text or a batch.
+    """
+    try:
+        return [index(token) for token in prompt]
+    except TypeError:
+        raise TypeError(
+            'the prompt is a list of token ids, such as tokenizer(text)["input_ids"], and not '
+            f"{_kind(prompt)}{_hint(prompt)}"
+        ) from None
+
+
+def _kind(prompt: Any) -> str:
+    if isinstance(prompt, Mapping):
+        return "a tokenizer's whole output"
+    if isinstance(prompt, str):
+        return "a text"
+    items = f" of {type(prompt[0]).__name__}" if isinstance(prompt, list) else ""
+    return type(prompt).__name__ + items
 
 
 def _num_embeddings(model: Any) -> float:

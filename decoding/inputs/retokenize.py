@@ -22,6 +22,7 @@ import torch
 
 from automata.errors import EmptyLanguage
 from automata.texts import text_bytes
+from decoding.inputs.prompts import prompt_tokens, token_ids
 from decoding.inputs.tokens_by_bytes import TokensByBytes, tokens_by_bytes
 from decoding.inputs.vocabularies import checked_vocabulary
 from decoding.speculation.reader import CachedModel, Reader, Reading
@@ -55,18 +56,20 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
 
     Raises:
         EmptyLanguage: no tokens spell the text.
-        ValueError: the prompt is empty.
+        ValueError: the prompt is empty, or has a token that the model does not have.
+        TypeError: the prompt is not a list of token ids.
     """
-    if not prompt:
+    ids = token_ids(prompt)
+    if not ids:
         raise ValueError("a model has to read a token before it prefers one: the prompt is empty")
-    checked_vocabulary(vocabulary)
+    prompt_tokens(checked_vocabulary(vocabulary), ids, model)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model)
     spelling = _Spelling(tokens_by_bytes(vocabulary), text_bytes(text))
     written: list[int] = []
     log_probability, begun, at = 0.0, reader.forwards, 0
     while at < len(spelling.text):
         proposed = spelling.longest(at)
-        (logits,) = reader.read([_reading([*prompt, *written], proposed)])
+        (logits,) = reader.read([_reading([*ids, *written], proposed)])
         scores = logits.float().log_softmax(-1)
         for row, token in zip(scores, proposed, strict=True):
             choices = spelling.choices(at)

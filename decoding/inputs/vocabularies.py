@@ -19,7 +19,7 @@ def vocabulary_of(tokenizer: Any, model: Any = None) -> Vocabulary:
 
     The vocabulary is prepared on the first call for a tokenizer, and kept as long as the tokenizer exists; for a bare
     tokenizer of `tokenizers` before version 0.23, it is prepared on each call. It is prepared again if tokens were
-    added, or if other tokens are special or end a text.
+    added, if other tokens are special or end a text, or if it has another decoder or pre-tokenizer.
 
     Args:
         tokenizer: the tokenizer, or a `Vocabulary`.
@@ -66,13 +66,15 @@ def _num_logits(model: Any) -> int | None:
 
 
 def _facts(tokenizer: Any) -> tuple[object, ...]:
-    """Return what a program may change in a tokenizer: the tokens that were added, which of them are special, and the
-    end token."""
+    """Return what a program may change in a tokenizer: the tokens that were added, which of them are special, the end
+    token, the decoder and the pre-tokenizer."""
     size = len(tokenizer) if hasattr(tokenizer, "__len__") else None
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     read = getattr(backend, "get_added_tokens_decoder", dict)
     added = tuple((number, token.content, token.special) for number, token in read().items())
-    return size, added, getattr(tokenizer, "eos_token_id", None), tuple(getattr(tokenizer, "all_special_ids", ()))
+    ends = getattr(tokenizer, "eos_token_id", None), tuple(getattr(tokenizer, "all_special_ids", ()))
+    parts = [getattr(backend, name, None) for name in ("decoder", "pre_tokenizer")]
+    return size, added, ends, [None if part is None else part.__getstate__() for part in parts]
 
 
 def checked_vocabulary(vocabulary: object) -> Vocabulary:

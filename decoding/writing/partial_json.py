@@ -17,6 +17,7 @@ Rejected: completing the text and reading it again each time (quadratic); leavin
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any, Final
 
 from automata.errors import TextNotAllowed
@@ -237,14 +238,11 @@ class PartialJson:
         number = _NUMBER.fullmatch(self._text)
         if number is None and self._text not in _LITERALS:
             raise self._refused(f"{self._text!r} is not a value")
-        self._put(_LITERALS[self._text] if number is None else self._number(number))
-        self._value_over()
-
-    def _number(self, number: re.Match[str]) -> int | float:
         try:
-            return float(number[0]) if number[1] or number[2] else int(number[0])
-        except ValueError:  # more digits than Python reads
+            self._put(_LITERALS[self._text] if number is None else _read_number(number))
+        except ValueError:
             raise self._refused("a number has more digits than Python reads") from None
+        self._value_over()
 
     # Values
 
@@ -255,7 +253,8 @@ class PartialJson:
         elif self._next == _WORD and self._text in _LITERALS:
             self._put(_LITERALS[self._text])
         elif self._next == _WORD and (number := _NUMBER.match(self._text)):
-            self._put(self._number(number))
+            with suppress(ValueError):  # it may become a float, which may have any number of digits
+                self._put(_read_number(number))
 
     def _put(self, value: Any) -> None:
         if self._is_there:
@@ -266,3 +265,12 @@ class PartialJson:
 
     def _refused(self, reason: str) -> TextNotAllowed:
         return TextNotAllowed(reason, "".join(self._read))
+
+
+def _read_number(number: re.Match[str]) -> int | float:
+    """Return the number that `_NUMBER` matched.
+
+    Raises:
+        ValueError: an integer has more digits than Python reads.
+    """
+    return float(number[0]) if number[1] or number[2] else int(number[0])

@@ -41,6 +41,7 @@ from decoding.sampling.penalties import History, penalized
 from decoding.writing.partial_json import PartialJson
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.arguments import check_ids
 from tokenfst.vocabulary.byte_decoder import Reading
 
 T = TypeVar("T")
@@ -84,8 +85,10 @@ class TextSoFar:
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8, and `errors` is "strict".
+            VocabularyError: the vocabulary has no such token, and nothing was read.
         """
-        written = b""
+        written, tokens = b"", list(tokens)
+        check_ids(tokens, len(self._vocabulary))
         for token in tokens:
             new = self._vocabulary.tokens[token]
             if new and self._rule is not None:
@@ -169,11 +172,14 @@ class Stream(Generic[T_co]):
 
         Raises:
             StopIteration: the text is complete.
-            IncompleteOutput: an earlier exception, such as that of Ctrl-C, stopped the text; make another stream.
+            IncompleteOutput: an earlier exception, such as that of Ctrl-C, stopped the text; make another stream. Or
+                another thread is in this call.
             Exception: any error while writing.
         """
         if self._is_writing:
-            raise IncompleteOutput("an exception ended the writing of this text before it was complete")
+            raise IncompleteOutput(
+                "an exception ended the writing of this text before it was complete, or another thread is writing it"
+            )
         self._is_writing = True
         piece = self._piece()
         self._is_writing = False

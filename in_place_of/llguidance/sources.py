@@ -135,11 +135,11 @@ def _expected(value: Any, kind: type[T], where: str) -> T:
 
 
 def _white_space(options: Mapping[str, Any]) -> Whitespace:
-    """Return the white space of options.
+    """Return the whitespace of options.
 
     Raises:
-        NotOffered: a separator is given where white space is flexible.
-        ValueError: a separator is not the comma or colon with white space around it.
+        NotOffered: a separator is given where whitespace is flexible.
+        ValueError: a separator is not the comma or colon with whitespace around it.
     """
     comma, colon = (
         mark if options.get(name) is None else options[name]
@@ -150,5 +150,5 @@ def _white_space(options: Mapping[str, Any]) -> Whitespace:
         return separated(comma, colon)
     if (comma, colon) != (",", ":"):
         name = "item_separator" if comma != "," else "key_separator"
-        raise NotOffered(f"{name} beside flexible white space", "set whitespace_flexible to false")
+        raise NotOffered(f"{name} beside flexible whitespace", "set whitespace_flexible to false")
     return blanks_like(_BLANKS if pattern is None else f"({pattern})?")

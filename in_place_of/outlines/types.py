@@ -37,7 +37,7 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")
 
-# White space where a schema says nothing else: at most one space wherever JSON allows some.
+# Whitespace where a schema says nothing else: at most one space wherever JSON allows some.
 _ONE_SPACE: Final = "[ ]?"
 
 
@@ -162,7 +162,7 @@ class JsonSchema(Term):
 
         Args:
             schema: a JSON Schema as a dict or as text, or a type with one: a Pydantic model, a dataclass, a TypedDict.
-            whitespace_pattern: the white space wherever JSON allows it; None for at most one space.
+            whitespace_pattern: the whitespace wherever JSON allows it; None for at most one space.
             ensure_ascii: has no effect, because strings may be written either way.
 
         Raises:

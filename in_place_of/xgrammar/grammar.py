@@ -77,12 +77,12 @@ class Grammar:
 
         Args:
             schema: a JSON Schema as text or as a dict, or a Pydantic model.
-            any_whitespace: whether any amount of white space is allowed wherever JSON allows it.
+            any_whitespace: whether any amount of whitespace is allowed wherever JSON allows it.
             indent: must be None.
             separators: how a comma and a colon are written without `any_whitespace`; None for `", "` and `": "`.
                 Ignored with `any_whitespace`.
             strict_mode: whether objects have only the listed properties (`in_place_of.schemas.closed`).
-            max_whitespace_cnt: the maximum amount of white space at one place, at least 0; None for any amount. Ignored
+            max_whitespace_cnt: the maximum amount of whitespace at one place, at least 0; None for any amount. Ignored
                 without `any_whitespace`.
             any_order: must be False.
             print_converted_ebnf: has no effect.

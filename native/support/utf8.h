@@ -38,7 +38,7 @@ constexpr std::array<Pending, 256> kAfterLead = [] {
 }();
 
 // Kinds of characters beyond ASCII, which patterns tell apart: line separators, which `.` does not match in ECMA-262;
-// other white space, which `\S` does not match; and all others.
+// other whitespace, which `\S` does not match; and all others.
 enum Kind : uint32_t { kOther = 1, kSpace = 2, kSeparator = 4 };
 constexpr uint32_t kAllKinds = kOther | kSpace | kSeparator;
 

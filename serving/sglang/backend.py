@@ -67,7 +67,7 @@ class Backend(BaseGrammarBackend):
     Attributes:
         vocabulary: the tokens.
         vocab_size: the width of the model's logits.
-        blanks: the white space allowed in JSON.
+        blanks: the whitespace allowed in JSON.
         compiler: the threads that compile.
     """
 
@@ -191,7 +191,7 @@ def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Ite
 
     Raises:
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
-        ValueError: the arguments ask for white space in JSON that is not supported.
+        ValueError: the arguments ask for whitespace in JSON that is not supported.
     """
     settings, parallel = settings_from_environment(), get_parallel()
     if parallel.tp_size * parallel.pp_size > 1:
@@ -216,10 +216,10 @@ def _vocabulary(tokenizer: Any, eos_token_ids: Iterable[int] | None) -> Vocabula
 
 
 def _blanks(serving: Any) -> Blanks:
-    """Return the white space that SGLang's arguments allow in JSON.
+    """Return the whitespace that SGLang's arguments allow in JSON.
 
     Raises:
-        ValueError: two arguments exclude each other, or a pattern matches other text than white space.
+        ValueError: two arguments exclude each other, or a pattern matches other text than whitespace.
     """
     ways: dict[str, Callable[[Any], Blanks]] = {
         "constrained_json_whitespace_pattern": blanks_like,

@@ -1,4 +1,4 @@
-"""How values are written: the order of properties, the spellings of names and strings, white space."""
+"""How values are written: the order of properties, the spellings of names and strings, whitespace."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.errors import UnsupportedTokenizer
+from automata.errors import UnsupportedTokenizer, VocabularyError
 from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Derivations
@@ -21,6 +21,7 @@ def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) ->
 
     Raises:
         UnsupportedTokenizer: the list of merges names a token that writes nothing.
+        VocabularyError: it names a token that the vocabulary does not have.
         LimitExceeded: the derivations exceed a limit.
         Cancelled: another thread cancelled the compilation.
     """
@@ -28,6 +29,10 @@ def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) ->
     if bpe.merges is None:
         return _native.derivations(vocabulary.native, None, budget)
     merges = np.array(bpe.merges, np.int32).reshape(-1, 3)
+    wrong = np.flatnonzero(((merges < 0) | (merges >= len(vocabulary))).any(axis=1))
+    if len(wrong):
+        given = bpe.merges[wrong[0]]
+        raise VocabularyError(f"merge {wrong[0]} is of tokens {given}, and there are {len(vocabulary)} tokens")
     number = _native.first_wrong_merge(vocabulary.native, merges)
     if number < len(merges):
         left, right, result = bpe.merges[number]

@@ -93,7 +93,10 @@ def read_pattern(pattern: str | None) -> PatternProgram:
         UnsupportedTokenizer: the pattern is not supported; the message gives the position and the reason.
     """
     reader = _Reader(r"[\s\S]+" if pattern is None else pattern)
-    part, nullable = reader.alternatives(fold=False)
+    try:
+        part, nullable = reader.alternatives(fold=False)
+    except RecursionError:
+        raise reader.error("groups are nested too deep") from None
     if reader.position < len(reader.pattern):
         raise reader.error("a bracket that nothing opens")
     if nullable:

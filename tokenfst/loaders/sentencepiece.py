@@ -9,7 +9,7 @@ becomes the `text_start` of the vocabulary.
 Control and unused pieces write nothing. Neither does the unknown piece, which would decode to ` ⁇ ` in place of text
 that is lost.
 
-Two kinds of models are refused: those that treat white space as a suffix, because their additional space is at the end
+Two kinds of models are refused: those that treat whitespace as a suffix, because their additional space is at the end
 of a text, which a token cannot know; and those with denormalization rules, which rewrite the text after decoding.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import index
 from os import PathLike
+from types import NoneType
 from typing import Any
 
 from automata.errors import VocabularyError
@@ -24,6 +25,17 @@ def check_tokens(tokens: Any) -> None:
         raise TypeError(f"{shown(tokens)} is not a list of tokens; {hint}")
     if not tokens:
         raise VocabularyError("a vocabulary needs at least one token")
+
+
+def check_kind(name: str, value: object, *kinds: type) -> None:
+    """Check that an argument is of one of some types.
+
+    Raises:
+        TypeError: it is of another type.
+    """
+    if not isinstance(value, kinds):
+        names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} is {names}, not {shown(value)}")
 
 
 def not_bytes(tokens: Sequence[Any]) -> VocabularyError:

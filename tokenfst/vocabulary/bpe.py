@@ -36,6 +36,12 @@ class BPE:
     pattern: str | None
     whole_pieces: bool
 
+    def __post_init__(self) -> None:
+        if self.pattern is not None and not isinstance(self.pattern, str):
+            raise TypeError(f"a pattern of pieces is a text or None, not {self.pattern!r}")
+        if self.merges and not all(len(merge) == 3 for merge in self.merges):
+            raise TypeError("a merge is the ids of the left, the right and the merged token")
+
     @property
     def digest(self) -> str:
         """A fingerprint of the encoder (SHA-256, hexadecimal)."""

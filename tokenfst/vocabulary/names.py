@@ -4,7 +4,7 @@ r"""Readable names of tokens, all of them different, for OpenFst's symbol tables
     a special token                   its own name, with escapes
     any other token                   \#, and its id
 
-Escapes keep names on one line and without white space: a space is written as ␣, other white space and nonprinting
+Escapes keep names on one line and without whitespace: a space is written as ␣, other whitespace and nonprinting
 characters as `\t`, `\x1b` or `\u200b`, a backslash as two, and a byte that is not part of a UTF-8 character as `\xff`.
 If several tokens have the same name, the first keeps it, and `\#` and the id are appended to the others.
 """
@@ -41,7 +41,7 @@ def token_names(tokens: Sequence[bytes], special_tokens: Mapping[str, int]) -> t
 
 
 def escaped(text: bytes) -> str:
-    """Return bytes as printable text without white space, different for different bytes."""
+    """Return bytes as printable text without whitespace, different for different bytes."""
     plain = text.decode("utf-8", "surrogateescape")
     if plain.isprintable() and not any(char in plain for char in _ESCAPES):
         return plain

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from operator import index
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from automata.drawing import shown
 from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
 from tokenfst import _native as native
-from tokenfst.vocabulary.arguments import check_ids, check_tokens, id_tuple, not_bytes, special_ids
+from tokenfst.vocabulary.arguments import check_ids, check_kind, check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
@@ -84,12 +84,15 @@ class Vocabulary:
                 output. It must write at most one text for any bytes. Grammars are then refused.
 
         Raises:
-            TypeError: `tokens` is not a sequence of tokens but, for example, a tokenizer; or an id is not an integer.
+            TypeError: `tokens` is not a sequence of tokens but, for example, a tokenizer; an id is not an integer; or
+                `bpe` or `text_start` is of another type.
             VocabularyError: there are no tokens, a token is not bytes, or an id is outside `tokens`; or `detokenizer`
                 has weights or labels.
             FstError: `detokenizer` cannot be read.
         """
         check_tokens(tokens)
+        check_kind("bpe", bpe, BPE, NotBPE)
+        check_kind("text_start", text_start, TextStart, NoneType)
         self.eos_ids = tuple(sorted(set(id_tuple(eos_ids))))
         self.special_tokens: Mapping[str, int] = MappingProxyType(special_ids(special_tokens))
         self.bpe = bpe

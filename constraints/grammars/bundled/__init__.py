@@ -1,6 +1,6 @@
 """Grammars that come with the package, ready to compile and to serve as examples.
 
-Each is a text file next to this module: in Lark's syntax if words and the white space between them matter, in GBNF
+Each is a text file next to this module: in Lark's syntax if words and the whitespace between them matter, in GBNF
 otherwise. `bundled(name)` reads it like any other grammar.
 
 The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right

@@ -73,7 +73,7 @@ class RuleBuilder:
 
     Attributes:
         marks: what stands before the first item or member (None for nothing), the bracket that closes an empty
-            container, the comma, and the bracket that closes any other, all with their white space.
+            container, the comma, and the bracket that closes any other, all with their whitespace.
     """
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, bracket: str) -> None:

@@ -1,4 +1,4 @@
-"""Marks: the punctuation of JSON with the white space around it, at some nesting depth."""
+"""Marks: the punctuation of JSON with the whitespace around it, at some nesting depth."""
 
 from __future__ import annotations
 

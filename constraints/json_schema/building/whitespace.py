@@ -6,7 +6,7 @@
     "flexible"      up to `MOST` blanks of any kind wherever JSON allows them
     Whitespace(...) the caller's own choice
 
-All named choices are bounded, so that no model fills a page with blanks. There is no white space before or after the
+All named choices are bounded, so that no model fills a page with blanks. There is no whitespace before or after the
 text. The bound on the indentation of a line depends on the number of open brackets; this takes fewer states than one
 bound for all lines.
 """
@@ -32,7 +32,7 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """The white space that is allowed around the punctuation of a JSON text, as expressions.
+    """The whitespace that is allowed around the punctuation of a JSON text, as expressions.
 
     Attributes:
         opened: after `{` and `[`, before the first member or item.
@@ -61,7 +61,7 @@ _HABITS: Final = {"compact": COMPACT, "javascript": COMPACT, "python": PYTHON, "
 
 
 def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
-    """Return the white space of a habit directly within `depth` brackets; a `Whitespace` is returned unchanged.
+    """Return the whitespace of a habit directly within `depth` brackets; a `Whitespace` is returned unchanged.
 
     Raises:
         ValueError: no habit has this name.
@@ -78,7 +78,7 @@ def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
 
 @cache
 def _indented(depth: int) -> Whitespace:
-    """Return the white space of "default": none, a space after commas and colons, or indented lines."""
+    """Return the whitespace of "default": none, a space after commas and colons, or indented lines."""
     return Whitespace(
         opened=_broken(depth),
         closing=_broken(depth - 1),

@@ -46,7 +46,7 @@ _LONGEST: Final = 4096
 
 
 class Widths(NamedTuple):
-    """The least lengths in bytes of a comma, a colon, and both brackets, each with its white space."""
+    """The least lengths in bytes of a comma, a colon, and both brackets, each with its whitespace."""
 
     comma: int
     colon: int

@@ -24,7 +24,9 @@
 // columns that no word reads end words, and of the words that can end, the one with the highest priority does. Over the
 // first byte of a character, words may also end provisionally (`automata/pushdown/provisional_ends.h`). What is read
 // beside words, in rules with bytes of their own, is read in any case. A lazy word that can end does so before any word
-// is read on. The symbols that may lie under a set are those that may lie under each of its elements.
+// is read on. Words that compete must have begun at the same place. So a grammar is refused if words can begin beside
+// an open word, unless that leads to nothing else than the open word does (`Determinizer::begins_beside_word`). The
+// symbols that may lie under a set are those that may lie under each of its elements.
 //
 // For ambiguous grammars configurations advance side by side: a state is a state of the network, a state and a column
 // have a step for each continuation, and words are resolved within each configuration. One column may then make any
@@ -58,7 +60,8 @@ struct SharedSteps {
 };
 
 // Which bound was exceeded, so that the grammar is not deterministic, or has too many ways to continue.
-enum class Unbounded : int32_t { kNothing, kDerivations, kStack, kPops, kWays };
+// `kWords`: words compete that begin at different places.
+enum class Unbounded : int32_t { kNothing, kDerivations, kStack, kPops, kWays, kWords };
 
 struct ConstructionOptions {
   bool side_by_side;

@@ -226,6 +226,7 @@ void Determinizer::do_task(Task task) {
 void Determinizer::explore(const Task& task) {
   const Leaves found = leaves_of(task.elements);
   if (ends_lazily(found)) return end_at_once(found, task);
+  if (begins_beside_word(task)) return stop(Unbounded::kWords, task.elements, task.at);
   int32_t once = ColumnSets::kEmpty, twice = ColumnSets::kEmpty, after = ColumnSets::kEmpty;
   int32_t in_words = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) {

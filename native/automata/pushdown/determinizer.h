@@ -102,6 +102,7 @@ class Determinizer {
   void look_below(const Task& task, int32_t columns);
   void branch(int32_t look);
   int32_t target(int32_t state, int32_t column, int32_t condition);
+  bool begins_beside_word(const Task& task);
   Elements after_words(std::span<const Leaf> leaves);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void end_at_once(const Leaves& found, const Task& task);

@@ -13,6 +13,42 @@ int32_t Determinizer::target(int32_t state, int32_t column, int32_t condition) {
   return provisional_.state_on(found, condition);
 }
 
+// Return whether a word can begin where another one is open that began earlier, so that one of them may decide where
+// the other ends. Nothing is decided if both lead to the same, as with blanks before a grammar that ignores blanks.
+bool Determinizer::begins_beside_word(const Task& task) {
+  Elements open(budget_), others(budget_);
+  for (const Element& element : task.elements) {
+    (network.is_within_word(element.state) ? open : others).push_back(element);
+  }
+  if (open.empty() || others.empty()) return false;
+  Vector<Leaf> begun = leaves_of(others).leaves;
+  std::erase_if(begun, [&](const Leaf& leaf) { return !network.is_in_words(leaf.state); });
+  if (begun.empty()) return false;
+  const Leaves within = leaves_of(open), after = leaves_of(after_words(within.leaves));
+  int32_t returns = ColumnSets::kEmpty;
+  for (const int32_t rule : after.ends) returns = sets.either(returns, network.first(rule));
+  // Reading may not lead from `some` to anything that it does not lead to from `all`.
+  const auto is_new = [&](std::span<const Leaf> some, std::span<const Leaf> all, int32_t column) {
+    return std::ranges::any_of(some, [&](const Leaf& leaf) {
+      const int32_t reached = network.row(leaf.state)[column];
+      return reached != kNone && std::ranges::none_of(all, [&](const Leaf& other) {
+               return other.pushed == leaf.pushed && network.row(other.state)[column] == reached;
+             });
+    });
+  };
+  const auto reads = [&](std::span<const Leaf> leaves, int32_t column) {
+    return std::ranges::any_of(leaves, [&](const Leaf& leaf) { return network.row(leaf.state)[column] != kNone; });
+  };
+  for (int32_t column = 0; column < sets.num_columns(); ++column) {
+    if (!reads(begun, column)) continue;
+    budget_.spend(static_cast<int64_t>(begun.size() * (within.leaves.size() + after.leaves.size())));
+    const bool continues = reads(within.leaves, column) && is_new(begun, within.leaves, column);
+    const bool ends = is_new(after.leaves, begun, column) || sets.both(returns, sets.one(column)) != ColumnSets::kEmpty;
+    if (continues || ends) return true;
+  }
+  return false;
+}
+
 // Return where the text continues after the words of the highest priority; nothing if none can end.
 Elements Determinizer::after_words(std::span<const Leaf> leaves) {
   int32_t best = kNone;
