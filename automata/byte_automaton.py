@@ -29,7 +29,7 @@ import numpy as np
 from automata import openfst
 from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
-from automata.drawing import Drawing, draw_graph, range_label, shown
+from automata.drawing import Drawing, draw_graph, name_label, range_label, shown
 from automata.errors import LimitExceeded, TextNotAllowed
 from automata.expressions.base import Expr
 from automata.expressions.operators import Operators
@@ -66,6 +66,9 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
     def __init__(self, tables: ByteTables, labels: tuple[str, ...] = ()) -> None:
         self.tables = tables
         self.labels = labels
+
+    def __repr__(self) -> str:
+        return f"<ByteAutomaton, {self.num_states:,} states>"
 
     @staticmethod
     def dense(
@@ -296,7 +299,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         for state, label in zip(*np.nonzero(self.by_label >= 0), strict=True):
             target = int(self.by_label[state, label])
             if drawn[state] and drawn[target]:
-                labels.setdefault((int(state), target), []).append(f"<{self.labels[label]}>")
+                labels.setdefault((int(state), target), []).append(name_label(self.labels[label]))
         lines = {pair: " ".join(parts) for pair, parts in labels.items()}
         return draw_graph(part.states, self.start, self.final.tolist(), lines, title=title, part=part)
 

@@ -152,9 +152,22 @@ def cells(
         words: the text in single cells, by row and column.
         size: the width and height of a cell, in pixels.
         title: a line above the picture.
+
+    Raises:
+        ValueError: `filled` has other dimensions, or there are not as many names as rows or columns, or a word is in
+            none of the cells.
     """
-    left = _MARGIN + (_CHARACTER * max(map(len, rows)) + 8 if rows else 0)
+    filled = np.asarray(filled, np.bool_)
+    if filled.ndim != 2:
+        raise ValueError(f"a table is [R, C], and not {list(filled.shape)}")
     high, wide = filled.shape
+    if len(rows) not in (0, high) or len(columns) not in (0, wide):
+        raise ValueError(
+            f"a table of {high} by {wide} cells has {len(rows)} names of rows and {len(columns)} of columns"
+        )
+    if wrong := [at for at in words or () if not (0 <= at[0] < high and 0 <= at[1] < wide)]:
+        raise ValueError(f"there is no cell {wrong[0]} in a table of {high} by {wide} cells")
+    left = _MARGIN + (_CHARACTER * max(map(len, rows)) + 8 if rows else 0)
     page = _Page(title, width=left + wide * size + _MARGIN)
     for column, name in enumerate(columns):
         page.text(left + (column + 0.5) * size, page.bottom + 13, name, "middle")
@@ -189,7 +202,12 @@ def columns(
         stacks: the name of each stack, which stands below it, and its boxes, the lowest first.
         kinds: the name of each kind of box; the first four have colours of their own, the others share the last.
         title: a line above the picture.
+
+    Raises:
+        ValueError: a box is of none of the kinds.
     """
+    if unknown := {box for _, boxes in stacks for box in boxes} - kinds.keys():
+        raise ValueError(f"there are boxes of kind {min(unknown)}, which has no name")
     colors = {kind: f"c{min(place, len(COLORS) - 1)}" for place, kind in enumerate(kinds)}
     widths = [max(16, _CHARACTER * len(name) + 8) for name, _ in stacks]
     page = _Page(title, width=_MARGIN * 2 + sum(widths))

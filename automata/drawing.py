@@ -25,11 +25,14 @@ import html
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from types import ModuleType
+
+import numpy as np
 
 from automata import openfst
 from automata.errors import LimitExceeded
@@ -134,7 +137,7 @@ def _laid_out_apart(dot: str) -> bytes:
     """
     edges = dot.count(" -> ")
     size = f"a picture of some {dot.count(chr(10)) - edges:,} nodes and {edges:,} edges"
-    advice = "draw a part of it, by around= and radius=, or save it as .dot"
+    advice = "draw a part of it, by around and radius, or save it as .dot"
     if dot.count("\n") > MAX_LINES:
         raise LimitExceeded(f"{size} is too large for Graphviz, the limit is {MAX_LINES:,} of both: {advice}")
     command, paths = [sys.executable, "-c", _LAYOUT], os.pathsep.join(filter(None, sys.path))
@@ -222,7 +225,8 @@ def draw_fst(
     title: str | None = None,
     legend: str | None = None,
 ) -> Drawing:
-    """Draw an OpenFst automaton; all arcs from one state to another are drawn as one, with a line for each.
+    """Draw an OpenFst automaton; all arcs from one state to another are drawn as one, with a line for each. A cost is
+    written after an arc, or after a state for ending there, as in `a:b/0.5`.
 
     Args:
         fst: an acceptor or a transducer.
@@ -235,49 +239,72 @@ def draw_fst(
     def text(label: Callable[[int], str], symbol: int) -> str:
         return "ε" if symbol == openfst.EPSILON else label(symbol)
 
-    start, final, arcs = openfst.to_arcs(fst)
+    arrays = openfst.read_arrays(fst)
     lines: dict[tuple[int, int], list[str]] = {}
-    for source, read, written, target in arcs.T.tolist():
+    for (source, read, written, target), cost in _finite_arcs(arrays):
         label = text(input_label, read) + (f":{text(output_label, written)}" if output_label else "")
-        lines.setdefault((source, target), []).append(label)
-    labels = {pair: "\n".join(parts) for pair, parts in lines.items()}
-    return draw_graph(range(len(final)), start, final.tolist(), labels, title=title, legend=legend)
+        lines.setdefault((source, target), []).append(label + cost_suffix(cost))
+    return _drawn_fst(arrays, {pair: "\n".join(parts) for pair, parts in lines.items()}, title, legend)
 
 
 def draw_byte_fst(fst: Fst, *, title: str | None = None) -> Drawing:
     """Draw an OpenFst automaton over bytes; each line of an arc has the ranges of bytes that it reads, and what it
-    writes unless that is the byte read.
+    writes unless that is the byte read. Labels that are not bytes, such as pynini's generated symbols, are shown as
+    `<983040>`; costs as by `draw_fst`.
 
     Args:
         fst: an acceptor or a transducer, whose labels are bytes, as those of `pynini` are.
         title: a line above the picture.
     """
-    start, final, arcs = openfst.to_arcs(fst)
+    arrays = openfst.read_arrays(fst)
     lines: dict[tuple[int, int], dict[str, list[int]]] = {}
-    for source, read, written, target in arcs.T.tolist():
-        kind = "" if read == written else f":{_symbol_label(written)}"
+    for (source, read, written, target), cost in _finite_arcs(arrays):
+        kind = ("" if read == written else f":{_symbol_label(written)}") + cost_suffix(cost)
         lines.setdefault((source, target), {}).setdefault(kind, []).append(read)
     labels = {
         pair: "\n".join(" ".join(_symbol_ranges(read)) + kind for kind, read in kinds.items())
         for pair, kinds in lines.items()
     }
     legend = "a-c: reads and writes one of these\na-c:2: reads one, and writes 2; ε: nothing"
-    return draw_graph(range(len(final)), start, final.tolist(), labels, title=title, legend=legend)
+    if arrays.costs.any():
+        legend += "\na/0.5: at a cost"
+    return _drawn_fst(arrays, labels, title, legend)
+
+
+def _finite_arcs(arrays: openfst.FstArrays) -> Iterator[tuple[list[int], float]]:
+    """Yield source, input symbol, output symbol and target of each arc, and its cost, which is finite."""
+    arcs = arrays.arcs - np.array([0, 1, 1, 0], np.int32)
+    for arc, cost in zip(arcs.tolist(), arrays.costs.tolist(), strict=True):
+        if cost != inf:
+            yield arc, cost
+
+
+def _drawn_fst(
+    arrays: openfst.FstArrays, labels: Mapping[tuple[int, int], str], title: str | None, legend: str | None
+) -> Drawing:
+    ends = arrays.final.tolist()
+    names = {state: f"{state}{cost_suffix(cost)}" for state, cost in enumerate(ends) if cost != inf}
+    final = [cost != inf for cost in ends]
+    return draw_graph(range(len(ends)), arrays.start, final, labels, title=title, names=names, legend=legend)
 
 
 def _symbol_label(symbol: int) -> str:
-    return "ε" if symbol == openfst.EPSILON else byte_label(openfst.byte_of_symbol(symbol))
+    if symbol == openfst.EPSILON:
+        return "ε"
+    return byte_label(openfst.byte_of_symbol(symbol)) if symbol < 0x100 else f"<{symbol + 1}>"
 
 
 def _symbol_ranges(symbols: list[int]) -> list[str]:
-    """Return OpenFst's symbols of bytes as ranges, ascending; epsilon first."""
+    """Return OpenFst's symbols as ranges of bytes, ascending; epsilon first, symbols that are not bytes last."""
     runs: list[list[int]] = []
-    for byte in sorted(openfst.byte_of_symbol(symbol) for symbol in symbols if symbol != openfst.EPSILON):
+    bytes_ = [symbol for symbol in symbols if openfst.EPSILON != symbol < 0x100]
+    for byte in sorted(map(openfst.byte_of_symbol, bytes_)):
         if runs and byte == runs[-1][1] + 1:
             runs[-1][1] = byte
         else:
             runs.append([byte, byte])
-    return ["ε"] * (openfst.EPSILON in symbols) + [range_label(low, high) for low, high in runs]
+    others = [_symbol_label(symbol) for symbol in sorted(symbols) if symbol >= 0x100]
+    return ["ε"] * (openfst.EPSILON in symbols) + [range_label(low, high) for low, high in runs] + others
 
 
 def draw_graph(
@@ -312,9 +339,9 @@ def draw_graph(
     if legend is not None:
         # Once a node has a label, the default label of the others is empty, unless it is declared before.
         lines.append('node [label="\\N"]')
-        text = _quoted(legend + "\n").replace("\\n", "\\l")
+        text = "".join(_quoted(line)[1:-1] + "\\l" for line in legend.split("\n"))
         # To the right there is room for a viewer whose font is wider than the one that Graphviz measured.
-        lines.append(f'legend [shape=note, fontsize=10, margin="0.3,0.1", label={text}]')
+        lines.append(f'legend [shape=note, fontsize=10, margin="0.3,0.1", label="{text}"]')
     for state in states:
         own = [f"peripheries={2 if final[state] else 1}"]
         if state == start:
@@ -363,6 +390,11 @@ def character_label(char: str) -> str:
 def byte_label(byte: int) -> str:
     """Write a byte for a picture; ASCII stands for itself."""
     return character_label(chr(byte)) if byte < 0x80 else f"\\x{byte:02x}"
+
+
+def name_label(name: str) -> str:
+    """Write the name of a label or a token for a picture, in angle brackets."""
+    return f"<{''.join(map(character_label, name))}>"
 
 
 def range_label(low: int, high: int) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.acceptor_tables import ArcCosts, digest
 from automata.arrays import IntArray
-from automata.drawing import Drawing, draw_graph, range_label, shown
+from automata.drawing import Drawing, cost_suffix, draw_graph, name_label, range_label, shown
 from automata.view import MAX_SHOWN
 
 # In place of the first and last symbol: an arc reads or writes nothing, or writes the symbol that it reads.
@@ -78,17 +78,20 @@ class TransducerTables:
         return shown("transducer", repr(self)[1:-1], self._drawn() if self.num_states <= MAX_SHOWN else None)
 
     def _drawn(self) -> Drawing:
-        lines: dict[tuple[int, int], list[str]] = {(source, target): ["ε"] for source, target in self.epsilon.tolist()}
-        for source, low, high, first, last, target in self.arcs.tolist():
+        lines: dict[tuple[int, int], list[str]] = {}
+        costs = self.costs or ArcCosts("tropical", np.zeros(len(self.arcs)), np.zeros(len(self.epsilon)))
+        for (source, target), cost in zip(self.epsilon.tolist(), costs.epsilon.tolist(), strict=True):
+            lines.setdefault((source, target), []).append(f"ε{cost_suffix(cost)}")
+        for (source, low, high, first, last, target), cost in zip(self.arcs.tolist(), costs.arcs.tolist(), strict=True):
             read = self._symbols(low, high)
             text = read if first == SAME else f"{read}:{self._symbols(first, last)}"
-            lines.setdefault((source, target), []).append(text)
+            lines.setdefault((source, target), []).append(text + cost_suffix(cost))
         return draw_graph(range(self.num_states), 0, [state == 1 for state in range(self.num_states)], _cut(lines))
 
     def _symbols(self, low: int, high: int) -> str:
         if low == NOTHING:
             return "ε"
-        return range_label(low, high) if high < 0x100 else self.labels[low - 0x100]
+        return range_label(low, high) if high < 0x100 else name_label(self.labels[low - 0x100])
 
 
 def _cut(lines: dict[tuple[int, int], list[str]]) -> dict[tuple[int, int], str]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -69,17 +70,21 @@ class View:
 
         Raises:
             ValueError: there is no state `around`, or the radius is negative.
+            TypeError: `around` or the radius is not a number.
         """
         lit, lit_arcs = frozenset(self.path), frozenset(pairwise(self.path))
         if self.around is None:
             return Part(range(num_states), lit=lit, lit_arcs=lit_arcs)
-        if not 0 <= self.around < num_states:
-            raise ValueError(f"there is no state {self.around}: states are numbers from 0 to {num_states - 1}")
-        if self.radius < 0:
-            raise ValueError(f"the radius is a number of arcs, not {self.radius}")
+        around = _number("around is the number of a state in the picture", self.around)
+        radius = _number("the radius is a number of arcs", self.radius)
+        if not 0 <= around < num_states:
+            states = f"states are numbers from 0 to {num_states - 1}" if num_states else "the language is empty"
+            raise ValueError(f"there is no state {around}: {states}")
+        if radius < 0:
+            raise ValueError(f"the radius is a number of arcs, not {radius}")
         drawn = np.zeros(num_states, np.bool_)
-        drawn[self.around] = True
-        for _ in range(self.radius):
+        drawn[around] = True
+        for _ in range(min(radius, num_states)):  # no state is farther
             _grow(drawn, source, target)
         return Part(
             np.flatnonzero(drawn).tolist(),
@@ -88,6 +93,12 @@ class View:
             lit,
             lit_arcs,
         )
+
+
+def _number(needed: str, value: object) -> int:
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{needed}, not {value!r}")
+    return index(value)
 
 
 def _grow(drawn: npt.NDArray[np.bool_], source: _States, target: _States) -> None:

@@ -262,6 +262,4 @@ class Matcher:
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
-        raise TypeError(
-            "a matcher is not pickled: pickle its automaton and its tokens, and accept them in a new one"
-        )
+        raise TypeError("a matcher is not pickled: pickle its automaton and its tokens, and accept them in a new one")

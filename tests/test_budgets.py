@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from importlib.resources import files
 from json import loads
@@ -26,7 +27,8 @@ from visibly_pushdown_cases import random_grammar
 
 import constraints
 import tokenfst
-from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
+from automata import EmptyLanguage, LimitExceeded, Limits, compile_expr, literal, parse
+from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.grammars.bundled import bundled
@@ -359,3 +361,23 @@ def test_texts_of_limited_length_in_patterns(pattern: str) -> None:
                 break
             state = automaton.advance(state, dice.choice(allowed))
     assert bites > 50
+
+
+# Pairs of letters are tokens, so the number of bytes to an end is not the number of tokens.
+PAIRS = Vocabulary([b"ab", *(bytes([byte]) for byte in range(256)), b""], 257)
+
+
+def test_tables_that_somebody_elses_deadline_stopped_are_made_later() -> None:
+    automaton = tokenfst.compile("(ab){2,5}", PAIRS)
+    with Work(Limits(seconds=0.01)).current():
+        time.sleep(0.02)
+        with pytest.raises(LimitExceeded):
+            automaton.fits(automaton.start, 3)
+    assert automaton.min_tokens(automaton.start) == 3
+
+
+def test_tables_that_another_thread_makes_are_waited_for_again() -> None:
+    automaton: Any = tokenfst.compile("(ab){2,5}", PAIRS)
+    with automaton._lock:
+        assert automaton.min_tokens(automaton.start) == 5  # an upper bound
+    assert automaton.min_tokens(automaton.start) == 3

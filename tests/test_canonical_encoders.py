@@ -23,14 +23,15 @@ from automata import (
     EmptyLanguage,
     UnsupportedTokenizer,
     VocabularyError,
+    WeightedLanguage,
     concat,
     parse,
 )
 from automata.expressions import extensions
 from automata.queries import random_strings
 from constraints.paper import PATTERNS, SAMPLES
-from tokenfst import NotBPE, from_tiktoken, from_transformers
-from tokenfst.vocabulary.bpe import GPT2_PATTERN
+from tokenfst import NotBPE, Vocabulary, from_tiktoken, from_transformers
+from tokenfst.vocabulary.bpe import BPE, GPT2_PATTERN
 
 
 @cache
@@ -242,3 +243,24 @@ def test_other_sources(tmp_path: Path) -> None:
     other: Any = "other"
     with pytest.raises(ValueError, match="'any' or 'canonical'"):
         tokenfst.compile("a", vocabulary, tokenization=other)
+
+
+def test_an_encoder_that_cannot_be_read_is_refused() -> None:
+    deep = Vocabulary([b"a", b""], 1, bpe=BPE((), "(" * 3000 + "a" + ")" * 3000, False))
+    with pytest.raises(UnsupportedTokenizer, match="groups are nested too deep"):
+        tokenfst.compile("a", deep, tokenization="canonical")
+    wrong = Vocabulary([b"a", b""], 1, bpe=BPE(((0, 7, 9),), None, False))
+    with pytest.raises(VocabularyError, match=r"merge 0 is of tokens \(0, 7, 9\), and there are 2 tokens"):
+        tokenfst.compile("a", wrong, tokenization="canonical")
+    pair: Any = ((0, 0),)
+    with pytest.raises(TypeError, match="a merge is the ids of"):
+        BPE(pair, None, False)
+    number: Any = 5
+    with pytest.raises(TypeError, match="a pattern of pieces is a text or None"):
+        BPE(None, number, False)
+
+
+def test_weights_are_refused_by_name() -> None:
+    byte_level = Vocabulary([b"a", b"b", b""], 2, bpe=BPE((), None, False))
+    with pytest.raises(WeightedLanguage, match="canonical tokenization takes no weights"):
+        tokenfst.compile(parse("a").weighted(1.0) | "b", byte_level, tokenization="canonical")

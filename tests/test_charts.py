@@ -106,3 +106,21 @@ def test_a_picture_is_a_file_and_shows_itself_in_light_and_dark(tmp_path: Path) 
     assert "prefers-color-scheme: dark" in style
     selectors = [part.rsplit("}", 1)[-1].strip() for part in style.replace("@media", "}@media").split("{")[:-1]]
     assert all(one.startswith((".tokenfst-chart", "@media")) for one in selectors)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"filled": [True]}, r"a table is \[R, C\], and not \[1\]"),
+        ({"filled": [[True]], "rows": ["a", "b"]}, "a table of 1 by 1 cells has 2 names of rows and 0 of columns"),
+        ({"filled": [[True]], "words": {(5, 5): "x"}}, r"there is no cell \(5, 5\) in a table of 1 by 1 cells"),
+    ],
+)
+def test_what_cannot_be_a_table_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        cells(**given)
+
+
+def test_a_box_without_a_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="there are boxes of kind 2, which has no name"):
+        columns([("a", [1, 2])], {1: "x"})

@@ -61,7 +61,7 @@ def test_samples_of_no_such_length(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", "--regex", "a", "--length", "3-2"]) == 2
     told = capsys.readouterr().err
     for message in (
-        "no text has 3 to 3 bytes; the shortest has 5",
+        "no text has 3 bytes; the shortest has 5",
         "the shortest text has 1 bytes",
         "a length, or two with a hyphen",
     ):
@@ -180,3 +180,26 @@ def test_help_is_there_at_once() -> None:
         return time.perf_counter() - began
 
     assert min(seconds(code) for _ in range(3)) < min(seconds("import numpy") for _ in range(3)) + 0.3
+
+
+def test_texts_are_printed_exactly(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", "--regex", r"a\x1b\[31mb", "-n", "1"]) == 0
+    assert main(["generate", "--regex", r"a\x1b\[31mb"]) == 0
+    assert capfd.readouterr().out == 2 * "a\x1b[31mb\n"
+
+
+def test_a_picture_over_bytes_is_kept_where_that_over_tokens_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["draw", "--regex", "(a|b){600}", "--tokens", "a,b", "--no-open", "--output", str(tmp_path)]
+    assert main(arguments) == 2
+    assert "a picture of 602 states is refused" in capsys.readouterr().err
+    assert [path.stem for path in tmp_path.iterdir()] == ["bytes"]
+    assert main([*arguments, "--around", "0", "--radius", "1"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".svg")[-1] == "tokens.svg"
+
+
+def test_tokens_that_are_not_found_are_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.tiktoken").write_bytes(b"YQ== 0\n")
+    assert main(["vocab", str(tmp_path / "a.tiktoken"), "--containing", "zq"]) == 0
+    assert capsys.readouterr().out == ""

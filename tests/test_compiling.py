@@ -371,3 +371,43 @@ def test_what_is_no_constraint_is_said_at_once() -> None:
         for wrong in ([1], {"X": 97}):
             with pytest.raises(TypeError, match="terminals give names their token ids"):
                 compiler.submit("a", ALL_BYTES, terminals=wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({"max_bytes": None}, TypeError),
+        ({"max_bytes": -1}, ValueError),
+        ({"threads": "2"}, TypeError),
+        ({"limits": None}, TypeError),
+    ],
+)
+def test_a_compiler_of_wrong_arguments_is_refused(given: dict[str, Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        BackgroundCompiler(**given)
+
+
+def test_a_request_is_answered_even_if_its_automaton_cannot_be_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    with BackgroundCompiler() as compiler:
+        monkeypatch.setattr(compiler, "_keep", fails)
+        assert compiler.submit("abc", BYTES).result(timeout=30).accepts("abc")
+
+
+def test_a_callback_may_close_the_compiler() -> None:
+    compiler, errors = BackgroundCompiler(), list[BaseException]()
+
+    def close(_: object) -> None:
+        try:
+            compiler.close()
+        except BaseException as error:
+            errors.append(error)
+
+    request = compiler.submit("(a|b)*a(a|b){8}", BYTES)
+    request.add_done_callback(close)
+    request.result(timeout=30)
+    compiler.close()  # waits for the thread of the callback
+    assert errors == []
+    assert len(compiler) == 0

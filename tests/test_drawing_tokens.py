@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -187,9 +188,16 @@ def test_labels_show_what_they_say(text: str) -> None:
     vocabulary = Vocabulary([text.encode(), b"x"])
     automaton = tokenfst.compile(parse(r"x*") + text, vocabulary)
     _, arcs = parts(automaton.draw(title=f"of {text}"))
-    assert sorted(arcs) == sorted([['"x"'], [f'"{text.replace(" ", "␣")}"']])
+    written = re.sub(r'(["\\])', r"\\\1", text).replace(" ", "␣")
+    assert sorted(arcs) == sorted([['"x"'], [f'"{written}"']])
     titles = [t.text for t in ElementTree.fromstring(automaton.draw(title=f"of {text}").svg()).iter(f"{SVG}text")]
     assert f"of {text}" in titles
+
+
+def test_different_tokens_have_different_labels() -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), *(chr(code).encode() for code in range(0x80, 0x300))]
+    tokens += [rb"\n", rb"\\n", rb"\xff", b'\\"', "␣".encode(), "\u2028".encode(), rb"\u2028", rb"\u2423", b'""']
+    assert len(set(map(token_label, tokens))) == len(tokens)
 
 
 def test_single_labels() -> None:
@@ -251,7 +259,7 @@ def test_tokens_are_told_from_all_else_by_their_quotes() -> None:
     vocabulary = Vocabulary([*tokens, b""], [len(tokens)], special_tokens={"x": len(tokens) - 1})
     expr = parse(r'(end|0\)|\(0|<x>|\u00a0|a b|")') + Label("x")
     (text, special, end) = parts(tokenfst.compile(expr, vocabulary).draw())[1]
-    assert text == [f'"{name}"' for name in ("end", "0)", "(0", "<x>", r"\xa0", "a␣b")] + ["… (7 tokens)"]
+    assert text == [f'"{name}"' for name in ("end", "0)", "(0", "<x>", r"\u00a0", "a␣b")] + ["… (7 tokens)"]
     assert (special, end) == (["<x>"], ["end"])
 
 

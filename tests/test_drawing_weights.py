@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
+import pynini
 import pytest
-from drawing_cases import legend, parts
+from drawing_cases import SVG, legend, parts
 
 import tokenfst
-from automata import Label, LimitExceeded, compile_expr, parse
+from automata import Label, LimitExceeded, compile_expr, parse, transducer_of
 from automata import expressions as ex
-from automata.drawing import cost_suffix
+from automata.drawing import cost_suffix, draw_byte_fst, draw_fst
+from automata.openfst import byte_of_symbol
 from automata.weighted import compile_weighted
 from constraints import choice
+from constraints.json_schema.containers.drawing import draw_array
 from tokenfst import Vocabulary
 from tokenfst.drawing import MAX_COSTS, MAX_NAMES
 
@@ -112,3 +117,27 @@ def test_a_scale_of_0_draws_no_costs() -> None:
 )
 def test_costs_have_three_decimals(cost: float, text: str) -> None:
     assert cost_suffix(cost) == text
+
+
+def test_costs_of_fsts_are_drawn() -> None:
+    fst = pynini.accep("a", weight=2.5)
+    pushed = pynini.push(fst, push_weights=True, reweight_type="to_initial")
+    for drawn in (draw_byte_fst(fst), draw_fst(fst, lambda symbol: chr(byte_of_symbol(symbol)))):
+        assert 'label="1/2.5"' in drawn.dot
+        assert 'label="a"' in drawn.dot
+    for drawn in (draw_byte_fst(pushed), draw_fst(pushed, lambda symbol: chr(byte_of_symbol(symbol)))):
+        assert 'label="a/2.5"' in drawn.dot
+    shown = transducer_of(pynini.cross("a", "b") + pynini.accep("", weight=2.5))._repr_html_()
+    assert "a:b" in shown
+    assert "ε/2.5" in shown
+
+
+def test_labels_that_are_no_bytes_are_not_drawn_as_bytes() -> None:
+    (label,) = pynini.accep("[not-a-byte]").paths().ilabels()
+    assert f'label="<{label}>"' in draw_byte_fst(pynini.accep("[not-a-byte]")).dot
+
+
+def test_legends_show_backslashes_as_they_are() -> None:
+    drawn = draw_array({"contains": {"enum": ["a\\n", "b\nc"]}})
+    texts = [text.text or "" for text in ElementTree.fromstring(drawn.svg()).iter(f"{SVG}text")]
+    assert any(r'''"a\\n"''' in text and r'''"b\nc"''' in text for text in texts)

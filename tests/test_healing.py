@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,3 +156,36 @@ def test_a_real_prompt_is_healed() -> None:
         assert healed.accepts(tokens)
         assert healed.text(tokens).decode() == text
     assert not healed.accepts(tokenizer('A B"}')["input_ids"])
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, torch.tensor])
+def test_a_prompt_may_be_any_sequence_of_ids(kind: Callable[[list[int]], Any]) -> None:
+    vocabulary = Vocabulary([b"a", b"ab", b"b", b""], 3)
+    kept, healed = heal(kind([2, 0]), tokenfst.compile("b", vocabulary))
+    assert (kept, list(map(type, kept)), healed.prefix) == ([2], [int], b"a")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ([[0, 1]], "and not list of list"),
+        ({"input_ids": [0]}, "and not a tokenizer's whole output"),
+        ("ab", "and not a text"),
+        (None, "and not NoneType"),
+        ([0.5], "and not list of float"),
+        (torch.tensor([[0, 1]]), r"and not Tensor: prompt.tolist\(\) makes"),
+    ],
+)
+def test_what_is_no_list_of_ids_is_refused(prompt: Any, message: str) -> None:
+    vocabulary = Vocabulary([b"a", b"ab", b"b", b""], 3)
+    with pytest.raises(TypeError, match=message):
+        heal(prompt, tokenfst.compile("b", vocabulary))
+
+
+def test_a_mask_is_written_into_words() -> None:
+    healed = Healed(tokenfst.compile("b", Vocabulary([b"a", b"ab", b"b", b""], 3)), "a")
+    assert healed.prefix == b"a"
+    for wrong in (np.zeros(1, np.int64), np.zeros((1, 1), np.int32)):
+        out: Any = wrong
+        with pytest.raises(TypeError, match=r"a mask is int32 \[W\], and not"):
+            healed.fill_bitmask(healed.start, out)

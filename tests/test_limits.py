@@ -234,3 +234,20 @@ def test_no_compilation_stays_current_after_an_interrupt() -> None:
         gc.unfreeze()
     assert instruction > 20
     assert current_work().limits == Limits()
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"memory": 1e9}, TypeError, "limit `memory` is an integer, not 1000000000.0"),
+        ({"states": None}, TypeError, "limit `states` is an integer, not None"),
+        ({"arcs": -1}, ValueError, "limit `arcs` is between 0 and"),
+        ({"memory": 1 << 70}, ValueError, "limit `memory` is between 0 and"),
+        ({"seconds": "1"}, TypeError, "limit `seconds` is a number, not '1'"),
+        ({"seconds": float("nan")}, ValueError, "limit `seconds` is 0 or more, not nan"),
+        ({"seconds": -1}, ValueError, "limit `seconds` is 0 or more, not -1"),
+    ],
+)
+def test_limits_that_are_none_are_refused(given: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        Limits(**given)

@@ -175,9 +175,18 @@ def test_values_grow_in_place_and_nesting_has_no_limit() -> None:
 
 
 def test_numbers_that_python_does_not_read_are_refused() -> None:
-    reader = PartialJson()
+    digits = "1" * (sys.get_int_max_str_digits() + 1)
+    whole, part, fraction = PartialJson(), PartialJson(), PartialJson()
+    whole.feed(digits)
     with pytest.raises(TextNotAllowed, match="digits"):
-        reader.feed("1" * (sys.get_int_max_str_digits() + 1))
+        whole.finish()
+    part.feed("[")
+    part.feed(digits)
+    with pytest.raises(TextNotAllowed, match="digits"):
+        part.feed(",")
+    for text in (digits, "e-", str(len(digits))):
+        fraction.feed(text)
+    assert fraction.finish() == json.loads(f"{digits}e-{len(digits)}")
 
 
 def pointed(value: Any, pointer: str = "") -> list[tuple[str, str]]:

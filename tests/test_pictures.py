@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import tokenfst
-from automata import LimitExceeded, TokenNotAllowed, compile_grammar
+from automata import Grammar, Label, LimitExceeded, TokenNotAllowed, alternation, call, compile_grammar, concat
 from constraints import grammar
 from tokenfst import Vocabulary, pictures
 from tokenfst.drawing import token_label
@@ -92,3 +92,11 @@ def test_stacks_are_those_over_bytes() -> None:
     heights = [sum(float(one["x"]) == left for one in boxes) for left in lefts]
     assert heights == expected
     assert "the text" in [text.text for text in image.iter(f"{SVG}text")]
+
+
+def test_tokens_that_write_nothing_have_their_names_below_stacks() -> None:
+    vocabulary = Vocabulary([b"(", b")", b"\xff", b"", b""], eos_ids=4, special_tokens={"<|img|>": 3})
+    nested = Grammar({"s": concat("(", alternation(call("s"), Label("<|img|>")), ")")}, "s")
+    drawn = draw_stacks(tokenfst.compile(nested, vocabulary), [0, 0, 3, 1, 1, 4])
+    texts = [text.text for text in ElementTree.fromstring(drawn.svg()).iter(f"{SVG}text")]
+    assert texts[-6:] == ["(", "(", "<<|img|>>", ")", ")", "end"]

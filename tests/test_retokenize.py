@@ -84,3 +84,25 @@ def test_no_choice_leads_to_where_the_text_cannot_be_finished() -> None:
         retokenize(LikesTheSecond(), vocabulary, [0], "cab")
     with pytest.raises(ValueError, match="prompt is empty"):
         retokenize(LikesTheSecond(), vocabulary, [], "a")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "message"),
+    [
+        ([10**6], ValueError, "the token 1000000, which the model does not have"),
+        ([-1], ValueError, "the token -1, which the model does not have"),
+        ([[1]], TypeError, "and not list of list"),
+        ("abc", TypeError, "and not a text"),
+    ],
+)
+def test_what_is_no_prompt_is_refused(prompt: Any, kind: type[Exception], message: str) -> None:
+    model, tokenizer = bundled_model()
+    with pytest.raises(kind, match=message):
+        retokenize(model, vocabulary_of(tokenizer, model), prompt, "ab")
+
+
+def test_a_prompt_may_be_a_tensor() -> None:
+    model, tokenizer = bundled_model()
+    vocabulary, ids = vocabulary_of(tokenizer, model), tokenizer("The name")["input_ids"]
+    given: Any = torch.tensor(ids)
+    assert retokenize(model, vocabulary, given, " is") == retokenize(model, vocabulary, ids, " is")

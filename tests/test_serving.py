@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import random
 import re
 from typing import Any
@@ -246,3 +248,13 @@ def test_no_model_writes_digits_without_end() -> None:
             assert matcher.accept([brace, quote, seven, quote, colon])
         assert matcher.accept([seven] * 20)
         assert matcher.validate([seven]) == 0
+
+
+def test_a_copy_of_a_matcher_moves_alone_and_none_is_pickled() -> None:
+    matcher = Matcher(tokenfst.compile("(ab){2,5}", Vocabulary([b"ab", b"a", b"b", b""], 3)))
+    assert matcher.accept([0])
+    for copied in (copy.copy(matcher), copy.deepcopy(matcher), matcher.copy()):
+        assert copied.accept(iter([0, 3]))
+        assert (copied.num_tokens, matcher.num_tokens, copied.automaton) == (3, 1, matcher.automaton)
+    with pytest.raises(TypeError, match="a matcher is not pickled: pickle its automaton and its tokens"):
+        pickle.dumps(matcher)

@@ -284,3 +284,25 @@ def test_pictures_are_light_and_dark() -> None:
     selectors = [line.split("{")[0].strip() for line in style.splitlines() if line.startswith("  ")]
     assert selectors
     assert all(selector.startswith(".tokenfst-drawing ") for selector in selectors)
+
+
+def test_a_radius_of_any_size_ends_and_shows_everything() -> None:
+    automaton = compile_expr(parse("(foo)+d"))
+    assert automaton.draw(around=0, radius=10**12).dot == automaton.draw().dot
+
+
+@pytest.mark.parametrize("wrong", [1.5, "1", [0]])
+def test_what_is_no_number_of_a_state_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="around is the number of a state in the picture, not"):
+        compile_expr(parse("ab")).draw(around=wrong)
+    with pytest.raises(TypeError, match="the radius is a number of arcs, not"):
+        compile_expr(parse("ab")).draw(around=0, radius=wrong)
+    nested = compile_grammar(Grammar({"s": alternation("x", concat("(", call("s"), ")"))}, "s"))
+    automaton = tokenfst.compile(nested, Vocabulary([b"(", b"x", b")", b""], 3)).complete()
+    with pytest.raises(TypeError, match="around is the number of a state in the picture, not"):
+        automaton.draw(around=automaton.start)
+
+
+def test_no_state_of_the_empty_language_is_drawn() -> None:
+    with pytest.raises(ValueError, match="there is no state 0: the language is empty"):
+        compile_expr(parse("a") & parse("b")).draw(around=0)

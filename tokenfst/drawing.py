@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.drawing import Drawing, byte_label, character_label, cost_suffix, draw_fst, draw_graph
+from automata.drawing import Drawing, byte_label, character_label, cost_suffix, draw_fst, draw_graph, name_label
 from automata.errors import LimitExceeded
 from automata.graph import reachable
 from automata.openfst import byte_of_symbol
@@ -87,7 +87,6 @@ class ClassNames:
     """The names of token classes in a picture: the first few tokens, and their number.
 
     Attributes:
-        has_end_tokens: whether the vocabulary has end tokens.
         has_special_tokens: whether a token that writes nothing was named.
     """
 
@@ -98,10 +97,15 @@ class ClassNames:
             vocabulary: the tokens.
             token_class: `[V]` int32, the class of each token.
         """
-        self.has_end_tokens = bool(vocabulary.eos_ids)
+        self._ends = vocabulary.eos_ids
         self.has_special_tokens = False
         self._tokens, self._token_class = vocabulary.tokens, token_class
         self._special = {token: name for name, token in vocabulary.special_tokens.items()}
+
+    @property
+    def has_end_tokens(self) -> bool:
+        """Whether the vocabulary has end tokens."""
+        return bool(self._ends)
 
     def __call__(self, classes: list[int]) -> list[str]:
         """Return the names of the tokens in some classes."""
@@ -135,11 +139,15 @@ class ClassNames:
             names.append(f"… ({len(tokens):,} tokens)")
         return names
 
+    def of_token(self, token: int) -> str:
+        """Return the name of one token."""
+        return "end" if token in self._ends else self._name(token)
+
     def _name(self, token: int) -> str:
         if self._tokens[token]:
             return token_label(self._tokens[token])
         self.has_special_tokens = True
-        return f"<{''.join(map(character_label, self._special.get(token, str(token))))}>"
+        return name_label(self._special.get(token, str(token)))
 
     def legend(self, *lines: str, shows_end: bool, costs: PictureCosts | None = None) -> str:
         """Return the legend of a picture.
@@ -269,12 +277,23 @@ def draw_pushdown(
 
 
 def token_label(token: bytes) -> str:
-    """Return the label of a token: its text in quotes, or its bytes if they are not UTF-8."""
+    """Return the label of a token: its text in quotes, or its bytes if they are not UTF-8. Different tokens have
+    different labels."""
     try:
-        text = "".join(map(character_label, token.decode()))
+        text = "".join(map(_token_character, token.decode()))
     except UnicodeDecodeError:
         text = "".join(map(byte_label, token))
     return f'"{text}"'
+
+
+def _token_character(char: str) -> str:
+    """Write a character of a token: quotes, backslashes and the picture of a space are escaped, and what does not print
+    never looks like a byte."""
+    if char in '\\"':
+        return f"\\{char}"
+    if char == "␣" or (ord(char) in range(0x80, 0x100) and not char.isprintable()):
+        return f"\\u{ord(char):04x}"
+    return character_label(char)
 
 
 # The symbols popped, from the top down, and those pushed, the last one on top.

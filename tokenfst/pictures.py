@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from automata.charts import Picture, cells, columns
-from automata.drawing import character_label
 from automata.errors import LimitExceeded
 from tokenfst.drawing import ClassNames
 from tokenfst.finite.automaton import FiniteTokenAutomaton
@@ -94,7 +93,8 @@ def draw_stacks(
     if not isinstance(complete, PushdownTokenAutomaton):
         raise ValueError(f"a {type(complete).__name__} has no stack")
     stacks = [state.configurations[0][1] for state in complete.states_along(tokens)[1:]]
-    written = [automaton.vocabulary.tokens[token].decode(errors="replace") for token in tokens]
+    named = ClassNames(automaton.vocabulary, complete.token_class)
     kinds = {symbol: str(symbol) for symbol in sorted({symbol for stack in stacks for symbol in stack})}
-    labels = ["".join(map(character_label, text)) or "end" for text in written]
+    # Without the quotation marks, which are on the labels of tokens that write something.
+    labels = [name[1:-1] if name[0] == '"' else name for name in map(named.of_token, tokens)]
     return columns(list(zip(labels, stacks, strict=True)), kinds | dict(names or {}), title=title)

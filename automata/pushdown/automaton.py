@@ -19,9 +19,16 @@ from automata.texts import text_bytes
 from automata.view import View, first_look
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PushdownAutomaton(StepTable):
     """A pushdown automaton over bytes; its attributes are those of `StepTable`."""
+
+    def __repr__(self) -> str:
+        return f"<PushdownAutomaton, {self._sizes}>"
+
+    @property
+    def _sizes(self) -> str:
+        return f"{self.num_states:,} states, {self.num_symbols:,} stack symbols"
 
     @cached_property
     def tables(self) -> PushdownTables:
@@ -91,10 +98,9 @@ class PushdownAutomaton(StepTable):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the sizes and a picture; a large automaton is drawn only around its start."""
-        sizes = f"{self.num_states:,} states, {self.num_symbols:,} stack symbols"
         cells = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         around, radius = first_look(self.start, self.num_states, cells // self.num_columns, self.step_target)
-        return shown("pushdown automaton", sizes, self.draw(around=around, radius=radius))
+        return shown("pushdown automaton", self._sizes, self.draw(around=around, radius=radius))
 
     # Plain Python, one byte at a time: to explain and to test, not to be fast.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from automata.drawing import Drawing, draw_graph, quoted_range_label
+from automata.drawing import Drawing, draw_graph, name_label, quoted_range_label
 from automata.expressions.ranges import normalize
 from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import StepTable
@@ -44,7 +44,8 @@ def draw_step_table(table: StepTable, *, title: str | None = None, view: View = 
         for (source, target), kinds in columns.items()
         if source in drawn and target in drawn
     }
-    shown = [state for state in part.states if state != last or any(target == last for _, target in labels)]
+    drawn_alone = last == view.around  # then no arc leads to it
+    shown = [s for s in part.states if s != last or drawn_alone or any(target == last for _, target in labels)]
     names = {state: f"{state}\n{name}" for state in shown if (name := table.state_name(state))}
     legend = _legend(table, ends_with_pops=last in shown)
     return draw_graph(shown, table.start, final, labels, title=title, names=names, legend=legend, part=part)
@@ -57,7 +58,7 @@ def _lines(table: StepTable, kinds: Iterable[tuple[tuple[Stack, Stack], list[int
         ranges = normalize([run for column in columns if column < end for run in runs[column]])
         parts = [quoted_range_label(low, high) for low, high in ranges]
         parts += [
-            "⊣" if column == end else f"<{table.labels[column - end - 1]}>" for column in columns if column >= end
+            "⊣" if column == end else name_label(table.labels[column - end - 1]) for column in columns if column >= end
         ]
         parts += [f"{table.symbol_name(symbol)})" for symbol in reversed(pops)]
         parts += [f"({table.symbol_name(symbol)}" for symbol in pushes]

@@ -22,6 +22,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import islice
+from operator import index
 
 from automata.algebra.operations import RegularLanguage, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
@@ -97,7 +98,7 @@ def count(language: RegularLanguage, max_length: int | None = None) -> int:
     """
     automaton = _without_labels(language)
     if max_length is not None:
-        numbers = islice(lengths(automaton), max(max_length + 1, 0))
+        numbers = islice(lengths(automaton), max(index(max_length) + 1, 0))
         return sum(int(of_length[automaton.start]) for of_length in numbers)
     number = total(automaton)
     if number is None:
@@ -119,7 +120,8 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
         Cancelled, LimitExceeded: the current compilation has to stop; if there is none, the default limits apply.
         LabelledLanguage: the language has labels.
     """
-    texts = Unranking(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)
+    lengths_ = length if isinstance(length, range) else range(index(length), index(length) + 1)
+    texts = Unranking(_without_labels(language), lengths_)
     if not texts.total:
         raise EmptyLanguage(f"the language has no text of length {length}")
     generator = random.Random(seed)

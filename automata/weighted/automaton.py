@@ -22,7 +22,7 @@ from automata.acceptor_tables import Semiring
 from automata.arrays import BoolArray, IntArray, offsets_of
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
-from automata.drawing import Drawing, cost_suffix, draw_graph, quoted_range_label, shown
+from automata.drawing import Drawing, cost_suffix, draw_graph, name_label, quoted_range_label, shown
 from automata.openfst import Fst
 from automata.texts import text_bytes
 from automata.view import View, first_look
@@ -170,7 +170,7 @@ class WeightedByteAutomaton:
         return shown("weighted byte automaton", sizes, self.draw(around=around, radius=radius))
 
     def _symbols(self, low: int, high: int) -> str:
-        return f"<{self.labels[low - FIRST_LABEL]}>" if low >= FIRST_LABEL else quoted_range_label(low, high)
+        return name_label(self.labels[low - FIRST_LABEL]) if low >= FIRST_LABEL else quoted_range_label(low, high)
 
     def _legend(self) -> str:
         lines = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -16,6 +15,7 @@ from decoding.command.options import (
     read_temperature,
     takes_constraint,
 )
+from decoding.command.printing import print_json, print_text
 from decoding.command.progress import progress
 from decoding.command.reading import decoded, standard_input
 
@@ -66,7 +66,10 @@ def generate(
                 temperature=temperature,
                 seed=seed,
             )[0]
-        click.echo(json.dumps({"prompt": prompt, "text": text}, ensure_ascii=False) if as_json else text)
+        if as_json:
+            print_json({"prompt": prompt, "text": text})
+        else:
+            print_text(text)
 
 
 def _load_model(name: str | None) -> tuple[Any, Any]:

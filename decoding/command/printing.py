@@ -10,9 +10,14 @@ from typing import Any
 import click
 
 
+def print_text(text: str) -> None:
+    """Print a line or several, exactly as they are: click would leave out escape sequences of terminals."""
+    click.echo(text, color=True)
+
+
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    print_text(json.dumps(value, ensure_ascii=False))
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> None:

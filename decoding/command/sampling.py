@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from decoding.command.options import ConstraintOptions, Mistake, as_json, read_lengths, takes_constraint
-from decoding.command.printing import print_json
+from decoding.command.printing import print_json, print_text
 from decoding.command.progress import progress
 
 if TYPE_CHECKING:
@@ -54,15 +54,14 @@ def sample(options: ConstraintOptions, number: int, length: range | None, seed: 
             try:
                 texts = queries.sample(automaton, number, length=lengths, seed=seed)
             except EmptyLanguage:
-                raise Mistake(
-                    f"tokenfst: no text has {lengths[0]:,} to {lengths[-1]:,} bytes; the shortest has {len(shortest):,}"
-                ) from None
+                sizes = " to ".join(f"{size:,}" for size in sorted({lengths[0], lengths[-1]}))
+                raise Mistake(f"tokenfst: no text has {sizes} bytes; the shortest has {len(shortest):,}") from None
         else:
             texts = _written(automaton, number, length, random.Random(seed))
     if as_json:
         print_json([readable(text) for text in texts])
     else:
-        click.echo("\n".join(readable(text) for text in texts))
+        print_text("\n".join(readable(text) for text in texts))
 
 
 def _written(automaton: PushdownAutomaton, number: int, length: range | None, rng: random.Random) -> list[bytes]:

@@ -38,7 +38,7 @@ def vocab(file: Path, eos_id: tuple[int, ...], ids: tuple[int, ...], containing:
         tokens = [(token, readable(vocabulary.tokens[token])) for token in chosen]
         if as_json:
             print_json([{"id": token, "text": text} for token, text in tokens])
-        else:
+        elif tokens:
             click.echo("\n".join(f"{token:>8}  {text!r}" for token, text in tokens))
         return
     facts = {

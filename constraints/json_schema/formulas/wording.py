@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 from constraints.json_schema.formulas import connectives, statements
@@ -36,7 +37,7 @@ def _statement(formula: Formula) -> str:
         case statements.NumberIn(values=values):
             return " or ".join(map(_number, sorted(values)))
         case statements.StringIn(texts=texts):
-            return " or ".join(f'"{text}"' for text in sorted(texts))
+            return " or ".join(json.dumps(text, ensure_ascii=False) for text in sorted(texts))
         case statements.Maximum(bound=bound, exclusive=exclusive):
             return f"{'<' if exclusive else '≤'} {_number(bound)}"
         case statements.Minimum(bound=bound, exclusive=exclusive):

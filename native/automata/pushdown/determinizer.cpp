@@ -196,15 +196,16 @@ void Determinizer::run() {
   }
 }
 
-void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, int32_t condition) {
-  tasks_.push_back(
-      {Task::Kind::kSet, at, popped, columns, condition, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
+void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, bool words_ended,
+                            int32_t condition) {
+  tasks_.push_back({Task::Kind::kSet, at, popped, columns, condition, kNone, words_ended, 0, std::move(elements),
+                    Vector<int32_t>(budget_)});
 }
 
 // Find the steps of a state.
 void Determinizer::read_on(int32_t at) {
   const auto own = elements(at);
-  push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_));
+  push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_), false);
 }
 
 void Determinizer::do_task(Task task) {
@@ -218,7 +219,8 @@ void Determinizer::do_task(Task task) {
   if (!options_.side_by_side) return explore(task);
   if (task.elements.size() == 1) return explore_alone(task);
   for (size_t place = task.elements.size(); place-- > 0;) {
-    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_), task.condition);
+    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_), task.words_ended,
+             task.condition);
   }
 }
 
@@ -265,8 +267,8 @@ void Determinizer::explore_alone(const Task& task) {
   for (size_t at = found.ends.size(); at-- > 0;) {
     const int32_t rule = found.ends[at], columns = sets.both(task.columns, network.first(rule));
     if (columns == ColumnSets::kEmpty) continue;
-    tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, 0, Elements(budget_),
-                      Vector<int32_t>(budget_)});
+    tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, task.words_ended, 0,
+                      Elements(budget_), Vector<int32_t>(budget_)});
   }
   const int32_t left = sets.without(task.columns, in_words);
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);

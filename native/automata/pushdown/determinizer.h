@@ -58,6 +58,7 @@ class Determinizer {
   // A node of a decision tree that looks at the symbol below, and the symbols that already have branches.
   struct Look {
     int32_t state, popped, columns, condition;
+    bool words_ended;
     Elements elements;
     Vector<int32_t> done;
   };
@@ -68,6 +69,7 @@ class Determinizer {
     int32_t at, popped, columns;
     int32_t condition;  // on which the elements read, except readers; or kNone
     int32_t number;     // of a look, or of a rule
+    bool words_ended;   // whether some elements are reached by ending words at this place
     size_t next;
     Elements elements;
     Vector<int32_t> symbols;
@@ -116,7 +118,8 @@ class Determinizer {
   int32_t boundary(const Elements& elements, int32_t columns, int32_t from);
   bool may_return(const Task& task);
   void give_up(const Task& task, int32_t columns);
-  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, int32_t condition = kNone);
+  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, bool words_ended,
+                int32_t condition = kNone);
 
   ProvisionalEnds provisional_;
   const ConstructionOptions& options_;

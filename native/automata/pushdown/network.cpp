@@ -67,7 +67,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       returns_at_once_(budget),
       is_plain_(budget),
       in_words_(network.in_words.begin(), network.in_words.end(), budget),
-      is_within_word_(budget),
+      is_after_label_(network.rule_of.size(), false, budget),
       call_offsets_(network.call_offsets.begin(), network.call_offsets.end(), budget),
       word_offsets_(network.word_offsets.begin(), network.word_offsets.end(), budget),
       calls_(network.calls.begin(), network.calls.end(), budget),
@@ -80,9 +80,11 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       first_(budget),
       closures_(budget),
       leaves_(budget) {
+  for (const int32_t target : network.by_label) {
+    if (target != kNone) is_after_label_[target] = true;
+  }
   sort_rows();
   find_returns(network);
-  find_words(network);
   find_callers();
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
     if (!at_bottom_[rule] || under_[rule].empty()) continue;
@@ -123,24 +125,11 @@ void PushdownNetwork::find_returns(const RuleNetwork& network) {
   }
 }
 
-// Find the states within words: those in which a rule of words does not begin, a call does not return, no word has
-// ended and no label has been read.
-void PushdownNetwork::find_words(const RuleNetwork& network) {
-  for (int32_t state = 0; state < num_states(); ++state) is_within_word_.push_back(in_words_[rule_of_[state]]);
-  for (const int32_t start : rule_start_) is_within_word_[start] = false;
-  for (const RuleCall& call : calls_) is_within_word_[call.back] = false;
-  for (const WordEnd& end : words_) is_within_word_[end.target] = false;
-  for (const int32_t target : network.by_label) {
-    if (target != kNone) is_within_word_[target] = false;
-  }
-  budget_.spend(num_states() + static_cast<int64_t>(network.by_label.size()));
-}
-
 void PushdownNetwork::add_state(int32_t rule) {
   rule_of_.push_back(rule);
   final_.push_back(false);
   returns_at_once_.push_back(false);
-  is_within_word_.push_back(false);
+  is_after_label_.push_back(false);
   call_offsets_.push_back(call_offsets_.back());
   word_offsets_.push_back(word_offsets_.back());
 }

@@ -72,8 +72,8 @@ class PushdownNetwork {
   int32_t columns(int32_t state) const { return columns_[state]; }
   // Return whether what a state reads is in words.
   bool is_in_words(int32_t state) const { return in_words_[rule_of_[state]]; }
-  // Return whether a word is open in a state: some of it has been read, and it has not ended.
-  bool is_within_word(int32_t state) const { return is_within_word_[state]; }
+  // Return whether a state may be reached by reading a label.
+  bool is_after_label(int32_t state) const { return is_after_label_[state]; }
   // Return whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or
   // has no callers that could continue.
   bool is_plain(int32_t state) const { return is_plain_[state]; }
@@ -109,7 +109,6 @@ class PushdownNetwork {
   }
   void sort_rows();
   void find_returns(const RuleNetwork& network);
-  void find_words(const RuleNetwork& network);
   void add_state(int32_t rule);
   void call_start_rule(int32_t start_rule);
   void find_callers();
@@ -126,7 +125,7 @@ class PushdownNetwork {
   const int32_t end_column_;
   int32_t start_, end_state_ = kNone;
   Vector<int32_t> rule_of_, rule_start_;
-  Vector<uint8_t> final_, returns_at_once_, is_plain_, in_words_, is_within_word_;
+  Vector<uint8_t> final_, returns_at_once_, is_plain_, in_words_, is_after_label_;
   Vector<int32_t> call_offsets_, word_offsets_;
   Vector<RuleCall> calls_;
   Vector<WordEnd> words_;

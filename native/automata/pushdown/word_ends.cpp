@@ -16,9 +16,12 @@ int32_t Determinizer::target(int32_t state, int32_t column, int32_t condition) {
 // Return whether a word can begin where another one is open that began earlier, so that one of them may decide where
 // the other ends. Nothing is decided if both lead to the same, as with blanks before a grammar that ignores blanks.
 bool Determinizer::begins_beside_word(const Task& task) {
+  if (task.words_ended) return false;
   Elements open(budget_), others(budget_);
   for (const Element& element : task.elements) {
-    (network.is_within_word(element.state) ? open : others).push_back(element);
+    // What was read last was a byte of a word, a label, or a byte beside words.
+    const bool is_open = network.is_in_words(element.state) && !network.is_after_label(element.state);
+    (is_open ? open : others).push_back(element);
   }
   if (open.empty() || others.empty()) return false;
   Vector<Leaf> begun = leaves_of(others).leaves;
@@ -80,7 +83,7 @@ void Determinizer::end_at_once(const Leaves& found, const Task& task) {
   }
   if (elements.size() == num_ended) return end_words(found.leaves, task, task.columns);
   sort_unique(stacks, elements, budget_);
-  push_set(task.at, task.popped, task.columns, std::move(elements), task.condition);
+  push_set(task.at, task.popped, task.columns, std::move(elements), true, task.condition);
 }
 
 // End words over columns that neither words nor anything else reads.
@@ -89,7 +92,7 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
   if (elements.empty()) return;
   // A state may share the steps of a state that shares none itself.
   if (task.popped != Stacks::kEmpty || is_boundary_[task.at] || task.condition != kNone) {
-    push_set(task.at, task.popped, columns, std::move(elements), task.condition);
+    push_set(task.at, task.popped, columns, std::move(elements), true, task.condition);
   } else {
     shared.push_back({task.at, boundary(elements, columns, task.at)});
   }
@@ -179,7 +182,7 @@ void Determinizer::continue_both_ways(std::span<const Leaf> leaves, Elements ele
     }
     sort_unique(stacks, elements, budget_);
   }
-  push_set(task.at, task.popped, columns, std::move(elements), condition);
+  push_set(task.at, task.popped, columns, std::move(elements), true, condition);
 }
 
 // Return the state after some words over some columns; its steps are found or scheduled.
@@ -192,7 +195,7 @@ int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_
   const int32_t state = new_state(elements, from);
   state_of_boundary_.push_back(state);
   is_boundary_[state] = true;
-  push_set(state, Stacks::kEmpty, columns, elements);
+  push_set(state, Stacks::kEmpty, columns, elements, true);
   return state;
 }
 
