@@ -115,7 +115,7 @@ ENGINES: Final[dict[str, tuple[Callable[[Any], Accepts], str]]] = {
     "tokenfst": (tokenfst_accepts, "tokenfst"),
     "llguidance": (llguidance_accepts, "llguidance"),
     "XGrammar": (xgrammar_accepts, "xgrammar"),
-    "Outlines": (outlines_accepts, "outlines-core"),
+    "outlines-core": (outlines_accepts, "outlines-core"),
 }
 
 
