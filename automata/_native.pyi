@@ -276,7 +276,7 @@ class PushdownConstruction:
     @property
     def symbol_headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def construct(byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], in_words: numpy.typing.NDArray[numpy.bool_], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
+def construct(byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], in_words: numpy.typing.NDArray[numpy.bool_], lexer: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
     """
     Run the subset construction over the configurations of a network of rules.
     """

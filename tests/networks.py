@@ -83,6 +83,7 @@ def network(grammar: Grammar) -> Network:
         by_label,
         labels,
         np.ones(len(names), np.bool_),
+        np.zeros(len(names), np.int32),
     )
 
 

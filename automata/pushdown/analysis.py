@@ -17,7 +17,7 @@ import numpy as np
 from automata import _native
 from automata.arrays import IntArray, offsets_of
 from automata.errors import EmptyLanguage
-from automata.graph import reachable
+from automata.graph import components, reachable
 from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.layout import lay_rules
@@ -97,8 +97,8 @@ def called_rules(rules: Rules) -> set[int]:
 
 
 def beside_words(rules: Rules) -> set[int]:
-    """Return the NFAs that read bytes outside of words, by arcs of their own or in an NFA that they call. No word is
-    among them; in a grammar without words, there are none."""
+    """Return the NFAs that read bytes outside of words, by arcs of their own or in an NFA that they call, and
+    those that compose grammars. No word is among them. In a grammar without words, there are none."""
     if not rules.words:
         return set()
     first_word = rules.num_rules - len(rules.words)
@@ -110,7 +110,25 @@ def beside_words(rules: Rules) -> set[int]:
         for callee in part.calls[:, 1].tolist():
             callers.setdefault(callee, []).append(number)
     own = [number for number, part in enumerate(rules.nfas) if is_rule[number] and len(part.arcs)]
-    return reachable(own, lambda number: callers.get(number, ()))
+    return reachable([*own, *rules.composing], lambda number: callers.get(number, ()))
+
+
+def lexers(rules: Rules, work: Work) -> list[int]:
+    """Return the number of the lexer of each NFA. NFAs that call each other, directly or not, have one lexer, but a
+    composing NFA has a lexer of its own."""
+    found = [0] * len(rules.nfas)
+    if not rules.composing:
+        return found
+    edges: list[list[int]] = [[] for _ in rules.nfas]
+    for number, part in enumerate(rules.nfas):
+        for callee in part.calls[:, 1].tolist():
+            if number not in rules.composing and callee not in rules.composing:
+                edges[number].append(callee)
+                edges[callee].append(number)
+    for lexer, members in enumerate(components(edges, work)):
+        for number in members:
+            found[number] = lexer
+    return found
 
 
 def check_texts(grammar: Grammar, rules: Rules, have_text: Sequence[bool]) -> None:

@@ -93,6 +93,7 @@ class Construction:
                 rule_start=network.rule_start,
                 start_rule=network.start_rule,
                 in_words=network.in_words,
+                lexer=network.lexer,
                 call_offsets=network.call_offsets,
                 calls=np.stack([network.call_rule, network.call_return], axis=1),
                 word_offsets=network.word_offsets,

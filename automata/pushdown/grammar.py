@@ -13,6 +13,9 @@ Words of `ignored` rules may appear before and after any word.
 
 A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible. If it has both
 kinds, a plain rule may have text of its own beside the words that it calls. Such text does not keep a word from ending.
+
+A composed grammar has *composing* rules, which put the texts of whole grammars in a row, each with a lexer of its own:
+words of different grammars do not compete, and a grammar's last word may end wherever a text of the grammar may end.
 """
 
 from __future__ import annotations
@@ -70,6 +73,7 @@ class Grammar:
             the grammar; "parallel" follows its derivations side by side, and resolves words in each of them separately.
         max_configurations: the maximum number of derivations that "parallel" follows. A text that needs more raises an
             error.
+        composing: the names of rules that call grammars with lexers of their own. No other rules call these.
 
     Raises:
         TypeError: `rules` or `lexical` is not a mapping, `ignored` is not a sequence, a name is not a text, or
@@ -84,6 +88,7 @@ class Grammar:
     places: Mapping[str, Place] = field(default_factory=dict)
     ambiguity: Ambiguity = "error"
     max_configurations: int = 8
+    composing: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for what, given in (("rules", self.rules), ("lexical", self.lexical)):

@@ -33,7 +33,7 @@ from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.graph import components, distances
 from automata.limits import Work
-from automata.pushdown.analysis import beside_words, called_rules
+from automata.pushdown.analysis import beside_words, called_rules, lexers
 from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
@@ -54,12 +54,14 @@ class InlinedRules:
     Attributes:
         rules: the numbers of the NFAs that stay, the whole text first.
         in_words: whether the bytes of each of them are in words.
+        lexers: the lexer of each of them.
         starts, ends: where each of them begins and ends.
         calls: `[C, 3]`, source, the NFA called, and target.
     """
 
     rules: list[int]
     in_words: list[bool]
+    lexers: list[int]
     starts: list[int]
     ends: list[int]
     num_states: int
@@ -76,6 +78,7 @@ class InlinedRules:
             self,
             rules=rules,
             in_words=[self.in_words[place] for place in kept],
+            lexers=[self.lexers[place] for place in kept],
             starts=[self.starts[place] for place in kept],
             ends=[self.ends[place] for place in kept],
             calls=self.calls[np.isin(self.calls[:, 1], rules)],
@@ -205,7 +208,9 @@ class _Inliner:
         self.nfas, self.calls, self.stay, self.work = rules.nfas, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
         in_words = [number not in beside for number in order]
-        self.result = InlinedRules(order, in_words, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
+        lexer = lexers(rules, work)
+        own = [lexer[number] for number in order]
+        self.result = InlinedRules(order, in_words, own, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
         self.kept_calls = array("i")  # as `InlinedRules.calls`, in turn
         # Where the states of each copy of an NFA begin; the arcs are written at the end.
         self.shifts: dict[int, list[int]] = {}

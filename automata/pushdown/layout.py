@@ -49,7 +49,10 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
     parts += [loop_of(first_ignored, len(ignored)), in_a_row([between, number[grammar.start]]), *ignored]
     all_names = [*names, "(ignored)", grammar.start, *dict.fromkeys(grammar.ignored)]
     num_lazy = sum(rule.lazy for rule in grammar.lexical.values())
-    return Rules(all_names, parts, between + 1, words, num_lazy, labels, len(names))
+    composing = frozenset([number[name] for name in grammar.composing])
+    if grammar.start in grammar.composing:
+        composing |= {between + 1}
+    return Rules(all_names, parts, between + 1, words, num_lazy, labels, len(names), composing)
 
 
 def words_by_priority(grammar: Grammar) -> tuple[str, ...]:

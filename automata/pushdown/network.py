@@ -46,6 +46,7 @@ class Network:
         start_rule: the rule that whole texts match.
         in_words: `[R]` bool, whether the bytes of each rule are in words; otherwise none of them is, in a grammar with
             words.
+        lexer: `[R]` int32, words of rules with different lexers do not compete.
         call_offsets, call_rule, call_return: `[Q + 1]`, `[A]`, `[A]` int32: state q's calls are those from
             `call_offsets[q]` to `call_offsets[q + 1]`; which rule, and the state to which it returns.
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
@@ -74,6 +75,7 @@ class Network:
     by_label: IntArray
     labels: tuple[str, ...]
     in_words: BoolArray
+    lexer: IntArray
     num_lazy: int = 0
 
     @property
@@ -217,6 +219,7 @@ def _from_tables(
         word_target=target[is_word],
         word_names=rules.words,
         in_words=np.array(joined.in_words, np.bool_),
+        lexer=np.array(joined.lexers, np.int32),
         num_lazy=rules.num_lazy,
         by_label=by_label,
         labels=rules.labels,

@@ -65,6 +65,7 @@ class Rules:
         num_lazy: how many of them, the first ones, are lazy.
         labels: the user's labels, ascending.
         num_rules: how many of the NFAs are rules of the grammar, or its lexical rules.
+        composing: the numbers of the NFAs that call grammars with lexers of their own.
     """
 
     names: list[str]
@@ -74,6 +75,7 @@ class Rules:
     num_lazy: int
     labels: tuple[str, ...]
     num_rules: int
+    composing: frozenset[int] = frozenset()
 
 
 def rows(values: Iterable[tuple[int, ...]], width: int) -> IntArray:

@@ -7,8 +7,8 @@
     tokens_by_name           part without a general grammar -> the same part with each token read as its name
 
 A visibly pushdown grammar is preferred, because a lazy automaton runs on it directly and needs no look-ahead to tell
-its rules apart. In a general grammar, a word of a part with a lexer takes the longest match, even if the next part
-could begin earlier; ignored words may appear only around the words of their own part.
+its rules apart. In a general grammar, each part has a lexer of its own (`Grammar.composing`), and its ignored words may
+appear only around its own words. So the texts of the whole are those of the parts, in a row.
 """
 
 from __future__ import annotations
@@ -64,15 +64,19 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
     lexical: dict[str, LexicalRule] = {}
     places: dict[str, Place] = {}
     texts: dict[str, Expr] = {}
+    composing: list[str] = []
     for number, called in enumerate(part.called):
         prefix = f"{number}: "
         if isinstance(called, Grammar):
             blanks = ex.alternation(*[ex.call(prefix + name) for name in called.ignored])
             names = _Names(called, prefix, ex.repeat(blanks, 0))
-            texts[str(number)] = ex.concat(names.blanks, replaced(ex.call(called.start), names.renamed))
+            whole_part = f"grammar {number + 1}"
+            texts[str(number)] = ex.call(whole_part)
+            rules[whole_part] = ex.concat(names.blanks, replaced(ex.call(called.start), names.renamed))
             rules |= {prefix + name: replaced(expr, names.renamed) for name, expr in called.rules.items()}
             lexical |= {prefix + name: rule for name, rule in called.lexical.items()}
             places |= {prefix + name: place for name, place in called.places.items()}
+            composing += [prefix + name for name in called.composing]
         elif isinstance(called, UniqueArrays):
             raise needs_memory()
         elif isinstance(called, VisiblyPushdownGrammar):
@@ -87,7 +91,7 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
     ambiguity: Ambiguity = "parallel" if is_parallel else "error"
     found = Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, ambiguity)
     most = max((grammar.max_configurations for grammar in grammars), default=found.max_configurations)
-    return replace(found, max_configurations=most)
+    return replace(found, max_configurations=most, composing=frozenset([_TEXT, *composing]))
 
 
 def tokens_by_name(part: Part) -> Part:

@@ -26,6 +26,7 @@ void require_network(const RuleNetwork& network) {
   require_within(network.rule_start, 0, network.num_states, "state");
   require_within(network.start_rule, 0, network.num_rules, "rule");
   require(network.in_words.size() == network.rule_start.size(), "`in_words` is about each rule");
+  require(network.lexer.size() == network.rule_start.size(), "`lexer` is about each rule");
   require(network.num_lazy >= 0, "there are no negative numbers of words");
   require_offsets(network.call_offsets, num_states, network.calls.size(), "`call_offsets`");
   require_offsets(network.word_offsets, num_states, network.words.size(), "`word_offsets`");
@@ -43,8 +44,8 @@ PushdownConstruction construct_of(Values<uint8_t> byte_class, Grid<int32_t> next
                                   Values<bool> final, Values<int32_t> rule_of, Values<int32_t> rule_start,
                                   int32_t start_rule, Values<int32_t> call_offsets, Records<RuleCall> calls,
                                   Values<int32_t> word_offsets, Records<WordEnd> words, Values<bool> in_words,
-                                  int32_t num_lazy, bool side_by_side, int32_t max_configurations, int64_t max_states,
-                                  int64_t max_ways, Budget& budget) {
+                                  Values<int32_t> lexer, int32_t num_lazy, bool side_by_side,
+                                  int32_t max_configurations, int64_t max_states, int64_t max_ways, Budget& budget) {
   require_countable(final.size(), "states");
   require_countable(rule_start.size(), "rules");
   require_countable(next.columns + by_label.columns + 1, "columns");
@@ -65,7 +66,8 @@ PushdownConstruction construct_of(Values<uint8_t> byte_class, Grid<int32_t> next
                             calls,
                             word_offsets,
                             words,
-                            {reinterpret_cast<const uint8_t*>(in_words.data()), in_words.size()}};
+                            {reinterpret_cast<const uint8_t*>(in_words.data()), in_words.size()},
+                            lexer};
   require_network(network);
   const ConstructionOptions options{side_by_side, max_configurations, max_states, max_ways};
   return unlocked([&] { return construct(network, options, budget); });
@@ -122,7 +124,7 @@ void bind_construction(nb::module_& m) {
       .def_prop_ro("headroom", &shown<&PushdownConstruction::headroom>)
       .def_prop_ro("symbol_headroom", &shown<&PushdownConstruction::symbol_headroom>);
   m.def("construct", &construct_of, "byte_class"_a, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a,
-        "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "in_words"_a, "num_lazy"_a,
+        "start_rule"_a, "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "in_words"_a, "lexer"_a, "num_lazy"_a,
         "side_by_side"_a, "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
         "Run the subset construction over the configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,

@@ -24,9 +24,13 @@
 // columns that no word reads end words, and of the words that can end, the one with the highest priority does. Over the
 // first byte of a character, words may also end provisionally (`automata/pushdown/provisional_ends.h`). What is read
 // beside words, in rules with bytes of their own, is read in any case. A lazy word that can end does so before any word
-// is read on. Words that compete must have begun at the same place. So a grammar is refused if words can begin beside
-// an open word, unless that leads to nothing else than the open word does (`Determinizer::begins_beside_word`). The
-// symbols that may lie under a set are those that may lie under each of its elements.
+// is read on. The symbols that may lie under a set are those that may lie under each of its elements.
+//
+// Only words of one *lexer* compete: a composed grammar has one for each of its parts. The words of each lexer end over
+// the columns that it does not read on. To leave its lexer, a word may end over any column, as it may at the end of a
+// text: what is reached then reads nothing of this lexer (`Task::outside`). Words that compete must also have begun in
+// one division of the text. So a grammar is refused if words can begin beside an open word of their lexer, unless that
+// leads to just what the open word leads to (`Determinizer::begins_beside_word`).
 //
 // For ambiguous grammars configurations advance side by side: a state is a state of the network, a state and a column
 // have a step for each continuation, and words are resolved within each configuration. One column may then make any

@@ -196,16 +196,18 @@ void Determinizer::run() {
   }
 }
 
-void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, bool words_ended,
-                            int32_t condition) {
-  tasks_.push_back({Task::Kind::kSet, at, popped, columns, condition, kNone, words_ended, 0, std::move(elements),
-                    Vector<int32_t>(budget_)});
+// Explore a set at the state and below the popped symbols of another task.
+void Determinizer::push_set(const Task& from, int32_t columns, Elements elements, bool words_ended, int32_t condition,
+                            int32_t outside) {
+  tasks_.push_back({Task::Kind::kSet, from.at, from.popped, columns, condition, kNone, outside, words_ended, 0,
+                    std::move(elements), Vector<int32_t>(budget_)});
 }
 
 // Find the steps of a state.
 void Determinizer::read_on(int32_t at) {
   const auto own = elements(at);
-  push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_), false);
+  tasks_.push_back({Task::Kind::kSet, at, Stacks::kEmpty, sets.all(), kNone, kNone, kNone, false, 0,
+                    Elements(own.begin(), own.end(), budget_), Vector<int32_t>(budget_)});
 }
 
 void Determinizer::do_task(Task task) {
@@ -213,35 +215,32 @@ void Determinizer::do_task(Task task) {
   if (task.kind == Task::Kind::kReturns) return next_return(std::move(task));
   if (task.elements.size() == 1 && network.is_plain(task.elements[0].state)) {
     const auto [stack, state] = task.elements[0];
+    if (task.outside == network.lexer(state) && !provisional_.is_reader(state)) return;
     const Leaf leaf{stack, state, network.columns(state)};
     return emit({&leaf, 1}, task, task.columns);
   }
   if (!options_.side_by_side) return explore(task);
   if (task.elements.size() == 1) return explore_alone(task);
   for (size_t place = task.elements.size(); place-- > 0;) {
-    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_), task.words_ended,
-             task.condition);
+    push_set(task, task.columns, Elements(1, task.elements[place], budget_), task.words_ended, task.condition,
+             task.outside);
   }
 }
 
 // Find the steps over some columns after some symbols have been popped.
 void Determinizer::explore(const Task& task) {
-  const Leaves found = leaves_of(task.elements);
-  if (ends_lazily(found)) return end_at_once(found, task);
   if (begins_beside_word(task)) return stop(Unbounded::kWords, task.elements, task.at);
-  int32_t once = ColumnSets::kEmpty, twice = ColumnSets::kEmpty, after = ColumnSets::kEmpty;
-  int32_t in_words = ColumnSets::kEmpty;
+  const Leaves found = leaves_of(task.elements, task.outside);
+  if (ends_lazily(found.leaves)) return end_at_once(found, task);
+  int32_t once = ColumnSets::kEmpty, twice = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) {
     const int32_t reads = sets.both(leaf.columns, task.columns);
     twice = sets.either(twice, sets.both(once, reads));
     once = sets.either(once, reads);
-    if (network.is_in_words(leaf.state)) in_words = sets.either(in_words, reads);
   }
-  for (int32_t rule : found.ends) after = sets.either(after, network.first(rule));
-  const int32_t known = sets.without(once, after);
-  const int32_t provisional = end_provisionally(found.leaves, task, sets.both(known, in_words));
-  const int32_t beside = end_beside(found.leaves, task, sets.without(known, in_words));
-  const int32_t certain = sets.without(sets.without(known, provisional), beside);
+  const int32_t known = sets.without(once, first(found, task.outside));
+  const int32_t certain = sets.without(known, end_some(found, task, known));
+  if (unbounded != Unbounded::kNothing) return;
   emit(found.leaves, task, sets.without(certain, twice));
   collide(found.leaves, task, sets.both(certain, twice));
   if (unbounded != Unbounded::kNothing) return;
@@ -255,33 +254,44 @@ void Determinizer::explore(const Task& task) {
 
 // The same for one element, if configurations advance side by side.
 void Determinizer::explore_alone(const Task& task) {
-  const Leaves found = leaves_of(task.elements);
-  if (ends_lazily(found)) return end_at_once(found, task);
+  const Leaves found = leaves_of(task.elements, task.outside);
+  if (ends_lazily(found.leaves)) return end_at_once(found, task);
   emit(found.leaves, task, task.columns);
   int32_t in_words = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) {
     if (network.is_in_words(leaf.state)) in_words = sets.either(in_words, leaf.columns);
   }
-  end_provisionally(found.leaves, task, sets.both(task.columns, in_words));
+  const int32_t read_on = sets.both(task.columns, in_words);
+  end_provisionally(found.leaves, found.leaves, task, read_on);
+  if (task.condition == kNone && task.outside == kNone) {
+    for (int32_t lexer : lexers_of(found.leaves)) {
+      Ending leaving = ending(found.leaves, lexer, read_on);
+      if (leaving.exits != ColumnSets::kEmpty) {
+        push_set(task, leaving.exits, std::move(leaving.elements), true, kNone, lexer);
+      }
+    }
+  }
   // Tasks pushed last are done first: the ends of words, and then the rules.
   for (size_t at = found.ends.size(); at-- > 0;) {
     const int32_t rule = found.ends[at], columns = sets.both(task.columns, network.first(rule));
     if (columns == ColumnSets::kEmpty) continue;
-    tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, task.words_ended, 0,
-                      Elements(budget_), Vector<int32_t>(budget_)});
+    tasks_.push_back({Task::Kind::kReturns, task.at, task.popped, columns, task.condition, rule, task.outside,
+                      task.words_ended, 0, Elements(budget_), Vector<int32_t>(budget_)});
   }
   const int32_t left = sets.without(task.columns, in_words);
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
 }
 
-// Return the places that some elements reach without reading, and the rules that can end with an empty local stack.
-Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) {
+// Return the places that some elements reach without reading, and the rules that can end with an empty local stack. The
+// lexer `outside` reads nothing, except in readers.
+Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements, int32_t outside) {
   Leaves found{Vector<Leaf>(budget_), Vector<int32_t>(budget_)};
   LeafSet leaves(found.leaves, budget_);
   for (auto [stack, state] : elements) {
     while (true) {
       const auto closure = network.closure(state);
       for (const Leaf& leaf : closure.leaves) {
+        if (network.lexer(leaf.state) == outside && !provisional_.is_reader(leaf.state)) continue;
         leaves.add({stack_on(stacks, stack, leaf.pushed, budget_), leaf.state, leaf.columns});
       }
       budget_.spend(4 + 4 * static_cast<int64_t>(closure.leaves.size()));
@@ -296,8 +306,17 @@ Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) 
   return found;
 }
 
-bool Determinizer::ends_lazily(const Leaves& leaves) const {
-  return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return network.ends_lazily(leaf.state); });
+bool Determinizer::ends_lazily(std::span<const Leaf> leaves) const {
+  return std::ranges::any_of(leaves, [&](const Leaf& leaf) { return network.ends_lazily(leaf.state); });
+}
+
+// Return the columns with which the text may continue in callers, or a superset of them.
+int32_t Determinizer::first(const Leaves& leaves, int32_t outside) {
+  int32_t found = ColumnSets::kEmpty;
+  for (const int32_t rule : leaves.ends) {
+    found = sets.either(found, outside == kNone ? network.first(rule) : network.first_outside(rule));
+  }
+  return found;
 }
 
 // Add the steps over the columns that only one leaf reads.

@@ -57,7 +57,7 @@ class Determinizer {
  private:
   // A node of a decision tree that looks at the symbol below, and the symbols that already have branches.
   struct Look {
-    int32_t state, popped, columns, condition;
+    int32_t state, popped, columns, condition, outside;
     bool words_ended;
     Elements elements;
     Vector<int32_t> done;
@@ -69,6 +69,7 @@ class Determinizer {
     int32_t at, popped, columns;
     int32_t condition;  // on which the elements read, except readers; or kNone
     int32_t number;     // of a look, or of a rule
+    int32_t outside;    // the lexer that only readers may read, or kNone
     bool words_ended;   // whether some elements are reached by ending words at this place
     size_t next;
     Elements elements;
@@ -77,6 +78,13 @@ class Determinizer {
   struct Leaves {
     Vector<Leaf> leaves;
     Vector<int32_t> ends;  // the rules that can end at the bottom
+  };
+
+  // Where the words of a lexer lead that can end, over which columns they end, and over which only to leave the lexer.
+  struct Ending {
+    int32_t lexer;
+    Elements elements;
+    int32_t ends, exits;
   };
 
   // A condition of `ProvisionalEnds` on which the text continues over a set of columns.
@@ -92,11 +100,13 @@ class Determinizer {
   void do_task(Task task);
   void next_branch(Task task);
   void next_return(Task task);
+  Task after_pop(const Task& task, int32_t symbol, Elements elements);
   void explore(const Task& task);
   void explore_alone(const Task& task);
   void read_on(int32_t at);
-  Leaves leaves_of(std::span<const Element> elements);
-  bool ends_lazily(const Leaves& leaves) const;
+  Leaves leaves_of(std::span<const Element> elements, int32_t outside = kNone);
+  bool ends_lazily(std::span<const Leaf> leaves) const;
+  int32_t first(const Leaves& leaves, int32_t outside);
   void emit(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void collide(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void add_collision(std::span<const Leaf> leaves, std::span<const int32_t> targets, const Task& task, int32_t columns);
@@ -105,21 +115,27 @@ class Determinizer {
   void branch(int32_t look);
   int32_t target(int32_t state, int32_t column, int32_t condition);
   bool begins_beside_word(const Task& task);
+  bool begins_beside_word(const Task& task, int32_t lexer);
+  Vector<Leaf> of_lexer(std::span<const Leaf> leaves, int32_t lexer) const;
+  Vector<int32_t> lexers_of(std::span<const Leaf> leaves) const;
   Elements after_words(std::span<const Leaf> leaves);
+  Elements after_words_of_one(std::span<const Leaf> leaves);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void end_at_once(const Leaves& found, const Task& task);
-  int32_t end_beside(std::span<const Leaf> leaves, const Task& task, int32_t columns);
-  int32_t end_provisionally(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  int32_t end_some(const Leaves& found, const Task& task, int32_t columns);
+  Ending ending(std::span<const Leaf> leaves, int32_t lexer, int32_t columns);
+  int32_t end_together(const Leaves& found, std::span<const Ending> endings, const Task& task, int32_t columns);
+  int32_t end_provisionally(std::span<const Leaf> leaves, std::span<const Leaf> own, const Task& task, int32_t columns);
   Vector<OverColumns> conditions_over(std::span<const Leaf> leaves, const Leaves& after, int32_t columns);
   int32_t continued_by(std::span<const Leaf> leaves, int32_t column);
   bool reads_on(std::span<const Leaf> leaves, int32_t column, int32_t condition);
   void continue_both_ways(std::span<const Leaf> leaves, Elements elements, const Task& task, int32_t columns,
-                          int32_t condition);
+                          int32_t condition, int32_t outside);
   int32_t boundary(const Elements& elements, int32_t columns, int32_t from);
   bool may_return(const Task& task);
   void give_up(const Task& task, int32_t columns);
-  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements, bool words_ended,
-                int32_t condition = kNone);
+  void push_set(const Task& from, int32_t columns, Elements elements, bool words_ended, int32_t condition,
+                int32_t outside);
 
   ProvisionalEnds provisional_;
   const ConstructionOptions& options_;

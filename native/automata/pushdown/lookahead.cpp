@@ -38,8 +38,8 @@ int32_t Determinizer::choice(const StackProduct& product) {
 void Determinizer::look_below(const Task& task, int32_t columns) {
   if (stacks[task.popped].height >= kMostPops) return stop(Unbounded::kPops, task.elements, task.at);
   const auto look = static_cast<int32_t>(looks_.size());
-  looks_.push_back(
-      {task.at, task.popped, columns, task.condition, task.words_ended, task.elements, Vector<int32_t>(budget_)});
+  looks_.push_back({task.at, task.popped, columns, task.condition, task.outside, task.words_ended, task.elements,
+                    Vector<int32_t>(budget_)});
   for (int32_t rule : lowest_rules(task.elements)) looks_of_[rule].push_back(look);
   branch(look);
 }
@@ -53,8 +53,8 @@ void Determinizer::branch(int32_t number) {
   if (missing.empty()) return;
   std::ranges::set_union(look.done, missing, std::back_inserter(together));
   look.done = std::move(together);
-  tasks_.push_back({Task::Kind::kLook, look.state, look.popped, look.columns, look.condition, number, look.words_ended,
-                    0, Elements(budget_), std::move(missing)});
+  tasks_.push_back({Task::Kind::kLook, look.state, look.popped, look.columns, look.condition, number, look.outside,
+                    look.words_ended, 0, Elements(budget_), std::move(missing)});
 }
 
 void Determinizer::next_branch(Task task) {
@@ -65,11 +65,24 @@ void Determinizer::next_branch(Task task) {
       above.push_back({stack_on(stacks, below, stack, budget_), state});
     }
   }
-  const int32_t at = task.at, columns = task.columns, condition = task.condition;
-  const int32_t popped = stacks.push(symbol, task.popped);
-  const bool words_ended = task.words_ended;
+  Task below = after_pop(task, symbol, std::move(above));
   if (task.next < task.symbols.size()) tasks_.push_back(std::move(task));
-  push_set(at, popped, columns, std::move(above), words_ended, condition);
+  tasks_.push_back(std::move(below));
+}
+
+// Return the exploration of a set after one more symbol has been popped.
+Determinizer::Task Determinizer::after_pop(const Task& task, int32_t symbol, Elements elements) {
+  return {Task::Kind::kSet,
+          task.at,
+          stacks.push(symbol, task.popped),
+          task.columns,
+          task.condition,
+          kNone,
+          task.outside,
+          task.words_ended,
+          0,
+          std::move(elements),
+          Vector<int32_t>(budget_)};
 }
 
 // Add the steps through the callers of a rule, one after the other.
@@ -78,11 +91,9 @@ void Determinizer::next_return(Task task) {
   const auto under = network.under(task.number);
   if (under.empty()) return;
   const int32_t symbol = under[task.next++];
-  const int32_t at = task.at, columns = task.columns, condition = task.condition;
-  const int32_t popped = stacks.push(symbol, task.popped);
-  const bool words_ended = task.words_ended;
+  Task below = after_pop(task, symbol, Elements(1, Element{Stacks::kEmpty, symbol}, budget_));
   if (task.next < under.size()) tasks_.push_back(std::move(task));
-  push_set(at, popped, columns, Elements(1, Element{Stacks::kEmpty, symbol}, budget_), words_ended, condition);
+  tasks_.push_back(std::move(below));
 }
 
 // Return whether a chain of returns is followed.

@@ -63,6 +63,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       start_(network.rule_start[network.start_rule]),
       rule_of_(network.rule_of.begin(), network.rule_of.end(), budget),
       rule_start_(network.rule_start.begin(), network.rule_start.end(), budget),
+      lexer_(network.lexer.begin(), network.lexer.end(), budget),
       final_(network.final.begin(), network.final.end(), budget),
       returns_at_once_(budget),
       is_plain_(budget),
@@ -78,6 +79,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       go_(0, 0, kNone, budget),
       columns_(budget),
       first_(budget),
+      first_outside_(budget),
       closures_(budget),
       leaves_(budget) {
   for (const int32_t target : network.by_label) {
@@ -100,7 +102,10 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
     is_plain_.push_back(calls(state).empty() && words(state).empty() && !goes_on);
   }
   closures_.resize(num_states());
+  has_several_lexers_ =
+      !words_.empty() && std::ranges::any_of(lexer_, [&](int32_t lexer) { return lexer != lexer_.front(); });
   find_first();
+  find_first_outside();
 }
 
 void PushdownNetwork::sort_rows() {
@@ -155,6 +160,7 @@ void PushdownNetwork::call_start_rule(int32_t start_rule) {
   final_.back() = true;
   rule_start_.push_back(start_);
   in_words_.push_back(true);
+  lexer_.push_back(lexer_[start_rule]);
 }
 
 void PushdownNetwork::find_callers() {
@@ -296,19 +302,45 @@ void PushdownNetwork::find_first() {
     }
     for (int32_t other : after) readers[other].push_back(rule);
   }
-  pass_on_first(readers);
+  pass_on(first_, readers);
 }
 
-void PushdownNetwork::pass_on_first(const NumberLists& readers) {
+void PushdownNetwork::find_first_outside() {
+  first_outside_.assign(num_rules(), ColumnSets::kEmpty);
+  if (!has_several_lexers_) return;
+  NumberLists readers(num_rules(), Vector<int32_t>(budget_), budget_);
+  for (int32_t rule = 0; rule < num_rules(); ++rule) {
+    for (int32_t symbol : under_[rule]) {
+      const Closure reached = closure(symbol);
+      for (const Leaf& leaf : reached.leaves) {
+        if (lexer(leaf.state) == lexer_[rule]) continue;
+        first_outside_[rule] = sets_.either(first_outside_[rule], leaf.columns);
+      }
+      if (reached.ends) {
+        const int32_t caller = rule_of_[symbol];
+        if (lexer_[caller] == lexer_[rule]) {
+          include(readers[caller], rule);
+        } else {
+          first_outside_[rule] = sets_.either(first_outside_[rule], first_[caller]);
+        }
+      }
+      budget_.spend(8 + 8 * static_cast<int64_t>(reached.leaves.size()));
+    }
+  }
+  pass_on(first_outside_, readers);
+}
+
+// Pass on the columns of each rule to those that read whatever follows it.
+void PushdownNetwork::pass_on(Vector<int32_t>& first, const NumberLists& readers) {
   Vector<int32_t> todo(num_rules(), budget_);
   std::iota(todo.begin(), todo.end(), 0);
   while (!todo.empty()) {
     const int32_t rule = todo.back();
     todo.pop_back();
     for (int32_t reader : readers[rule]) {
-      const int32_t together = sets_.either(first_[reader], first_[rule]);
-      if (together != first_[reader]) todo.push_back(reader);
-      first_[reader] = together;
+      const int32_t together = sets_.either(first[reader], first[rule]);
+      if (together != first[reader]) todo.push_back(reader);
+      first[reader] = together;
     }
     budget_.spend(4 + 4 * static_cast<int64_t>(readers[rule].size()));
   }

@@ -45,6 +45,7 @@ struct RuleNetwork {
   std::span<const int32_t> word_offsets;  // [Q + 1]
   std::span<const WordEnd> words;
   std::span<const uint8_t> in_words;  // [R], whether the bytes of a rule are in words; otherwise none of them is
+  std::span<const int32_t> lexer;     // [R], the words of different lexers do not compete
 };
 
 struct Leaf {
@@ -72,6 +73,9 @@ class PushdownNetwork {
   int32_t columns(int32_t state) const { return columns_[state]; }
   // Return whether what a state reads is in words.
   bool is_in_words(int32_t state) const { return in_words_[rule_of_[state]]; }
+  int32_t lexer(int32_t state) const { return lexer_[rule_of_[state]]; }
+  // Return whether there are words of several lexers, or words and text that is in no lexer.
+  bool has_several_lexers() const { return has_several_lexers_; }
   // Return whether a state may be reached by reading a label.
   bool is_after_label(int32_t state) const { return is_after_label_[state]; }
   // Return whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or
@@ -86,6 +90,8 @@ class PushdownNetwork {
   std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
   // Return the columns with which the text may continue after a rule, or a superset of them.
   int32_t first(int32_t rule) const { return first_[rule]; }
+  // The same, for continuations that the rule's lexer does not read.
+  int32_t first_outside(int32_t rule) const { return first_outside_[rule]; }
   // Return a rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
   Closure closure(int32_t state);
@@ -115,7 +121,8 @@ class PushdownNetwork {
   void write_table(const RuleNetwork& network);
   Known find_closure(int32_t state);
   void find_first();
-  void pass_on_first(const NumberLists& readers);
+  void find_first_outside();
+  void pass_on(Vector<int32_t>& first, const NumberLists& readers);
   Reads reads(int32_t state);
 
   Stacks& stacks_;
@@ -124,7 +131,8 @@ class PushdownNetwork {
   const int32_t num_lazy_;
   const int32_t end_column_;
   int32_t start_, end_state_ = kNone;
-  Vector<int32_t> rule_of_, rule_start_;
+  Vector<int32_t> rule_of_, rule_start_, lexer_;
+  bool has_several_lexers_ = false;
   Vector<uint8_t> final_, returns_at_once_, is_plain_, in_words_, is_after_label_;
   Vector<int32_t> call_offsets_, word_offsets_;
   Vector<RuleCall> calls_;
@@ -132,7 +140,7 @@ class PushdownNetwork {
   NumberLists under_, tail_;  // by rule
   Vector<uint8_t> at_bottom_;
   support::Matrix<int32_t> go_;  // [N, C + 1 + L]
-  Vector<int32_t> columns_, first_;
+  Vector<int32_t> columns_, first_, first_outside_;
   Vector<Known> closures_;  // [N]
   Vector<Leaf> leaves_;
 };
