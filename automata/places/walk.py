@@ -9,8 +9,9 @@ repetition as a number. Words are read as a lexer reads them (`automata.pushdown
 characters, lazy words first, then priority.
 
 A walk reads all texts that the language allows, and may read more: assertions are ignored, a lexer's choice is not
-taken back if it leads to no end, and in a grammar with `ambiguity="parallel"` there is no choice among words. So the
-caller says which bytes may come next (`places(allowed)`), and places that read none of these are left out.
+taken back if it leads to no end, and there is no choice among words in a composed grammar or in one with
+`ambiguity="parallel"`. So the caller says which bytes may come next (`places(allowed)`), and places that read none of
+these are left out.
 
 Rejected: derivatives of expressions (they lose where a part came from); marks in the automata (which are minimized, and
 serve masks).
@@ -90,7 +91,7 @@ class Walk:
         """
         self.position = 0
         self._grammar, self._pattern = grammar, pattern
-        self._chooses_words = grammar is not None and grammar.ambiguity == "error"
+        self._chooses_words = grammar is not None and grammar.ambiguity == "error" and not grammar.composing
         self._order = _priorities(grammar)
         names = dict.fromkeys(grammar.ignored) if grammar else ()
         ignored = repeat(alternation(*[Call(name + _IGNORED) for name in names]), 0) if names else EPSILON

@@ -45,9 +45,9 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     Raises:
         TypeError: a rule is not an expression, a lexical rule is not a `LexicalRule`, or a priority is not a tuple of
             integers.
-        GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
-            lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference, complement or
-            transduction, or in an assertion; a label's name is reserved.
+        GrammarError: the start, an ignored word, a composing rule or a called rule is not defined; a name is that of a
+            rule and of a lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference,
+            complement or transduction, or in an assertion; a label's name is reserved.
         LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
     work = current_work(work)
@@ -60,6 +60,9 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
     for name in grammar.ignored:
         if name not in grammar.lexical:
             raise GrammarError(f"{name!r} is ignored between words and is not a lexical rule")
+    for name in grammar.composing:
+        if name not in grammar.rules:
+            raise GrammarError(f"{name!r} composes grammars and is not a rule")
     for name, rule in [*grammar.rules.items(), *((name, word.expr) for name, word in grammar.lexical.items())]:
         if not isinstance(rule, Expr):
             raise wrong_type(f"an expression as rule {name!r}", rule)

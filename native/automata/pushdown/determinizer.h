@@ -126,7 +126,7 @@ class Determinizer {
   Ending ending(std::span<const Leaf> leaves, int32_t lexer, int32_t columns);
   int32_t end_together(const Leaves& found, std::span<const Ending> endings, const Task& task, int32_t columns);
   int32_t end_provisionally(std::span<const Leaf> leaves, std::span<const Leaf> own, const Task& task, int32_t columns);
-  Vector<OverColumns> conditions_over(std::span<const Leaf> leaves, const Leaves& after, int32_t columns);
+  Vector<OverColumns> conditions_over(std::span<const Leaf> own, const Leaves& after, int32_t columns);
   int32_t continued_by(std::span<const Leaf> leaves, int32_t column);
   bool reads_on(std::span<const Leaf> leaves, int32_t column, int32_t condition);
   void continue_both_ways(std::span<const Leaf> leaves, Elements elements, const Task& task, int32_t columns,

@@ -79,6 +79,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
       go_(0, 0, kNone, budget),
       columns_(budget),
       first_(budget),
+      first_inside_(budget),
       first_outside_(budget),
       closures_(budget),
       leaves_(budget) {
@@ -105,7 +106,7 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
   has_several_lexers_ =
       !words_.empty() && std::ranges::any_of(lexer_, [&](int32_t lexer) { return lexer != lexer_.front(); });
   find_first();
-  find_first_outside();
+  find_first_by_lexer();
 }
 
 void PushdownNetwork::sort_rows() {
@@ -305,28 +306,34 @@ void PushdownNetwork::find_first() {
   pass_on(first_, readers);
 }
 
-void PushdownNetwork::find_first_outside() {
+void PushdownNetwork::find_first_by_lexer() {
+  first_inside_.assign(num_rules(), ColumnSets::kEmpty);
   first_outside_.assign(num_rules(), ColumnSets::kEmpty);
   if (!has_several_lexers_) return;
   NumberLists readers(num_rules(), Vector<int32_t>(budget_), budget_);
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
-    for (int32_t symbol : under_[rule]) {
+    for (const int32_t symbol : under_[rule]) {
+      const int32_t caller = rule_of_[symbol];
+      budget_.spend(8);
+      if (lexer_[caller] != lexer_[rule]) {
+        // What follows is outside until the text ends.
+        const Reads found = reads(symbol);
+        first_outside_[rule] = sets_.either(first_outside_[rule], found.columns);
+        for (const int32_t other : found.rules) {
+          first_outside_[rule] = sets_.either(first_outside_[rule], first_[other]);
+        }
+        continue;
+      }
       const Closure reached = closure(symbol);
       for (const Leaf& leaf : reached.leaves) {
-        if (lexer(leaf.state) == lexer_[rule]) continue;
-        first_outside_[rule] = sets_.either(first_outside_[rule], leaf.columns);
+        int32_t& first = lexer(leaf.state) == lexer_[rule] ? first_inside_[rule] : first_outside_[rule];
+        first = sets_.either(first, leaf.columns);
+        budget_.spend(8);
       }
-      if (reached.ends) {
-        const int32_t caller = rule_of_[symbol];
-        if (lexer_[caller] == lexer_[rule]) {
-          include(readers[caller], rule);
-        } else {
-          first_outside_[rule] = sets_.either(first_outside_[rule], first_[caller]);
-        }
-      }
-      budget_.spend(8 + 8 * static_cast<int64_t>(reached.leaves.size()));
+      if (reached.ends) include(readers[caller], rule);
     }
   }
+  pass_on(first_inside_, readers);
   pass_on(first_outside_, readers);
 }
 

@@ -90,7 +90,8 @@ class PushdownNetwork {
   std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
   // Return the columns with which the text may continue after a rule, or a superset of them.
   int32_t first(int32_t rule) const { return first_[rule]; }
-  // The same, for continuations that the rule's lexer does not read.
+  // The same, for continuations that the rule's lexer reads, and for those that it does not read.
+  int32_t first_inside(int32_t rule) const { return has_several_lexers_ ? first_inside_[rule] : first_[rule]; }
   int32_t first_outside(int32_t rule) const { return first_outside_[rule]; }
   // Return a rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
@@ -121,7 +122,7 @@ class PushdownNetwork {
   void write_table(const RuleNetwork& network);
   Known find_closure(int32_t state);
   void find_first();
-  void find_first_outside();
+  void find_first_by_lexer();
   void pass_on(Vector<int32_t>& first, const NumberLists& readers);
   Reads reads(int32_t state);
 
@@ -140,7 +141,7 @@ class PushdownNetwork {
   NumberLists under_, tail_;  // by rule
   Vector<uint8_t> at_bottom_;
   support::Matrix<int32_t> go_;  // [N, C + 1 + L]
-  Vector<int32_t> columns_, first_, first_outside_;
+  Vector<int32_t> columns_, first_, first_inside_, first_outside_;
   Vector<Known> closures_;  // [N]
   Vector<Leaf> leaves_;
 };

@@ -248,19 +248,23 @@ int32_t Determinizer::end_provisionally(std::span<const Leaf> leaves, std::span<
   return provisional;
 }
 
-// Return the conditions on which the text can continue after words, each with its columns.
-Vector<Determinizer::OverColumns> Determinizer::conditions_over(std::span<const Leaf> leaves, const Leaves& after,
+// Return the conditions on which the text can continue after words of one lexer within it, each with its columns.
+Vector<Determinizer::OverColumns> Determinizer::conditions_over(std::span<const Leaf> own, const Leaves& after,
                                                                 int32_t columns) {
   int32_t read = ColumnSets::kEmpty, in_callers = ColumnSets::kEmpty;
-  for (const Leaf& leaf : after.leaves) read = sets.either(read, leaf.columns);
-  for (int32_t rule : after.ends) in_callers = sets.either(in_callers, network.first(rule));
+  Vector<Leaf> inside(budget_);
+  for (const Leaf& leaf : after.leaves) {
+    if (network.lexer(leaf.state) == network.lexer(own[0].state)) inside.push_back(leaf);
+  }
+  for (const Leaf& leaf : inside) read = sets.either(read, leaf.columns);
+  for (int32_t rule : after.ends) in_callers = sets.either(in_callers, network.first_inside(rule));
   Vector<int32_t> both_read(budget_);
   sets.visit(sets.both(columns, sets.either(read, in_callers)), [&](int32_t column) { both_read.push_back(column); });
   Vector<OverColumns> found(budget_);
   for (int32_t column : both_read) {
-    const int32_t condition = continued_by(leaves, column), one = sets.one(column);
+    const int32_t condition = continued_by(own, column), one = sets.one(column);
     const bool by_callers = sets.both(in_callers, one) != ColumnSets::kEmpty;
-    if (!reads_on(after.leaves, column, condition) && !(by_callers && provisional_.any_reads(column, condition))) {
+    if (!reads_on(inside, column, condition) && !(by_callers && provisional_.any_reads(column, condition))) {
       continue;
     }
     const auto known = std::ranges::find(found, condition, &OverColumns::condition);
