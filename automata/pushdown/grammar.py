@@ -7,9 +7,9 @@ Rules are of two kinds, as in Lark:
 
 Words take the longest match: if the next character can continue a word, the word does not end there, so `returnx` is
 one identifier. If several words could end at one position, the one with the highest priority wins. A lazy word ends as
-soon as it can. Only words that the grammar allows at this point compete (a contextual lexer).
+soon as it can, before any other. Only words that the grammar allows at this point compete (a contextual lexer).
 
-Words of `ignored` rules may appear before and after any word.
+Words of `ignored` rules may appear at the beginning of the text and after any other word.
 
 A grammar that has only plain rules has no lexer: all ways to split a text among its rules are possible. If it has both
 kinds, a plain rule may have text of its own beside the words that it calls. Such text does not keep a word from ending.
@@ -41,8 +41,8 @@ class LexicalRule:
 
     Attributes:
         expr: the texts of the word, without calls; the empty text is ignored.
-        priority: if several lexical rules match the same text, the one with the greatest priority wins; tuples are
-            compared as in Python, and ties are resolved by the order of definition.
+        priority: if several lexical rules match the same text, a lazy one wins, and then the one with the greatest
+            priority; tuples are compared as in Python, and ties are resolved by the order of definition.
         lazy: whether the word ends as soon as it can, even if it or another word could continue.
     """
 
