@@ -192,4 +192,4 @@ def test_a_composition_of_compositions_keeps_its_lexers() -> None:
 def test_a_composing_rule_that_does_not_exist_is_refused() -> None:
     words = {"N": LexicalRule(parse("a+"))}
     with pytest.raises(GrammarError, match="'t' composes grammars and is not a rule"):
-        compile_grammar(Grammar({"s": call("N")}, "s", words, composing=frozenset(["t"])))
+        compile_grammar(Grammar({"s": call("N")}, "s", words, composing=("t",)))

@@ -88,7 +88,7 @@ class Grammar:
     places: Mapping[str, Place] = field(default_factory=dict)
     ambiguity: Ambiguity = "error"
     max_configurations: int = 8
-    composing: frozenset[str] = frozenset()
+    composing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for what, given in (("rules", self.rules), ("lexical", self.lexical)):

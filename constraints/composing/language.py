@@ -91,7 +91,7 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
     ambiguity: Ambiguity = "parallel" if is_parallel else "error"
     found = Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, ambiguity)
     most = max((grammar.max_configurations for grammar in grammars), default=found.max_configurations)
-    return replace(found, max_configurations=most, composing=frozenset([_TEXT, *composing]))
+    return replace(found, max_configurations=most, composing=(_TEXT, *composing))
 
 
 def tokens_by_name(part: Part) -> Part:

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
-from automata.errors import TextNotAllowed
+from automata.errors import TextNotAllowed, UnsupportedSchema
 from automata.expressions import Expr
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -16,7 +16,7 @@ from constraints.composing.parsed import Parsed, is_text
 from constraints.composing.part import Part, part_of
 from constraints.types.calls import Calls
 from constraints.types.evaluation import Evaluation, Mismatch, tree
-from constraints.types.mistakes import check_annotation
+from constraints.types.mistakes import TOO_DEEP, check_annotation
 from constraints.types.reflection import Reflection
 
 T = TypeVar("T")
@@ -126,4 +126,7 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
         PatternError: a compiled pattern is not regular.
     """
     check_annotation(annotation)
-    return ConstructorCalls(annotation)
+    try:
+        return ConstructorCalls(annotation)
+    except RecursionError:
+        raise UnsupportedSchema(TOO_DEEP) from None

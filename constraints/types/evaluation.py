@@ -112,7 +112,7 @@ class Evaluation:
             case Integer(bounds):
                 return _held(_number(node, (int,)), bounds)
             case Real(bounds):
-                return _held(float(_number(node, (float,) if exactly else (float, int))), bounds)
+                return _held(_float(_number(node, (float,) if exactly else (float, int))), bounds)
             case Exact(bounds, finite):
                 return _held(_decimal(node, finite=finite), bounds)
             case Text(size, patterns):
@@ -232,6 +232,14 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
     if isinstance(node, ast.Name) and node.id in ("inf", "nan") and float in kinds:
         return float(node.id)
     return _constant(node, kinds)
+
+
+def _float(number: float) -> float:
+    """Return a number as a float; an integer beyond all floats is infinite, as it is with an exponent."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _held(value: Any, bounds: Bounds) -> Any:

@@ -57,7 +57,7 @@ from automata.pattern import parse
 from constraints.types import patterns
 from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_formula, bounds_of, with_digits
 from constraints.types.hashing import is_hashable
-from constraints.types.members import key_of, members_of, values_schema
+from constraints.types.members import keys_of, values_schema
 from constraints.types.rounding import rounding_into
 from constraints.types.rust import ecma
 from constraints.types.shapes import UNBOUNDED, Bounds
@@ -248,8 +248,7 @@ class ExactSchema(GenerateJsonSchema):
         if kind == "bool":
             return _string("true|false")
         if kind in ("literal", "enum"):
-            names = {key_of(schema, value) for value in members_of(schema)}
-            return _string("|".join(map(patterns.quoted, sorted(names))))
+            return _string("|".join(map(patterns.quoted, sorted(keys_of(schema)))))
         if kind in ("str", "decimal", "date", "time", "datetime", "timedelta", "uuid"):
             return self.generate_inner(schema)
         if kind == "any":

@@ -40,18 +40,21 @@ def values_schema(schema: Any) -> JsonSchemaValue:
     return found[0] if len(found) == 1 else {"anyOf": found}
 
 
-def key_of(schema: Any, value: Any) -> str:
-    """Return the key that Pydantic writes for a value of a Literal or an Enum.
+def keys_of(schema: Any) -> set[str]:
+    """Return the keys that Pydantic writes for the values of a Literal or an Enum.
 
     Raises:
-        UnsupportedSchema: the key is read as something else.
+        UnsupportedSchema: a key is read as something else; or a Flag has too many combinations.
     """
-    written = to_json({value: None})
-    found = _read(SchemaValidator(core_schema.dict_schema(keys_schema=schema)), written)
-    if not (isinstance(found, dict) and _same(next(iter(found)), value)):
-        raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
-    name: str = next(iter(from_json(written)))
-    return name
+    reader = SchemaValidator(core_schema.dict_schema(keys_schema=schema))
+    names = set[str]()
+    for value in members_of(schema):
+        written = to_json({value: None})
+        found = _read(reader, written)
+        if not (isinstance(found, dict) and _same(next(iter(found)), value)):
+            raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+        names |= from_json(written).keys()
+    return names
 
 
 def _read(reader: SchemaValidator, written: bytes) -> Any:

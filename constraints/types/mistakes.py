@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+# What is said of a type on which Python's recursion ends.
+TOO_DEEP = "the type is nested too deeply, or refers to itself with ever larger arguments"
+
 # Instances of these are never types; instances of other classes may be, such as `typing.Annotated[...]`.
 _VALUES = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Enum)
 _MORE_VALUES = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)

@@ -14,6 +14,7 @@ whose hints name classes that are defined later.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import keyword
 import typing
 import unicodedata
@@ -72,8 +73,9 @@ def parameters(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[P
 def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator[Parameter]:
     try:
         hints = typing.get_type_hints(cls, localns=dict(names), include_extras=True)
-    except (NameError, TypeError) as error:
+    except Exception as error:  # a hint may be any expression
         raise _unresolved(cls, error, pointer) from error
+    _check_constructor(cls, pointer)
     for name, default, required in _defaults(cls):
         if name not in hints:
             raise UnsupportedSchema("the field has no type", pointer=f"{pointer}/{name}")
@@ -88,6 +90,24 @@ def _of_standard(cls: type, names: Mapping[str, type], pointer: str) -> Iterator
                 pointer=f"{pointer}/{name}",
                 keyword="default",
             )
+
+
+def _check_constructor(cls: type, pointer: str) -> None:
+    """Raise UnsupportedSchema unless the constructor of a class takes its fields by keyword."""
+    if inspect.isabstract(cls):
+        raise UnsupportedSchema("the class is abstract, so it has no instances", pointer=pointer)
+    taken = inspect.signature(cls).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken):
+        return
+    fields = {name: required for name, _, required in _defaults(cls)}
+    keywords = {one.name: one.default is one.empty for one in taken if one.kind is not one.VAR_POSITIONAL}
+    unknown = fields.keys() - keywords.keys()
+    if unknown or any(needed and not fields.get(name) for name, needed in keywords.items()):
+        wrong = min(unknown) if unknown else min(name for name in keywords if keywords[name] and not fields.get(name))
+        raise UnsupportedSchema(
+            f"the class has a constructor of its own, whose arguments are not the fields: {wrong!r} differs",
+            pointer=pointer,
+        )
 
 
 def _defaults(cls: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -170,7 +190,9 @@ def _keywords(name: str, info: Any, config: Mapping[str, Any], pointer: str) -> 
     read = {choice if isinstance(choice, str) else choice.path[0] for choice in choices} | (
         {name} if by_name else set()
     )
-    written = [name] if by_name else [choice for choice in choices if isinstance(choice, str) and _is_keyword(choice)]
+    written = (
+        [name] if by_name else [choice for choice in choices if isinstance(choice, str) and is_keyword_argument(choice)]
+    )
     if not written:
         raise UnsupportedSchema(
             f"the constructor takes the field as {alias!r}, which is no name of an argument",
@@ -180,9 +202,9 @@ def _keywords(name: str, info: Any, config: Mapping[str, Any], pointer: str) -> 
     return written[0], read
 
 
-def _is_keyword(alias: str) -> bool:
-    """Return whether an alias can stand before `=` in a call, where Python must read it unchanged."""
-    return alias.isidentifier() and not keyword.iskeyword(alias) and unicodedata.is_normalized("NFKC", alias)
+def is_keyword_argument(name: str) -> bool:
+    """Return whether a name can stand before `=` in a call or after a dot, where Python must read it unchanged."""
+    return name.isidentifier() and not keyword.iskeyword(name) and unicodedata.is_normalized("NFKC", name)
 
 
 def _finish(cls: Any, names: Mapping[str, type], pointer: str) -> None:

@@ -23,7 +23,7 @@ from automata.errors import UnsupportedSchema
 from automata.graph import reachable
 from constraints.types.hashing import hashed_fields
 from constraints.types.metadata import configured, narrowed
-from constraints.types.parameters import is_named_tuple, parameters
+from constraints.types.parameters import is_keyword_argument, is_named_tuple, parameters
 from constraints.types.shapes import (
     Boolean,
     Choice,
@@ -132,7 +132,7 @@ class Reflection:
         if cls is tuple and arguments:
             return Items(tuple, inner[0]) if arguments[-1] is ... else Row(tuple(inner))
         if isinstance(cls, type) and issubclass(cls, Enum) and len(cls):
-            return Choice(cls, tuple(cls.__members__))
+            return _choice(cls, tuple(cls.__members__), pointer)
         if isinstance(cls, type) and (dataclasses.is_dataclass(cls) or is_named_tuple(cls)):
             given = [variables.get(one, one) if isinstance(one, typing.TypeVar) else one for one in arguments]
             record = Record(cls, tuple(zip(getattr(cls, "__parameters__", ()), given, strict=False)))
@@ -149,7 +149,7 @@ class Reflection:
                 raise UnsupportedSchema(f"{value!r} cannot be written", pointer=pointer, keyword="Literal")
         members = [value for value in arguments if isinstance(value, Enum)]
         shapes: list[Shape] = [Constants(constants)] if constants else []
-        shapes += [Choice(type(member), (member.name,)) for member in members]
+        shapes += [_choice(type(member), (member.name,), pointer) for member in members]
         return shapes[0] if len(shapes) == 1 else Union(tuple(shapes))
 
     def fields(self, record: Record, pointer: str = "") -> tuple[Field, ...]:
@@ -221,6 +221,13 @@ class Reflection:
                 seen.add(part)
                 waiting += self._hashed.get(part, ())  # an argument that no field uses is not read
         return True
+
+
+def _choice(cls: Any, names: tuple[str, ...], pointer: str) -> Choice:
+    for name in names:
+        if not is_keyword_argument(name):
+            raise UnsupportedSchema(f"{name!r} is a member of {cls.__name__} and no name in Python", pointer=pointer)
+    return Choice(cls, names)
 
 
 def _has_hash(value: Any) -> bool:

@@ -31,7 +31,7 @@ from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
-from constraints.types.mistakes import check_annotation
+from constraints.types.mistakes import TOO_DEEP, check_annotation
 from constraints.types.parameters import is_field_info
 from constraints.types.plain import plain_document
 
@@ -126,6 +126,8 @@ class Typed(JsonTexts[T], Generic[T]):
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             place = "".join(f"/{step}" for step in first["loc"])
             raise TextNotAllowed(f"{first['msg']} (at {place or 'the root'})", text) from error
+        except TypeError as error:  # a signaling NaN has no hash
+            raise TextNotAllowed(str(error), text) from error
         return value
 
 
@@ -168,9 +170,13 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
     try:
         adapter = _adapter_of(annotation)
         adapter.rebuild()  # has no effect, unless names in a model are not defined
+        return Typed(annotation, adapter, whitespace, spellings)
+    except RecursionError:
+        raise UnsupportedSchema(TOO_DEEP) from None
     except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
         raise UnsupportedSchema(" ".join(str(error).split())) from None
-    return Typed(annotation, adapter, whitespace, spellings)
+    except (AttributeError, SyntaxError, ArithmeticError, AssertionError, LookupError) as error:
+        raise UnsupportedSchema(f"Pydantic cannot read the type: {type(error).__name__}: {error}") from None
 
 
 def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
@@ -198,7 +204,7 @@ def parameters(function: Callable[..., Any], *, filled: bool = False) -> Iterato
         signature = inspect.signature(function)
         hinted = function.func if isinstance(function, partial) else function
         hints = typing.get_type_hints(hinted, include_extras=True)
-    except (NameError, TypeError, ValueError) as error:
+    except Exception as error:  # a hint may be any expression
         raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
     for name, parameter in signature.parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):

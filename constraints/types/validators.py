@@ -14,7 +14,7 @@ from typing import Any
 
 from automata.errors import UnsupportedSchema
 
-_MODULES = ("pydantic", "ipaddress")
+_MODULES = ("pydantic", "pydantic_extra_types", "ipaddress")
 # Validators that accept all that their schemas allow. The schema of `EmailStr` has the format; its validator also asks
 # the package email-validator.
 _EXACT = {

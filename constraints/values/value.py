@@ -62,9 +62,9 @@ class Value(Parsed[T_co]):
         Raises:
             TextNotAllowed: the text is not in `expr`, or Python cannot represent its value.
         """
-        if self.allows(text):
-            try:
-                return self.read(text)
-            except ValueError:  # an integer of more digits than Python reads
-                pass
-        raise TextNotAllowed("the constraint does not allow the text", text)
+        if not self.allows(text):
+            raise TextNotAllowed("the constraint does not allow the text", text)
+        try:
+            return self.read(text)
+        except ValueError as error:  # an integer of more digits than Python reads
+            raise TextNotAllowed(f"Python cannot read it: {error}", text) from error

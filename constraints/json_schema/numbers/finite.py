@@ -42,10 +42,11 @@ def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
     have exponents for which it would have to count digits: 1.5e+16 as an integer, 1.5e-7 as a multiple of 1e-8."""
     found = _integer_bounds(formula)
     if found is None:
-        values = _values(formula)
+        integers = _listed_integers(formula)
+        values = _values(formula) if integers is None else integers
         if values is None and (values := _multiples(formula)) is None:
             return None
-        written = _listed(values, plain=False)
+        written = _listed(values, plain=integers is not None)
         return written if len(values) <= MAX_RANGE else compile_expr(written)
     low, high, plain = found
     if high - low < MAX_RANGE:
@@ -69,6 +70,18 @@ def _integer_bounds(formula: Formula) -> tuple[int, int, bool] | None:
 def _least(part: Minimum) -> int:
     """Return the least integer within a bound."""
     return floor(part.bound) + 1 if part.exclusive else ceil(part.bound)
+
+
+def _listed_integers(formula: Formula) -> frozenset[Fraction] | None:
+    """Return the numbers that satisfy a formula, if it lists them and says that they are integers in digits alone;
+    otherwise None."""
+    if not isinstance(formula, And) or IsInteger(True) not in formula.parts:
+        return None
+    rest = [part for part in formula.parts if part != IsInteger(True)]
+    listed = next((part.values for part in rest if isinstance(part, NumberIn)), None)
+    if listed is None or any(IsInteger(True) in atoms(part) for part in rest):
+        return None
+    return frozenset(value for value in listed if value.denominator == 1 and number_matches(formula, value))
 
 
 def _values(formula: Formula) -> frozenset[Fraction] | None:
