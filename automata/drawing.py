@@ -403,7 +403,7 @@ def range_label(low: int, high: int) -> str:
 
 
 def quoted_range_label(low: int, high: int) -> str:
-    """Write a range of bytes for a picture in which other symbols stand beside bytes: in quotes."""
+    """Write a range of bytes in quotes, for a picture that also has other symbols."""
     first = f'"{byte_label(low)}"'
     return first if low == high else f'{first}-"{byte_label(high)}"'
 

@@ -163,6 +163,7 @@ class Matcher:
             LimitExceeded: a lazy automaton exceeds its limits; nothing has changed.
             TooManyConfigurations: the text has more derivations side by side than the automaton may carry; nothing has
                 changed.
+            NondeterministicGrammar: as for `TokenAutomaton.advance`; nothing has changed.
         """
         tokens = list(tokens)
         states = self._after(tokens, self.automaton.step if as_text else self._step)
@@ -175,7 +176,7 @@ class Matcher:
         """Return how many of the tokens the text may continue with; nothing changes.
 
         Raises:
-            LimitExceeded, TooManyConfigurations: as for `accept`.
+            LimitExceeded, TooManyConfigurations, NondeterministicGrammar: as for `accept`.
         """
         return len(self._after(tokens, self._step))
 
@@ -240,7 +241,7 @@ class Matcher:
         If a token has begun a character, nothing is forced, because the engine's text does not show that character yet.
 
         Raises:
-            LimitExceeded, TooManyConfigurations: as for `accept`.
+            LimitExceeded, TooManyConfigurations, NondeterministicGrammar: as for `accept`.
         """
         reader = getincrementaldecoder("utf-8")()
         try:

@@ -60,7 +60,7 @@ class SequenceTracker:
         Raises:
             TokenNotAllowed: one of the tokens is not allowed; the state is then that of the tokens which this text and
                 the one before have in common.
-            LimitExceeded, TooManyConfigurations: as for `TokenAutomaton.advance`.
+            LimitExceeded, TooManyConfigurations, NondeterministicGrammar: as for `TokenAutomaton.advance`.
         """
         common = common_prefix_length(self._tokens, tokens)
         self.matcher.rollback(len(self._tokens) - common)

@@ -123,7 +123,7 @@ def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], 
     if quoted:
         rule.arcs.append((0, ex.literal('"'), between))
     for part in parts:
-        rule.arcs.append((between, part.behind(b'"'), end) if quoted else (0, part, end))
+        rule.arcs.append((between, part.after(b'"'), end) if quoted else (0, part, end))
     lazy = lazy_over(VisiblyPushdownGrammar((rule,)), vocabulary)
     written = alternation(*(part.expanded() for part in parts))
     _same_masks(lazy, lazy_over(written, vocabulary), rng, 4, 25)

@@ -303,7 +303,7 @@ def test_the_processor_knows_its_limit_and_its_vocabulary() -> None:
         make(r"\d+", TOKENIZER)
     with pytest.raises(IncompleteOutput, match=r"at least \d+ tokens, and the limit is 3"):
         ConstraintLogitsProcessor("zqxjvkzqxjvk", TOKENIZER, max_new_tokens=3)
-    with pytest.raises(ValueError, match="max_new_tokens is 1 or more, or None, not 0"):
+    with pytest.raises(ValueError, match="max_new_tokens is 1 or more, not 0"):
         ConstraintLogitsProcessor("a*", TOKENIZER, max_new_tokens=0)
     with pytest.raises(VocabularyError, match="another vocabulary than the tokenizer's"):
         ConstraintLogitsProcessor(tokenfst.compile("a", SMALL), TOKENIZER, max_new_tokens=5)

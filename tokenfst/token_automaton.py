@@ -143,6 +143,8 @@ class TokenAutomaton(ABC):
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
             TooManyConfigurations: an ambiguous grammar has more configurations after this text than its limit allows.
+            NondeterministicGrammar: a lazy automaton has met a place where a rule can be called and something else can
+                be read, or the text can end.
             LimitExceeded: a lazy automaton has found more states than its limits allow, as for all methods below.
         """
 

@@ -162,5 +162,5 @@ def _described(found: Construction, element: Element) -> str:
         name = found.rule_name(state)
         if not names or names[-1] != name:
             names.append(name)
-    shown = names if len(names) <= 4 else [*names[:2], "…", names[-1]]
-    return "rule " + ", called from ".join(repr(name) if name != "…" else name for name in shown)
+    kept = names if len(names) <= 4 else [*names[:2], "…", names[-1]]
+    return "rule " + ", called from ".join(repr(name) if name != "…" else name for name in kept)

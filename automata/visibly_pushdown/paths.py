@@ -62,7 +62,7 @@ class CountedPaths:
         """An upper bound of the number of states of `expanded`."""
         return (max(self.low, self.high or 0) + 2) * self.automaton.num_states
 
-    def behind(self, text: bytes) -> CountedPaths:
+    def after(self, text: bytes) -> CountedPaths:
         """Return what follows a prefix that all of these texts have in common."""
         start, entered = self.start, 0
         for byte in text:

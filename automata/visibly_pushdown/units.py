@@ -95,11 +95,11 @@ def _as_paths(counted: CountedUnits, work: Work) -> CountedPaths:
     before = _chain(counted.opening, num_states)
     if counted.opening:
         before[-1, 3] = 0
-    behind = _chain(counted.closing, num_states + len(before) - 1)
-    behind[:1, 0] = 0
-    ranges = np.concatenate([arcs, before, behind])
-    num_states += len(before) + len(behind)
-    start = num_states - len(behind) - len(before) if counted.opening else 0
+    closing = _chain(counted.closing, num_states + len(before) - 1)
+    closing[:1, 0] = 0
+    ranges = np.concatenate([arcs, before, closing])
+    num_states += len(before) + len(closing)
+    start = num_states - len(closing) - len(before) if counted.opening else 0
     final = np.arange(num_states) == (num_states - 1 if counted.closing else 0)
     automaton = _automaton(start, final, ranges, work)
     is_between = np.arange(num_states) == automaton.step(automaton.start, counted.opening)
@@ -135,11 +135,11 @@ def _written_out(counted: CountedUnits, work: Work) -> ByteAutomaton:
         ranges, num_states = np.concatenate([ranges, before]), num_states + len(before)
     final = np.append(final, np.zeros(num_states - len(final), np.bool_))
     if counted.closing:
-        behind = _chain(counted.closing, num_states - 1)
+        closing = _chain(counted.closing, num_states - 1)
         ends = np.flatnonzero(final).astype(np.int32)
-        first = np.repeat(behind[:1], len(ends), axis=0)
+        first = np.repeat(closing[:1], len(ends), axis=0)
         first[:, 0] = ends
-        ranges, num_states = np.concatenate([ranges, first, behind[1:]]), num_states + len(behind)
+        ranges, num_states = np.concatenate([ranges, first, closing[1:]]), num_states + len(closing)
         final = np.arange(num_states) == num_states - 1
     return _automaton(start, final, ranges, work)
 

@@ -175,9 +175,9 @@ def triggered(
         constraint, end = _with_end(name, one)
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
         before = text_before(markers[number], markers) if own else free.until(markers[number])
-        behind = ex.literal(end) if isinstance(end, str) else own_text(end)
+        ending = ex.literal(end) if isinstance(end, str) else own_text(end)
         shown = partial(_marked, name if isinstance(name, str) else _shown(name))
-        switches.append(Switch(before, EPSILON if own else markers[number], constraint, behind, shown))
+        switches.append(Switch(before, EPSILON if own else markers[number], constraint, ending, shown))
     return among_text(switches, free.text, at_least, at_most)
 
 
@@ -225,7 +225,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     """
     inner = [parsed(switch.constraint) for switch in switches]
     before = [_reader(switch.before) for switch in switches]
-    behind = [_reader(switch.end) for switch in switches]
+    ends = [_reader(switch.end) for switch in switches]
     last, done = _reader(rest), (-1, 0)
     # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token.
     order = sorted(range(len(switches)), key=lambda number: not _begins_with_token(switches[number]))
@@ -247,7 +247,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
             has_end = not ex.is_epsilon(switch.end)
             return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), shortest=has_end)]
         following = count + 1 if at_most is not None else min(count + 1, at_least)
-        return [Edge(behind[number], (following, 0), lambda _: ())]
+        return [Edge(ends[number], (following, 0), lambda _: ())]
 
     found = segmented(text, (0, 0), done, edges)
     if found is None:

@@ -102,7 +102,7 @@ def tool_calls(
         raise ValueError(f"tools need names of their own, and there must be one: {names}")
     at_most = None if parallel is True else int(parallel) or 1
     # Text may stand around each call, unless the format encloses all calls together, as in an array.
-    alone = text == "around" and format in WIRES and not WIRES[format].behind
+    alone = text == "around" and format in WIRES and not WIRES[format].after
     each = 1 if alone else at_most
     calls: ToolCalls | PythonicCalls
     if format == "pythonic":

@@ -94,7 +94,7 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
         begins = re.compile(f"{self._regex(wire.name)}({names}){self._regex(wire.arguments)}{first}")
         end = (BREAK if wire.tags else "") + self._regex(wire.end)
         between = re.compile(end + self._regex(wire.between))
-        ends = re.compile(end + self._regex(wire.behind) + "$")
+        ends = re.compile(end + self._regex(wire.after) + "$")
         at = _end(re.compile(self._regex(wire.before)).match(text))
         while True:
             found = begins.match(text, at)
@@ -135,15 +135,15 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
         """Return the rules of the calls, with markers as `marker` writes them."""
         wire, joining = WIRES[self.format], RulesBuilder()
         begin = joining.read(0, _expr(wire.before, marker))
-        behind = joining.state()
+        last = joining.state()
         for _ in range(self._at_most or 1):
             end = joining.state()
             for name, arguments in zip(self._by_name, self._arguments, strict=True):
                 there = joining.read(begin, concat(_expr(wire.name, marker), name, _expr(wire.arguments, marker)))
                 joining.read(joining.read(there, arguments), _expr(wire.end, marker), end)
-            joining.read(end, _expr(wire.behind, marker), behind)
+            joining.read(end, _expr(wire.after, marker), last)
             begin = joining.read(end, _expr(wire.between, marker), begin if self._at_most is None else None)
-        return joining.rules([behind])
+        return joining.rules([last])
 
 
 def _expr(pieces: WireParts, marker: Callable[[str], Expr]) -> Expr:

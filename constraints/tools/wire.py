@@ -88,7 +88,7 @@ class Wire:
     """How calls are written.
 
     Attributes:
-        before, behind: the text before and after all calls.
+        before, after: the text before and after all calls.
         name: the text before the name.
         arguments: the text between the name and its arguments.
         end: the text after the arguments.
@@ -102,7 +102,7 @@ class Wire:
     arguments: WireParts = ()
     end: WireParts = ()
     between: WireParts = ()
-    behind: WireParts = ()
+    after: WireParts = ()
     in_string: bool = False
     tags: Tags | None = None
 
@@ -130,7 +130,7 @@ def _deepseek(calls: str) -> Wire:
         name=('<｜DSML｜invoke name="',),
         arguments=('">\n',),
         end=("</｜DSML｜invoke>\n",),
-        behind=(TokenText(f"</｜DSML｜{calls}>"),),
+        after=(TokenText(f"</｜DSML｜{calls}>"),),
         tags=DEEPSEEK,
     )
 
@@ -147,7 +147,7 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
             arguments=_ARGUMENTS,
             end=("}",),
             between=_COMMA,
-            behind=("]",),
+            after=("]",),
         ),
         "mistral-args": Wire(name=(TokenText("[TOOL_CALLS]"),), arguments=(TokenText("[ARGS]"),)),
         "openai": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",)),
@@ -167,7 +167,7 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
             name=('<invoke name="',),
             arguments=('">\n',),
             end=("</invoke>\n",),
-            behind=(TokenText("</minimax:tool_call>"),),
+            after=(TokenText("</minimax:tool_call>"),),
             tags=MINIMAX,
         ),
         "deepseek-v3.2": _deepseek("function_calls"),

@@ -36,7 +36,8 @@ class Sequences(NamedTuple):
         return Sequences(*(part.index_select(0, rows) for part in self))
 
     def copy_(self, other: Sequences) -> Sequences:
-        """Copy the states of other sequences, as many as these, in place, so that a captured program keeps its tensors.
+        """Overwrite these states in place with those of the same number of other sequences, so that a captured program
+        keeps its tensors.
 
         Returns:
             These sequences.

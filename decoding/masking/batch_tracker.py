@@ -216,19 +216,19 @@ class BatchTracker:
 
     # Masks
 
-    def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
+    def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, wrap_up: int = 0) -> Tensor:
         """Set the scores of forbidden tokens to minus infinity and subtract the costs of the others, in place.
 
         Scores past the vocabulary, which models pad, belong to no token, and are forbidden in all rows.
-        A row that has gone astray (a beam of probability zero) allows only the end token; so does one in which every
-        allowed token was forbidden before.
+        A row that holds a token that is not allowed (a beam of probability zero) allows only the end token; so does one
+        in which every allowed token was forbidden before.
 
         Args:
             scores: `[B, V]`, logits or log-probabilities.
             states: the states of the rows.
             remaining: the number of tokens that may still be written, including the next one and the end token; a token
                 is then allowed only if the text can still be completed after it. None for any number.
-            price: the amount subtracted from a score for each token by which the text becomes longer than necessary.
+            wrap_up: the amount subtracted from a score for each token by which the text becomes longer than necessary.
 
         Raises:
             TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as for `check`; at once on the CPU,
@@ -241,24 +241,24 @@ class BatchTracker:
         ends = scores.index_select(1, self._end_ids)
         if self._arena is not None and states.device is not None:
             before = None if self._all_held else scores.clone()
-            wrap_up = self._held.float().mul(price) if price else None
-            self._arena.apply_(scores, states.device, remaining, wrap_up=wrap_up)
+            amounts = self._held.float().mul(wrap_up) if wrap_up else None
+            self._arena.apply_(scores, states.device, remaining, wrap_up=amounts)
             if before is not None:
                 scores.copy_(torch.where(self._held[:, None], scores, before))
         if self._has_host:
-            self._apply_host_(scores, states.host, remaining, price)
+            self._apply_host_(scores, states.host, remaining, wrap_up)
         kept = scores.index_select(1, self._end_ids)
         if astray is not None:
             kept = torch.where(astray[:, None], ends, kept)
         stuck = scores.amax(dim=1, keepdim=True).isneginf()
         return scores.index_copy_(1, self._end_ids, kept.masked_fill(stuck, 0))
 
-    def _apply_host_(self, scores: Tensor, host: Sequence[HostState], remaining: int | None, price: int) -> None:
-        if price:
+    def _apply_host_(self, scores: Tensor, host: Sequence[HostState], remaining: int | None, wrap_up: int) -> None:
+        if wrap_up:
             for row, state in enumerate(host):
                 if not _is_idle(state):
                     more = host_excess(self._by_row[row], state, self.width).to(self.device)
-                    scores[row] -= (price * more).to(scores.dtype)
+                    scores[row] -= (wrap_up * more).to(scores.dtype)
         if any(automaton is not None and automaton.is_weighted for automaton in self.automata):
             rows = zip(self._by_row, host, strict=True)
             live = [None if one is None or _is_idle(state) else (one, state) for one, state in rows]

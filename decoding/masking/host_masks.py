@@ -51,7 +51,8 @@ def packed_masks(
 ) -> Tensor:
     """Return the masks of a batch as packed words, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
 
-    A row that is not kept on the host allows everything. A row that has ended or gone astray allows the end tokens.
+    A row that is not kept on the host allows everything. A row that has ended, or holds a token that is not allowed,
+    allows the end tokens.
 
     Args:
         automata: the automaton of each row.

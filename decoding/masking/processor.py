@@ -82,12 +82,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             TypeError, ValueError: an argument has the wrong type or value.
             PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         """
-        self.max_new_tokens = None if max_new_tokens is None else token_count("max_new_tokens", max_new_tokens)
-        self.wrap_up_after = None if wrap_up_after is None else token_count("wrap_up_after", wrap_up_after)
-        if self.max_new_tokens is not None and self.max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens is 1 or more, or None, not {max_new_tokens}")
-        if self.wrap_up_after is not None and self.wrap_up_after < 0:
-            raise ValueError(f"wrap_up_after is a number of tokens, not {wrap_up_after}")
+        self.max_new_tokens = None if max_new_tokens is None else token_count("max_new_tokens", max_new_tokens, least=1)
+        self.wrap_up_after = None if wrap_up_after is None else token_count("wrap_up_after", wrap_up_after, least=0)
         self.max_depth = None if max_depth is None else token_count("max_depth", max_depth, least=0, of="symbols")
         self.vocabulary, self._at_text_start = vocabulary_of(tokenizer), at_text_start
         each = constrained(constraint, self.vocabulary, at_text_start=at_text_start, limits=limits)
@@ -141,8 +137,9 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Returns:
             `scores`: minus infinity for forbidden tokens, and less the price of length after `wrap_up_after` tokens. A
-            row that has gone astray (a beam of probability zero) allows only the end token; so does one in which other
-            processors forbade all tokens that the constraint allows, whose text may then be incomplete.
+            row that holds a token that is not allowed (a beam of probability zero) allows only the end token; so does
+            one in which other processors forbade all tokens that the constraint allows, whose text may then be
+            incomplete.
 
         Raises:
             TokenNotAllowed: every row has a token that the constraint forbids.
@@ -161,8 +158,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         tracker = self._trackers[key]
         written = input_ids.shape[1] - tracker.prompt_length
         remaining = None if self.max_new_tokens is None else self.max_new_tokens - written
-        price = 0 if self.wrap_up_after is None else max(0, written - self.wrap_up_after + 1)
-        return tracker.apply_(scores, tracker.states(input_ids), remaining, price)
+        wrap_up = 0 if self.wrap_up_after is None else max(0, written - self.wrap_up_after + 1)
+        return tracker.apply_(scores, tracker.states(input_ids), remaining, wrap_up)
 
     def check(self) -> None:
         """Raise any error that `apply_` has not yet reported on an accelerator; waits for the device.

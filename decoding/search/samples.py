@@ -137,9 +137,9 @@ class _Sampler:
             live = [number for number in live if not self.samples[number].ended]
             if not live:
                 return
-            going_on = [self.samples[number] for number in live]
-            logits = scorer.step([sample.row for sample in going_on], [sample.tokens[-1] for sample in going_on])
-            for row, sample in enumerate(going_on):
+            unfinished = [self.samples[number] for number in live]
+            logits = scorer.step([sample.row for sample in unfinished], [sample.tokens[-1] for sample in unfinished])
+            for row, sample in enumerate(unfinished):
                 sample.row = row
 
     def _step(self, logits: Tensor, live: list[int], step: int, remaining: int) -> None:

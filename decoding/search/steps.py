@@ -80,11 +80,11 @@ class Step(NamedTuple):
 
     def continuations(self, number: int) -> list[Continuations]:
         """Return the `number` likeliest tokens that continue each row, and its end."""
-        going_on = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
+        unfinished = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
         last_tokens, last_scores = _ranked(self.scores, self.ends, 1), self.end_scores().tolist()
         return [
             Continuations(tokens, (last[0][0], score) if last else None)
-            for tokens, last, score in zip(going_on, last_tokens, last_scores, strict=True)
+            for tokens, last, score in zip(unfinished, last_tokens, last_scores, strict=True)
         ]
 
 

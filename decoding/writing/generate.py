@@ -155,9 +155,7 @@ def generate(
             it.
     """
     vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
-    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens, least=1)
     num_beams = token_count("num_beams", num_beams, least=1, of="beams")
     _check_settings(temperature, seed, options)
     if speculation is not None:
@@ -194,7 +192,7 @@ def generate(
     processor.check()
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
-    if num_beams == 1:  # with beams, padding stands for a text that there is not
+    if num_beams == 1:  # with beams, a row of padding means that no further text was found
         found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
     texts = [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
     if recorder is None:

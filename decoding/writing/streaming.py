@@ -300,9 +300,7 @@ def stream(
         ValueError: there are several prompts.
         Exception: as for `generate`; errors while writing are raised with the next piece.
     """
-    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens is 1 or more, not {max_new_tokens}")
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens, least=1)
     sampling = sampling_of("stream", temperature, seed, options)
     vocabulary, rows = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompt, model)
     if len(rows) != 1:

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 import tokenfst
-from automata.errors import LimitExceeded, NotOffered, TokenfstError, TooManyConfigurations
+from automata.errors import NotOffered, TokenfstError
 from decoding.speculation.jump_forward import forced_text, retokenized, settled
 from in_place_of.absent import Absent
 from in_place_of.llguidance.sources import constraint_of_source, regex_source, schema_source, warnings_of
 from in_place_of.llguidance.tokenizer import LLTokenizer
 from in_place_of.xgrammar.bitmask import check_rows
-from serving.matcher import Matcher, fill_masks
+from serving.matcher import EXCEEDED, Matcher, fill_masks
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")
@@ -258,7 +258,7 @@ class LLMatcher:
             return otherwise
         try:
             return question(self.matcher)
-        except (LimitExceeded, TooManyConfigurations) as error:
+        except EXCEEDED as error:
             self._error = str(error)
             return otherwise
 

@@ -236,7 +236,7 @@ class DeviceProcessor(LogitsProcessor):
             try:
                 automaton = self._residence.bring(block, blocks.values())
             except (LimitExceeded, EmptyLanguage) as error:
-                logger.error("the texts of %d requests end where they stand: %s", len(users), error)
+                logger.error("the texts of %d requests are ended early: %s", len(users), error)
                 self._close(users)
             else:
                 self.states.move(users, automaton)

@@ -127,7 +127,7 @@ def test_arguments_of_calls(form: Any) -> None:
 def in_format(form: str, calls: list[ToolCall]) -> str:
     wire = WIRES[form]
     texts = [written_call(wire, call) for call in calls]
-    return plain(wire.before) + plain(wire.between).join(texts) + plain(wire.behind)
+    return plain(wire.before) + plain(wire.between).join(texts) + plain(wire.after)
 
 
 def written_call(wire: Any, call: ToolCall) -> str:

@@ -192,7 +192,7 @@ IN_TEXT = {
     (form, where): tool_calls([now], format=form, text=where) for form in FORMATS for where in get_args(TextPlace)
 }
 FREELY = {form: tool_calls([now], format=form, text="around", parallel=True) for form in FORMATS}
-SEPARATE = [form for form in FORMATS if form != "pythonic" and not WIRES[form].behind]
+SEPARATE = [form for form in FORMATS if form != "pythonic" and not WIRES[form].after]
 
 
 def divided(text: str, form: WireFormat) -> tuple[str | ToolCall, ...] | None:

@@ -165,6 +165,6 @@ def after_quote(formula: Formula, plain: bool) -> ArcLanguage:
     if isinstance(language, CountedUnits):
         return replace(language, opening=b"")
     if isinstance(language, CountedPaths):
-        return language.behind(b'"')
+        return language.after(b'"')
     automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
     return derivative(automaton, '"')

@@ -82,41 +82,20 @@ def schema_grammar(
         SchemaError: a reference leads back to itself.
     """
     restriction = Restriction(document.definitions)
-    make: Callable[..., SchemaGrammarBuilder] = SchemaGrammarBuilder if tags is None else partial(TaggedBuilder, tags)
-    make = partial(make, integers=integers)
-    builder = make(restriction, whitespace, order, spellings, max_digits)
-    is_second = False
-
-    def again(empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
-        nonlocal builder
-        given = restriction, whitespace, order, spellings, max_digits, empty, builder.expansion
-        builder = make(*given, is_second=is_second)
-        return builder.grammar(document.root)
-
+    kind: Callable[..., SchemaGrammarBuilder] = SchemaGrammarBuilder if tags is None else partial(TaggedBuilder, tags)
+    make = partial(kind, restriction, whitespace, order, spellings, max_digits, integers=integers)
+    attempts = _Attempts(make, document.root)
     try:
-        try:
-            grammar = builder.grammar(document.root)
-        except CombinationsError:
-            is_second = True
-            grammar = again(frozenset())
-        empty = builder.values.empty_values()
-        if empty:
-            grammar = again(empty)
-            empty = builder.values.empty_values()
-        if empty is None or empty:
-            grammar = again(None)
-        for number, dead in builder.values.dead_exits():
-            rule = grammar.rules[number]
-            rule.ends = [(state, way) for state, way in rule.ends if way != dead]
+        grammar = attempts.grammar()
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":
             raise
-        value = None if order == "any" and error.limit != "seconds" else builder.value_at_hand
-        raise too_large(error, document, builder.plans.text_at_hand, value) from None
+        value = None if order == "any" and error.limit != "seconds" else attempts.builder.value_at_hand
+        raise too_large(error, document, attempts.builder.plans.text_at_hand, value) from None
+    builder = attempts.builder
 
     def is_empty(formula: Formula) -> bool:
-        builder = make(restriction, whitespace, order, spellings, max_digits, None)
-        return not has_text(builder.grammar(formula))
+        return not has_text(make(None).grammar(formula))
 
     if (tags is not None or not builder.values.has_value(document.root)) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
@@ -124,3 +103,38 @@ def schema_grammar(
     kinds = (None, *(kind for kind, _ in builder.keys))
     member_kinds = builder.kinds if isinstance(builder, TaggedBuilder) else {}
     return SchemaGrammar(grammar, kinds, builder.unique, member_kinds)
+
+
+class _Attempts:
+    """The grammar of a schema, which is built again if the first attempt shows that it has to be built otherwise.
+
+    Attributes:
+        builder: the builder of the last attempt.
+    """
+
+    def __init__(self, make: Callable[..., SchemaGrammarBuilder], root: Formula) -> None:
+        self._make, self._root, self._is_second = make, root, False
+        self.builder = make()
+
+    def grammar(self) -> VisiblyPushdownGrammar:
+        """Build the grammar, without ways to end that no text takes; errors are those of `schema_grammar`."""
+        try:
+            grammar = self.builder.grammar(self._root)
+        except CombinationsError:
+            self._is_second = True
+            grammar = self._again(frozenset())
+        empty = self.builder.values.empty_values()
+        if empty:
+            grammar = self._again(empty)
+            empty = self.builder.values.empty_values()
+        if empty is None or empty:
+            grammar = self._again(None)
+        for number, dead in self.builder.values.dead_exits():
+            rule = grammar.rules[number]
+            rule.ends = [(state, way) for state, way in rule.ends if way != dead]
+        return grammar
+
+    def _again(self, empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
+        """Build the grammar again, given values that are known to be empty; None if no object may have flags."""
+        self.builder = self._make(empty, self.builder.expansion, is_second=self._is_second)
+        return self.builder.grammar(self._root)

@@ -151,7 +151,7 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
     found = next((part for formula in resolved for part in statements(formula) if isinstance(part, UniqueItems)), None)
     if found is None:
         return resolved, None
-    # Where only some arrays take a memory, all can be read with one: so the formulas are tried as they were, too.
+    # If only some arrays need a memory, all may use one, so try the original formulas as well.
     for formulas in (resolved, vector):
         if_true, if_false = _taken(formulas, TRUE), _taken(formulas, FALSE)
         if all(type(formula) is Never for formula in if_false):

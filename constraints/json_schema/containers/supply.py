@@ -91,7 +91,7 @@ class Supply:
         self.max_digits = max_digits
         self.depth = 0
         self._known: dict[Formula, float] = {}
-        # The formulas that were asked for again, such as those of values within their own values.
+        # Formulas that were met again while they were being counted, such as those of recursive values.
         self._met: set[Formula] = set()
 
     def runs_out(self, automaton: ArrayAutomaton) -> bool:

@@ -39,6 +39,7 @@ from constraints.json_schema.formulas.statements import (
 )
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.reading.site import shown
+from tokenfst.explanation.wording import listed
 
 # Statements whose values show their kind, so that `type` need not be named beside them.
 _OF_VALUES = (NumberIn, StringIn, BooleanIs)
@@ -85,7 +86,7 @@ class _Search:
             reason, _ = self.explained(core[0].parts[0], where, depth - 1) if depth else ("", "")
             return f"none of {len(core[0].parts)} alternatives has a value; the first one: {reason}", where
         named = dict.fromkeys(f"{word} ({pointer})" for word, pointer in self.placed(core, words))
-        return f"no value satisfies {_listed(list(named) if len(named) > 1 else words[:1])}", where
+        return f"no value satisfies {listed(list(named) if len(named) > 1 else words[:1], last='and')}", where
 
     def placed(self, core: Sequence[Formula], words: Sequence[str]) -> list[tuple[str, str]]:
         """Return the words and the place of each statement."""
@@ -247,7 +248,3 @@ def _bounded(formula: TextLength | ItemCount | MemberCount, what: str) -> str:
     if formula.high is None:
         return f"at least {formula.low} {what}"
     return f"{formula.low} to {formula.high} {what}" if formula.low else f"at most {formula.high} {what}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

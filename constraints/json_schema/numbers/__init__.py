@@ -8,7 +8,6 @@ number_language(formula)          the spellings of all numbers for which a formu
 bounded_number_language(formula)  those with a bounded number of digits
 in_digits_alone(formula)          a formula of the same numbers, with integers in digits alone
 number_matches(formula, number)   whether a formula holds for one number
-number_is_empty(formula)          whether it holds for no number that JSON can write
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.compile.compiler import compile_expr
-from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
+from automata.expressions import EMPTY, Expr, alternation, char_set, concat, repeat
 from automata.queries import is_finite
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Or, conjunction
 from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
@@ -33,7 +32,6 @@ __all__ = [
     "Integers",
     "bounded_number_language",
     "in_digits_alone",
-    "number_is_empty",
     "number_language",
     "number_matches",
 ]
@@ -134,12 +132,3 @@ def _most_digits(statement: Formula) -> int:
     # A number below 2^n has at most n log10(2) + 1 digits; a number with n decimals has a denominator of at least 2^n.
     whole = max((int(abs(number)).bit_length() for number in named), default=0) * 30103 // 100_000 + 1
     return max(whole, *(number.denominator.bit_length() for number in named), 0)
-
-
-def number_is_empty(formula: Formula) -> bool:
-    """Return whether no number that JSON can write satisfies a formula.
-
-    Raises: as for `number_language`.
-    """
-    language = number_language(formula)
-    return language.is_empty if isinstance(language, ByteAutomaton) else is_empty(language)

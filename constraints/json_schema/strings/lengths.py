@@ -60,9 +60,7 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS, 
     return CountedUnits(_character(ranges, plain), low, high, b'"', b'"')
 
 
-def counted_texts(
-    language: ByteAutomaton, low: int, high: int | None, *, plain: bool = False, work: Work | None = None
-) -> CountedPaths | None:
+def counted_texts(language: ByteAutomaton, low: int, high: int | None, *, plain: bool = False) -> CountedPaths | None:
     """Return the spellings of the strings of a language whose length is bounded, counted instead of written out; None
     if counting would not be exact, or if there are no such strings.
 
@@ -70,13 +68,12 @@ def counted_texts(
         language: the spellings of the strings, in quotes; there is at least one.
         low, high: the bounds.
         plain: whether the spellings are plain ones.
-        work: the compilation that it is part of.
 
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.
     """
     every = every_spelling(plain=plain)
-    between = _native.between_characters(language.tables, every.tables, current_work(work).budget)
+    between = _native.between_characters(language.tables, every.tables, current_work().budget)
     # The quote leads to the first state between two characters.
     return counted_paths(language, between, low + 1, None if high is None else high + 1)
 

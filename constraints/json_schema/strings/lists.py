@@ -14,17 +14,16 @@ from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
-from automata.limits import Work, current_work
+from automata.limits import current_work
 from constraints import _native
 from constraints.json_schema.strings.spelling import spelled
 
 
-def spellings_of(texts: list[str], work: Work | None = None) -> ByteAutomaton:
+def spellings_of(texts: list[str]) -> ByteAutomaton:
     """Return all spellings, in quotes, of some strings.
 
     Args:
         texts: strings that UTF-8 can write.
-        work: the compilation that it is part of.
 
     Raises:
         LimitExceeded: the list is too long, or the time is up.
@@ -32,23 +31,22 @@ def spellings_of(texts: list[str], work: Work | None = None) -> ByteAutomaton:
     """
     if not texts:
         return compile_expr(ex.EMPTY)
-    return _made(texts, every_spelling(plain=False), besides=False, work=work)
+    return _made(texts, every_spelling(plain=False), besides=False)
 
 
-def spellings_besides(texts: list[str], *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
+def spellings_besides(texts: list[str], *, plain: bool = False) -> ByteAutomaton:
     """Return the spellings, in quotes, of all strings except some.
 
     Args:
         texts: strings that UTF-8 can write.
         plain: whether only plain spellings are wanted (`spelling`).
-        work: the compilation that it is part of.
 
     Raises:
         LimitExceeded: the list is too long, or the time is up.
         Cancelled: the compilation was cancelled.
     """
     every = every_spelling(plain=plain)
-    return _made(texts, every, besides=True, work=work) if texts else every
+    return _made(texts, every, besides=True) if texts else every
 
 
 @lru_cache(maxsize=2)
@@ -57,12 +55,12 @@ def every_spelling(*, plain: bool) -> ByteAutomaton:
     return spelled(compile_expr(ex.ANY_TEXT), plain=plain)
 
 
-def _made(texts: list[str], every: ByteAutomaton, *, besides: bool, work: Work | None) -> ByteAutomaton:
+def _made(texts: list[str], every: ByteAutomaton, *, besides: bool) -> ByteAutomaton:
     ascending = sorted(set(texts))
     codes = np.frombuffer("".join(ascending).encode("utf-32-le"), "<i4")
     offsets = np.array([0, *map(len, ascending)], np.int32).cumsum(dtype=np.int32)
     try:
-        tables = _native.listed_spellings(codes, offsets, every.tables, besides, current_work(work).budget)
+        tables = _native.listed_spellings(codes, offsets, every.tables, besides, current_work().budget)
     except LimitExceeded as error:
         raise error.of(f"a list of {len(ascending):,} strings, as JSON spells them,") from None
     return ByteAutomaton(tables)

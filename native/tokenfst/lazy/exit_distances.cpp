@@ -154,12 +154,12 @@ bool ExitDistances::is_found_alone(int32_t state) const {
   return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[inside_.rest_of(state).state];
 }
 
-// Find the row of a state that is found alone, and those that it depends on, which may be as many as a text is long. Of
-// the open guarded arcs one more is followed as long as some exit has not been reached. On a cycle, rows that are not
+// Find the row of a state that is found alone, and those that it depends on, of which there may be one for each byte of
+// a text. While an exit has not been reached, follow one more of the open guarded arcs. On a cycle, rows that are not
 // complete count as far at first; then all rows are lowered until none changes.
 void ExitDistances::find_made(int32_t state) {
   const size_t first = made_rows_.rows();
-  bool meets_circle = false;
+  bool meets_cycle = false;
   Vector<int32_t> waiting(1, state, budget_), next(budget_);
   while (!waiting.empty()) {
     const int32_t at = waiting.back();
@@ -188,12 +188,12 @@ void ExitDistances::find_made(int32_t state) {
       if (known == made_.end()) {
         waiting.push_back(target);
       } else {
-        meets_circle = meets_circle || !followed_[known->second].is_done;
+        meets_cycle = meets_cycle || !followed_[known->second].is_done;
       }
     }
     budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
   }
-  for (bool changed = meets_circle; changed;) {
+  for (bool changed = meets_cycle; changed;) {
     changed = false;
     for (auto row = static_cast<int32_t>(made_rows_.rows()); row-- > static_cast<int32_t>(first);) {
       changed = fill_made(row) || changed;

@@ -95,7 +95,7 @@ MaskPointer MaskFinder::text_mask(const TextLike& text, const NumberedConfigurat
   const bool loops = text.target == at.state, is_prepared = text.set == kQuoted || text.set == kDot;
   const bool may_be_covered = !leads_to_quoted && !is_prepared;
   if (may_be_covered) {
-    // Mostly fewer tokens leave a loop than are beyond a short cover.
+    // A short cover is not used for a loop: usually fewer tokens leave the loop than are longer than the cover.
     if (MaskPointer mask = covered(at, loops ? kLongCover : 0)) return mask;
   }
   if (loop != kDead) return differing(at, loop, mask_of({loop, at.top}));

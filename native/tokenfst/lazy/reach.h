@@ -1,12 +1,12 @@
 // Reach: how far the end is after each token that a configuration allows.
 //
-//     Reach         the distances: of tokens over a text by their number of characters, which mostly does not matter;
-//                   of all others as runs of ranks with one distance, and as single tokens
+//     Reach         the distances: for tokens of a text by their number of characters, although most lengths have the
+//                   same distance; for all others as runs of ranks with one distance, and as single tokens
 //     ReachFinder   finds them, in one of three ways: for a state that loops on text, or reads text of limited length,
 //                   walks over the rests of tokens from each link of its chain (`lazy/chains.h`); for a state from
 //                   which most characters lead to one that loops, the reach of that one and a walk over what differs;
-//                   for any other state, a walk over all tokens. Between the bounds of a count, texts that reach
-//                   neither bound leave the distance as it is, too
+//                   for any other state, a walk over all tokens. A text that stays between the bounds of a count does
+//                   not change the distance either
 #pragma once
 
 #include <cstdint>

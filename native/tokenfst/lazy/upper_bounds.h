@@ -12,8 +12,8 @@
 // that sets a flag or to an exit and, for each flag, the longest one from such an arc to the next or to an exit
 // (`lazy/longest_ways.h`).
 //
-// There is no bound for grammars with detours, nor for rules with flags and several exits, of which distances may find
-// some only.
+// There is no bound for grammars with detours, or for rules with flags and several exits, because the search for
+// distances may reach only some of those exits.
 //
 // Rejected: bounds by state (the states that a token leads to are found only by walking over it).
 #pragma once
