@@ -2,7 +2,7 @@
 
     python scripts/sanitize.py [ARGUMENTS OF PYTEST ...]
 
-What the tests need is copied to `build/sanitize/site`, with extensions that are built for it. Takes GCC or Clang with
+What the tests need is copied to `build/sanitize/site`, with extensions that are built for it. It needs GCC or Clang with
 their sanitizers, on Linux.
 """
 
