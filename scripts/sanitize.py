@@ -2,8 +2,8 @@
 
     python scripts/sanitize.py [ARGUMENTS OF PYTEST ...]
 
-What the tests need is copied to `build/sanitize/site`, with extensions that are built for it. It needs GCC or Clang with
-their sanitizers, on Linux.
+What the tests need is copied to `build/sanitize/site`, with extensions that are built for it. This needs GCC or Clang
+with their sanitizers, on Linux.
 """
 
 from __future__ import annotations
