@@ -20,11 +20,11 @@
 // Equal elements are merged, so two derivations of one text that reach the same configuration cost nothing. A grammar
 // in which a set has too many elements, or a choice too many stacks, is refused: most of these grow without end.
 //
-// Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Continuing a word has priority: only
-// columns that no word reads end words, and of the words that can end, the one with the highest priority does. Over the
-// first byte of a character, words may also end provisionally (`automata/pushdown/provisional_ends.h`). What is read
-// beside words, in rules with bytes of their own, is read in any case. A lazy word that can end does so before any word
-// is read on. The symbols that may lie under a set are those that may lie under each of its elements.
+// The words of a lexer (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Continuing a word has
+// priority: only columns that no word reads end words, and of the words that can end, the one with the highest priority
+// does. Over the first byte of a character, words may also end provisionally (`automata/pushdown/provisional_ends.h`).
+// What is read beside words, in rules with bytes of their own, is read in any case. A lazy word that can end does so
+// before any word is read on. The symbols that may lie under a set are those that may lie under each of its elements.
 //
 // Only words of one *lexer* compete: a composed grammar has one for each of its parts. The words of each lexer end over
 // the columns that it does not read on. To leave its lexer, a word may end over any column, as it may at the end of a

@@ -118,6 +118,7 @@ class Determinizer {
   bool begins_beside_word(const Task& task, int32_t lexer);
   Vector<Leaf> of_lexer(std::span<const Leaf> leaves, int32_t lexer) const;
   Vector<int32_t> lexers_of(std::span<const Leaf> leaves) const;
+  int32_t columns_of(std::span<const Leaf> leaves);
   Elements after_words(std::span<const Leaf> leaves);
   Elements after_words_of_one(std::span<const Leaf> leaves);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);

@@ -79,6 +79,13 @@ Vector<Leaf> Determinizer::of_lexer(std::span<const Leaf> leaves, int32_t lexer)
   return found;
 }
 
+// Return the columns that some of the leaves read.
+int32_t Determinizer::columns_of(std::span<const Leaf> leaves) {
+  int32_t found = ColumnSets::kEmpty;
+  for (const Leaf& leaf : leaves) found = sets.either(found, leaf.columns);
+  return found;
+}
+
 // Return the lexers of the leaves in words, ascending.
 Vector<int32_t> Determinizer::lexers_of(std::span<const Leaf> leaves) const {
   Vector<int32_t> found(budget_);
@@ -171,9 +178,7 @@ int32_t Determinizer::end_some(const Leaves& found, const Task& task, int32_t co
   for (const Ending& one : endings) {
     if (unbounded != Unbounded::kNothing) break;
     const Vector<Leaf> own = of_lexer(found.leaves, one.lexer);
-    int32_t read_on = ColumnSets::kEmpty;
-    for (const Leaf& leaf : own) read_on = sets.either(read_on, leaf.columns);
-    const int32_t provisional = end_provisionally(found.leaves, own, task, sets.both(columns, read_on));
+    const int32_t provisional = end_provisionally(found.leaves, own, task, sets.both(columns, columns_of(own)));
     // These ends hold on a condition, and the others do not.
     if (sets.both(provisional, done) != ColumnSets::kEmpty) stop(Unbounded::kWords, task.elements, task.at);
     done = sets.either(done, provisional);
@@ -186,15 +191,14 @@ Determinizer::Ending Determinizer::ending(std::span<const Leaf> leaves, int32_t 
   const Vector<Leaf> own = of_lexer(leaves, lexer);
   Ending found{lexer, after_words_of_one(own), ColumnSets::kEmpty, ColumnSets::kEmpty};
   if (found.elements.empty()) return found;
-  int32_t read_on = ColumnSets::kEmpty;
-  for (const Leaf& leaf : own) read_on = sets.either(read_on, leaf.columns);
+  const int32_t read_on = columns_of(own);
   const Leaves after = leaves_of(found.elements);
-  int32_t inside = first(after, kNone), outside = first(after, lexer);
+  const int32_t follow = sets.either(first(after, kNone), columns_of(after.leaves));
+  int32_t outside = first(after, lexer);
   for (const Leaf& leaf : after.leaves) {
-    inside = sets.either(inside, leaf.columns);
     if (network.lexer(leaf.state) != lexer) outside = sets.either(outside, leaf.columns);
   }
-  found.ends = sets.without(sets.both(columns, inside), read_on);
+  found.ends = sets.without(sets.both(columns, follow), read_on);
   found.exits = sets.both(sets.both(columns, outside), read_on);
   return found;
 }
@@ -251,15 +255,15 @@ int32_t Determinizer::end_provisionally(std::span<const Leaf> leaves, std::span<
 // Return the conditions on which the text can continue after words of one lexer within it, each with its columns.
 Vector<Determinizer::OverColumns> Determinizer::conditions_over(std::span<const Leaf> own, const Leaves& after,
                                                                 int32_t columns) {
-  int32_t read = ColumnSets::kEmpty, in_callers = ColumnSets::kEmpty;
+  int32_t in_callers = ColumnSets::kEmpty;
   Vector<Leaf> inside(budget_);
   for (const Leaf& leaf : after.leaves) {
     if (network.lexer(leaf.state) == network.lexer(own[0].state)) inside.push_back(leaf);
   }
-  for (const Leaf& leaf : inside) read = sets.either(read, leaf.columns);
   for (int32_t rule : after.ends) in_callers = sets.either(in_callers, network.first_inside(rule));
   Vector<int32_t> both_read(budget_);
-  sets.visit(sets.both(columns, sets.either(read, in_callers)), [&](int32_t column) { both_read.push_back(column); });
+  sets.visit(sets.both(columns, sets.either(columns_of(inside), in_callers)),
+             [&](int32_t column) { both_read.push_back(column); });
   Vector<OverColumns> found(budget_);
   for (int32_t column : both_read) {
     const int32_t condition = continued_by(own, column), one = sets.one(column);
@@ -296,7 +300,7 @@ bool Determinizer::reads_on(std::span<const Leaf> leaves, int32_t column, int32_
   });
 }
 
-// Read on what leaves read, and after words, perhaps on a condition.
+// Read on what leaves read, and after words, perhaps on a condition or outside of a lexer.
 void Determinizer::continue_both_ways(std::span<const Leaf> leaves, Elements elements, const Task& task,
                                       int32_t columns, int32_t condition, int32_t outside) {
   // Side by side, what leaves read has been read on already.
