@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from automata import ByteAutomaton, Grammar, LexicalRule, call, compile_grammar, parse
 from automata.errors import EmptyLanguage, GrammarError, NondeterministicGrammar
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.grammar import Ambiguity
 from constraints import grammar, optional, sequence, triggered
 from constraints.composing import Composed, Parsed
 
@@ -59,25 +60,22 @@ class Made(NamedTuple):
 
 
 @cache
-def texts_of_grammar(text: str) -> frozenset[str] | None:
-    """The texts of a grammar by itself; None if there are none, or if it has to be followed side by side."""
+def made_of_grammar(text: str, ambiguity: Ambiguity) -> Made | None:
+    """A grammar with the texts that it has by itself; None if there are none, or if it is refused."""
+    made = grammar(text, ambiguity=ambiguity, max_configurations=64)
     try:
-        alone = compile_grammar(grammar(text))
+        alone = compile_grammar(made)
     except (EmptyLanguage, NondeterministicGrammar):
         return None
-    return frozenset(filter(alone.accepts, TEXTS))
+    return Made(made, frozenset(filter(alone.accepts, TEXTS)))
 
 
 @st.composite
-def grammars(draw: st.DrawFn, ambiguity: str) -> Made:
+def grammars(draw: st.DrawFn, ambiguity: Ambiguity) -> Made:
     words = f"A: /{draw(PATTERNS)}/\nB: /{draw(PATTERNS)}/\nx[lazy]: /{draw(PATTERNS)}/"
     blanks = draw(st.sampled_from(["", "", "\nW: /c/\n%ignore W", "\nW: /b+/\n%ignore W"]))
-    text = f"start: {draw(st.sampled_from(RULES))}\n{words}{blanks}"
-    texts = texts_of_grammar(text)
-    if texts is None:
-        return draw(grammars(ambiguity))
-    given_: Any = ambiguity
-    return Made(grammar(text, ambiguity=given_, max_configurations=64), texts)
+    made = made_of_grammar(f"start: {draw(st.sampled_from(RULES))}\n{words}{blanks}", ambiguity)
+    return draw(grammars(ambiguity)) if made is None else made
 
 
 @st.composite
@@ -187,6 +185,18 @@ def test_a_composition_of_compositions_keeps_its_lexers() -> None:
     assert isinstance(inner, Composed)
     nested = automaton(sequence("<", inner, ">", optional(sequence(grammar(NAMES)))))
     assert all(map(nested.accepts, ("<if=1>", "<if(1)>", "<if(1)>if=1")))
+
+
+def test_a_grammar_twice_in_a_row_is_two_parts() -> None:
+    pair = grammar("start: A B?\nA: /b[ab]/\nB: /b?/", ambiguity="parallel", max_configurations=64)
+    row = automaton(sequence(pair, pair))
+    assert all(map(row.accepts, ("baba", "bbbba", "babbb", "bbbbbb")))
+    number = grammar('start: "#" N\nN: /[0-9#]+/')
+    within = sequence(number, "-", optional(number))
+    both = automaton(sequence(within, ":", within))
+    assert all(map(both.accepts, ("#1-:#2-", "#1-#2:#3-#4", "##-##:##-")))
+    assert not any(map(both.accepts, ("#-:#2-", "#1-2:#3-")))
+    assert all(map(automaton(sequence(within) | sequence(number, "[+]")).accepts, ("#1-", "##1+", "#1-#2")))
 
 
 def test_a_composing_rule_that_does_not_exist_is_refused() -> None:

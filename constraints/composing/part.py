@@ -6,6 +6,8 @@ called in it by a number. So parts of any kind are combined in the same way as e
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from automata import expressions as ex
@@ -66,14 +68,15 @@ def part_of(constraint: Composable) -> Part:
 
 
 def concatenated(parts: list[Part]) -> Part:
-    """Return the concatenation of the parts."""
-    exprs, called = _together(parts)
+    """Return the concatenation of the parts. A grammar with words that several of them call is called as several, since
+    words of one do not compete with those of the next."""
+    exprs, called = _together(parts, in_a_row=True)
     return Part(ex.concat(*exprs), called)
 
 
 def either(parts: list[Part]) -> Part:
     """Return the union of the parts."""
-    exprs, called = _together(parts)
+    exprs, called = _together(parts, in_a_row=False)
     return Part(ex.alternation(*exprs), called)
 
 
@@ -82,19 +85,26 @@ def repeated(part: Part, low: int, high: int | None) -> Part:
     return Part(ex.repeat(part.expr, low, high), part.called)
 
 
-def _together(parts: list[Part]) -> tuple[list[Expr], tuple[Called, ...]]:
-    """Return the expressions of some parts, and everything that they call, each once."""
-    known: dict[int, int] = {}
+def _together(parts: list[Part], *, in_a_row: bool) -> tuple[list[Expr], tuple[Called, ...]]:
+    """Return the expressions of some parts, and everything that they call, each once; but `in_a_row`, a grammar with
+    words once for each part."""
+    known: dict[tuple[int, int, int], int] = {}
     called: list[Called] = []
-    for other in (other for part in parts for other in part.called):
-        if id(other) not in known:
-            known[id(other)] = len(called)
-            called.append(other)
+    exprs = []
+    for place, part in enumerate(parts):
+        numbers: list[int] = []
+        met = Counter[int]()
+        for other in part.called:
+            has_words = isinstance(other, Grammar) and bool(other.lexical)
+            key = (place if in_a_row and has_words else -1, id(other), met[id(other)])
+            met[id(other)] += 1
+            if key not in known:
+                known[key] = len(called)
+                called.append(other)
+            numbers.append(known[key])
+        exprs.append(_renumbered(part.expr, numbers) if part.called else part.expr)
+    return exprs, tuple(called)
 
-    def renumbered(part: Part) -> Expr:
-        def call_of(node: Expr) -> Expr | None:
-            return ex.call(str(known[id(part.called[int(node.name)])])) if isinstance(node, Call) else None
 
-        return replaced(part.expr, call_of) if part.called else part.expr
-
-    return [renumbered(part) for part in parts], tuple(called)
+def _renumbered(expr: Expr, numbers: Sequence[int]) -> Expr:
+    return replaced(expr, lambda node: ex.call(str(numbers[int(node.name)])) if isinstance(node, Call) else None)
