@@ -268,6 +268,8 @@ def draw_byte_fst(fst: Fst, *, title: str | None = None) -> Drawing:
     legend = "a-c: reads and writes one of these\na-c:2: reads one, and writes 2; ε: nothing"
     if arrays.costs.any():
         legend += "\na/0.5: at a cost"
+    if arrays.final[np.isfinite(arrays.final)].any():
+        legend += "\n2/0.5: a state and what it costs to end there"
     return _drawn_fst(arrays, labels, title, legend)
 
 
