@@ -125,8 +125,8 @@ def test_costs_of_fsts_are_drawn() -> None:
     for drawn in (draw_byte_fst(fst), draw_fst(fst, lambda symbol: chr(byte_of_symbol(symbol)))):
         assert 'label="1/2.5"' in drawn.dot
         assert 'label="a"' in drawn.dot
-    assert "2/0.5: a state and what it costs to end there" in legend(draw_byte_fst(fst))
-    assert "a/0.5: at a cost" in legend(draw_byte_fst(pushed))
+    assert "2/0.5: a state and what it costs to end there" in draw_byte_fst(fst).dot
+    assert "a/0.5: at a cost" in draw_byte_fst(pushed).dot
     for drawn in (draw_byte_fst(pushed), draw_fst(pushed, lambda symbol: chr(byte_of_symbol(symbol)))):
         assert 'label="a/2.5"' in drawn.dot
     shown = transducer_of(pynini.cross("a", "b") + pynini.accep("", weight=2.5))._repr_html_()
