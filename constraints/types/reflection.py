@@ -21,6 +21,7 @@ from uuid import UUID
 
 from automata.errors import UnsupportedSchema
 from automata.graph import reachable
+from constraints.types.generics import Variables, mentions_self, substituted, variables_of_fields
 from constraints.types.hashing import hashed_fields
 from constraints.types.metadata import configured, narrowed
 from constraints.types.parameters import is_keyword_argument, is_named_tuple, parameters
@@ -81,19 +82,20 @@ class Reflection:
         self._hashed: dict[Record, list[Shape]] = {}  # the fields on which the hash of a record depends
         self._items: list[tuple[Shape, str, str]] = []  # items of sets and keys of dicts, each with its type and place
 
-    def shape(self, annotation: Any, pointer: str = "", variables: abc.Mapping[Any, Any] | None = None) -> Shape:
+    def shape(self, annotation: Any, pointer: str = "", variables: Variables | None = None) -> Shape:
         """Return the shape of a type.
 
         Args:
             annotation: the type.
             pointer: the place of the type, for errors: names of fields, each after a slash.
-            variables: the types that type variables stand for.
+            variables: the types that type variables and `Self` stand for.
 
         Raises:
             UnsupportedSchema: the type, or an annotation in it, is not supported.
         """
         variables = variables or {}
-        annotation = variables.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
+        if isinstance(annotation, typing.TypeVar) or annotation is typing.Self:
+            annotation = variables.get(annotation, annotation)
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is None and not _has_hash(annotation):
             raise UnsupportedSchema(f"{annotation!r} is not a type", pointer=pointer)
@@ -118,7 +120,7 @@ class Reflection:
             return Row(())
         return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
 
-    def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: abc.Mapping[Any, Any]) -> Shape:
+    def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: Variables) -> Shape:
         if any(getattr(argument, "__unpacked__", False) for argument in arguments):
             raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
         inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
@@ -134,7 +136,9 @@ class Reflection:
         if isinstance(cls, type) and issubclass(cls, Enum) and len(cls):
             return _choice(cls, tuple(cls.__members__), pointer)
         if isinstance(cls, type) and (dataclasses.is_dataclass(cls) or is_named_tuple(cls)):
-            given = [variables.get(one, one) if isinstance(one, typing.TypeVar) else one for one in arguments]
+            given = [substituted(one, variables) for one in arguments]
+            if any(map(mentions_self, given)):
+                raise UnsupportedSchema(f"Self in the arguments of {cls!r}: write the class instead", pointer=pointer)
             record = Record(cls, tuple(zip(getattr(cls, "__parameters__", ()), given, strict=False)))
             if not _has_hash(record):
                 raise UnsupportedSchema(f"{cls!r} of {given}, which has no hash", pointer=pointer)
@@ -165,12 +169,12 @@ class Reflection:
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
         # A class within a function is not a name of its module: hints may name it, and the records read before it.
         names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
-        variables = dict(record.arguments)
+        variables = variables_of_fields(record.cls, dict(record.arguments))
         hashed = hashed_fields(record.cls) or ()
         self._hashed[record] = []
         for one in parameters(record.cls, names, pointer):
             place = f"{pointer}/{one.field}"
-            shape = narrowed(self.shape(one.annotation, place, variables), one.metadata, place)
+            shape = narrowed(self.shape(one.annotation, place, variables.get(one.field)), one.metadata, place)
             shape = configured(shape, one.config, place)
             if one.field in hashed:
                 self._hashed[record].append(shape)
