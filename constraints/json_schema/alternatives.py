@@ -54,16 +54,20 @@ class JsonTexts(Parsed[T_co]):
     layout: Layout
 
     @abstractmethod
+    def _rules(self) -> SchemaGrammar:
+        """Return what the schema says."""
+
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text.
 
         Raises:
             UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
         """
+        return self._rules().alone()
 
     def unique_arrays(self) -> UniqueArrays | None:
         """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
-        return None
+        return self._rules().unique_arrays()
 
     @property
     def source(self) -> SchemaSource | None:
@@ -98,8 +102,8 @@ class JsonTexts(Parsed[T_co]):
         """Return the union with another schema or type; None for any other constraint.
 
         Raises:
-            ValueError: the two are written with different `whitespace`, `property_order`, `spellings` or
-                `max_digits`, or `integers`.
+            ValueError: the two are written with different `whitespace`, `property_order`, `spellings`,
+                `max_digits` or `integers`.
         """
         if not isinstance(other, JsonTexts):
             return None
@@ -136,18 +140,6 @@ class Alternatives(JsonTexts[Any]):
             shown("JSON of one of several schemas:", f"{len(self.members)}, and parse() tries them in order") + members
         )
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text of one of the schemas.
-
-        Raises:
-            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
-        """
-        return self._grammar.alone()
-
-    def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
-        return self._grammar.unique_arrays()
-
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.
 
@@ -155,7 +147,7 @@ class Alternatives(JsonTexts[Any]):
             UnsupportedSchema: items have to be remembered.
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._grammar.alone(), work=work)
+        return compile_visibly_pushdown(self._rules().alone(), work=work)
 
     def value(self, text: str) -> Any:
         """Return the value from the first member that can read the text."""
@@ -175,9 +167,12 @@ class Alternatives(JsonTexts[Any]):
         allowing = [member for member in self.members if member.allows(text)]
         return _first_value(allowing or self.members, text)
 
+    def _rules(self) -> SchemaGrammar:
+        return self._united_rules
+
     @cached_property
-    def _grammar(self) -> SchemaGrammar:
-        return schema_grammar(*self.layout)
+    def _united_rules(self) -> SchemaGrammar:
+        return schema_grammar(self.layout)
 
 
 def shown_schema(schema: Any) -> str:

@@ -27,7 +27,6 @@ from automata.errors import (
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
-from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
 from constraints.json_schema.building.layout import Layout, check_option
 from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
@@ -42,7 +41,6 @@ from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
 from constraints.json_schema.reading.resources.remembering import RememberingResolver
 from constraints.json_schema.strings import Spellings
-from tokenfst.unique_items.language import UniqueArrays
 
 # What happens to a keyword that cannot be expressed exactly.
 Unsupported: TypeAlias = Literal["error", "relax"]
@@ -98,17 +96,8 @@ class JsonSchema(JsonTexts[Any]):
         lines = "".join(shown(kind, f"{note.pointer}: {note.reason}") for kind, note in notes)
         return shown("JSON Schema", f"draft {self.draft}") + shown_schema(self.schema) + lines
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text of the schema.
-
-        Raises:
-            UnsupportedSchema: rules alone are not enough, because items have to be remembered (`unique_arrays`).
-        """
-        return self._grammar.alone()
-
-    def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
-        return self._grammar.unique_arrays()
+    def _rules(self) -> SchemaGrammar:
+        return self._grammar
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts: a byte automaton if the schema is not recursive and is small enough.
@@ -245,12 +234,12 @@ def _built(
         try:
             layout = layout_of(read(frozenset(dropped)))
             try:
-                grammar = schema_grammar(*layout)
+                grammar = schema_grammar(layout)
             except LimitExceeded as error:
                 if layout.order != "any-if-cheap" or error.limit == "seconds":
                     raise
                 layout = layout._replace(order="schema")
-                grammar = schema_grammar(*layout)
+                grammar = schema_grammar(layout)
             return layout, grammar, dropped
         except PatternError as error:
             _leave_out(_of_pattern(error, layout.document), unsupported, dropped)
@@ -277,7 +266,7 @@ def _leave_out(error: SchemaError, unsupported: Unsupported, dropped: dict[str, 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:
     """Return whether no value satisfies a schema without some keywords; False if that cannot be told."""
     try:
-        schema_grammar(read(skip), "compact", "schema", "plain")
+        schema_grammar(Layout(read(skip), "compact", "schema", "plain"))
     except UnsatisfiableSchema:
         return True
     except (SchemaError, LimitExceeded):

@@ -94,7 +94,7 @@ class TaggedArguments(ByRules, Parsed[T_co]):
         """
         self.values = values
         self.tags = tags
-        self._made = schema_grammar(*values.layout._replace(tags=tags))
+        self._made = schema_grammar(values.layout._replace(tags=tags))
 
     def __repr__(self) -> str:
         return f"<TaggedArguments of {self.values!r}>"

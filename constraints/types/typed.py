@@ -23,11 +23,11 @@ from automata.drawing import shown
 from automata.errors import TextNotAllowed, UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from automata.visibly_pushdown import compile_visibly_pushdown
 from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
 from constraints.json_schema.building.layout import Layout, check_option
-from constraints.json_schema.building.schema_grammar import schema_grammar
+from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
@@ -63,7 +63,7 @@ class Typed(JsonTexts[T], Generic[T]):
         self.adapter = adapter
         self.schema = exact_schema(adapter)
         self.layout = Layout(plain_document(self.schema), whitespace, "schema", spellings)
-        self._grammar = schema_grammar(*self.layout).alone()
+        self._grammar = schema_grammar(self.layout)
 
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
@@ -86,8 +86,7 @@ class Typed(JsonTexts[T], Generic[T]):
         """The schema, and how it is read."""
         return SchemaSource(self.schema, "draft2020-12", None, partial(plain_document, self.schema))
 
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules that read a text of the type."""
+    def _rules(self) -> SchemaGrammar:
         return self._grammar
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
@@ -96,7 +95,7 @@ class Typed(JsonTexts[T], Generic[T]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_visibly_pushdown(self._grammar, work=work)
+        return compile_visibly_pushdown(self._grammar.alone(), work=work)
 
     def parse(self, text: str) -> T:
         """Return the value of a text.

@@ -19,6 +19,7 @@ from automata.visibly_pushdown import VisiblyPushdownCall
 from constraints import json_schema
 from constraints._native import MOST_LISTED, ContainerStates, container_rule, states_in_any_order
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.reading import read_schema
 from constraints.rewriting.liveness import has_text
@@ -219,7 +220,7 @@ def test_what_is_easily_seen_to_have_a_value_has_one(order: Any) -> None:
         if schemas.random.random() < 0.3:
             schema = {"type": "array", "items": schema, "minItems": 1, "contains": schemas.schema()}
         document = read_schema(schema)
-        builder = SchemaGrammarBuilder(Restriction(document.definitions), "default", order, "plain", None)
+        builder = SchemaGrammarBuilder(Restriction(document.definitions), Layout(document, "default", order, "plain"))
         try:
             has_one = has_text(builder.grammar(document.root))
         except UnsatisfiableSchema:

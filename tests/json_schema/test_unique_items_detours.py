@@ -18,6 +18,7 @@ from automata import expressions as ex
 from automata.queries import enumerate as texts_of
 from constraints import Whitespace, json_schema
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.reading import read_schema
 from tokenfst import Vocabulary
@@ -86,7 +87,7 @@ def test_large_budgets_allow_all_that_is_allowed_without(schema: Any) -> None:
 def test_there_are_as_many_values_up_to_a_length(schema: Any) -> None:
     constraint = json_schema(schema, whitespace="compact")
     document = read_schema(schema)
-    builder = SchemaGrammarBuilder(Restriction(document.definitions), "compact", "schema", "all", None)
+    builder = SchemaGrammarBuilder(Restriction(document.definitions), Layout(document, "compact", "schema", "all"))
     by_length: dict[int, set[str]] = {}
     shortest_first = itertools.islice(texts_of(_regular(constraint.to_automaton())), 20_000)
     for text in itertools.takewhile(lambda text: len(text) <= 14, shortest_first):

@@ -77,7 +77,7 @@ class CheckedWhole(Checked[int]):
     [
         (Whole, Whole(1, "a")),
         (Nested[int], Nested([1, 2], 3)),
-        (Twice[bool, int], Twice({"a": 1}, True, Base(None))),
+        (Twice[bool, int], Twice[bool, int]({"a": 1}, True, Base(None))),
         (Overridden, Overridden(True)),
         (Tree[str], Tree("a", [Tree("b")])),
         (Forest, Forest(1, [Forest(2, [], Base(Forest(3)))])),

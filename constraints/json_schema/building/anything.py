@@ -40,7 +40,7 @@ def build_anything(builder: ValueBuilder, rule: VisiblyPushdownRule, kind: Kind,
         max_digits: see `json_schema`.
     """
     called = [number for _, number in builder.only_way(TRUE)[1]]
-    key = kind, builder.habit, builder.plain, max_digits, builder.every_string
+    key = kind, builder.whitespace, builder.plain, max_digits, builder.every_string
     known = _rules.get(key)
     if known is None:
         known = VisiblyPushdownRule()

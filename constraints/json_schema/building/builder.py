@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Final, NamedTuple
 
 from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
@@ -24,18 +25,19 @@ from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGramma
 from constraints.json_schema.building.anything import ANYTHING, build_anything
 from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.flagged import FlaggedBuilder
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.side_by_side import SideBySide
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
-from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace
+from constraints.json_schema.building.whitespace import MAX_DEPTH
 from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
 from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.lengths import Lengths
-from constraints.json_schema.containers.objects import PropertyOrder, object_automaton, object_in_any_order
+from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
@@ -44,8 +46,6 @@ from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, s
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
-from constraints.json_schema.numbers import Integers
-from constraints.json_schema.strings import Spellings
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 120_000
@@ -60,13 +60,33 @@ _CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
 _BRACKETED, _NESTED = (Kind.ARRAY, Kind.OBJECT), (Kind.STRING, Kind.ARRAY, Kind.OBJECT)
 
 
+class Earlier(NamedTuple):
+    """What earlier attempts to build the same grammar have shown.
+
+    Attributes:
+        expansion: the expansion, which knows the vectors that were expanded; None before the first attempt.
+        empty: values of members in any order that are known to be empty.
+        may_have_flags: whether objects may be read with flags for the members that have come.
+        had_too_many_combinations: whether combinations of variants took too much work (`CombinationsError`).
+    """
+
+    expansion: ShannonExpansion | None = None
+    empty: frozenset[Formula] = frozenset()
+    may_have_flags: bool = True
+    had_too_many_combinations: bool = False
+
+
+NOTHING_KNOWN: Final = Earlier()
+
+
 class SchemaGrammarBuilder:
     """Builds one grammar.
 
     Attributes:
         rules: the rules so far; the first is that of the whole text.
         keys: the kind and the formulas of each rule but the first.
-        empty: values of members in any order that are known to be empty; None if no object may have flags.
+        layout: the input.
+        whitespace: that of the layout.
         value_at_hand: a formula of the array or object whose rule is being built.
         unique: by rule, the statement that all items of its array differ, where the grammar cannot say so.
         numbers: the numbers of rules.
@@ -77,24 +97,18 @@ class SchemaGrammarBuilder:
     def __init__(
         self,
         restriction: Restriction,
-        habit: Habit | Whitespace,
-        order: PropertyOrder,
-        spellings: Spellings,
-        max_digits: int | None,
-        empty: frozenset[Formula] | None = frozenset(),
-        expansion: ShannonExpansion | None = None,
+        layout: Layout,
+        earlier: Earlier = NOTHING_KNOWN,
         *,
-        is_second: bool = False,
-        integers: Integers = "any",
         every_string: Formula = TRUE,
     ) -> None:
-        self.restriction = restriction
-        is_cheap = order == "any-if-cheap"
-        self.expansion = expansion or ShannonExpansion(Outlines(restriction), CHEAP_WORK if is_cheap else None)
+        self.restriction, self.layout, self.whitespace = restriction, layout, layout.whitespace
+        self._earlier = earlier
+        most = CHEAP_WORK if layout.order == "any-if-cheap" else None
+        self.expansion = earlier.expansion or ShannonExpansion(Outlines(restriction), most)
         self.expansion.restart()
-        self.plans = Plans(restriction, spellings == "plain", max_digits, every_string, integers)
-        self.order, self.empty = order, empty
-        self.habit = habit
+        max_digits = layout.max_digits
+        self.plans = Plans(restriction, layout.spellings == "plain", max_digits, every_string, layout.integers)
         self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
         self.keys: list[RuleKey] = []
         self.value_at_hand: Formula = FALSE
@@ -112,7 +126,7 @@ class SchemaGrammarBuilder:
         self.side_by_side = SideBySide()
         self.values = ValueSearch(self.plans, self.numbers)
         self._num_states = 0
-        self._allowance = Allowance(is_second=is_second)
+        self._allowance = Allowance(is_second=earlier.had_too_many_combinations)
 
     @property
     def plain(self) -> bool:
@@ -122,7 +136,7 @@ class SchemaGrammarBuilder:
     @cached_property
     def lengths(self) -> Lengths:
         """The lengths of the values of formulas."""
-        return Lengths(self.supply, marks_at(self.habit, MAX_DEPTH).widths)
+        return Lengths(self.supply, marks_at(self.whitespace, MAX_DEPTH).widths)
 
     @property
     def every_string(self) -> Formula:
@@ -149,7 +163,7 @@ class SchemaGrammarBuilder:
             self._add_detours()
         if self.side_by_side.called:
             self.side_by_side.call(self.rules, self.keys)
-        if self.habit == "default":
+        if self.whitespace == "default":
             self._indent()
         return VisiblyPushdownGrammar(tuple(self.rules), has_nondeterministic_calls=bool(self.side_by_side.called))
 
@@ -231,7 +245,7 @@ class SchemaGrammarBuilder:
             elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
                 self._remember(number, automaton, automaton.unique)
         else:
-            found = None if self.order == "schema" else self._in_any_order(number, vector)
+            found = None if self.layout.order == "schema" else self._in_any_order(number, vector)
             if isinstance(found, FlaggedObject):
                 self.values.flagged[number] = found
                 FlaggedBuilder(self, rule, found).build()
@@ -297,11 +311,11 @@ class SchemaGrammarBuilder:
         split: list[tuple[Formula, int]] = []
 
         def most() -> int:
-            split.extend(self.side_by_side.split(number, vector) if self.order == "any-if-cheap" else ())
+            split.extend(self.side_by_side.split(number, vector) if self.layout.order == "any-if-cheap" else ())
             return self._allowance.variants_work if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
 
-        is_empty = None if self.empty is None else self.is_empty
-        given = vector, self.restriction, self.expansion, self.order, self._allowance, is_empty, most
+        is_empty = self.is_empty if self._earlier.may_have_flags else None
+        given = vector, self.restriction, self.expansion, self.layout.order, self._allowance, is_empty, most
         before = self._allowance.work
         found = object_in_any_order(*given)
         if found is None and split:
@@ -345,11 +359,10 @@ class SchemaGrammarBuilder:
             if number in self.side_by_side.called or not _counts_members(kind, vector):
                 continue
             automaton: ByMoves | Plain | FlaggedObject | None = None
-            if self.order != "schema":
-                automaton = object_in_any_order(
-                    vector, self.restriction, self.expansion, self.order, self._allowance, None, lambda: MOST_WORK
-                )
-            automaton = automaton or object_automaton(vector, self.restriction, self.expansion)
+            given = vector, self.restriction, self.expansion
+            if self.layout.order != "schema":
+                automaton = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
+            automaton = automaton or object_automaton(*given)
             assert not isinstance(automaton, FlaggedObject)
             if self.supply.names_run_out(automaton):
                 raise UnsupportedSchema(
@@ -362,7 +375,7 @@ class SchemaGrammarBuilder:
     def _add_detours(self) -> None:
         """Add the detours of each rule: after the comma."""
         for number, length in self._detours.items():
-            rule, comma = self.rules[number], marks_at(self.habit, self._depths[number]).comma
+            rule, comma = self.rules[number], marks_at(self.whitespace, self._depths[number]).comma
             if length:
                 rule.detours = [(target, length) for target in {to for _, read, to in rule.arcs if read is comma}]
 
@@ -399,12 +412,12 @@ class SchemaGrammarBuilder:
                     waiting.append(called)
         for rule, depth, built in zip(self.rules, depths, self._depths, strict=True):
             if depth != built:
-                marks = marks_at(self.habit, depth).instead_of(marks_at(self.habit, built))
+                marks = marks_at(self.whitespace, depth).instead_of(marks_at(self.whitespace, built))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
     def is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula."""
-        return self.plans.is_empty(formula) or (self.empty is not None and formula in self.empty)
+        return self.plans.is_empty(formula) or formula in self._earlier.empty
 
 
 def _counts_members(kind: Kind, vector: Vector) -> bool:

@@ -40,11 +40,11 @@ class ValueBuilder(Protocol):
     """Defines how the values of items and members are read.
 
     Attributes:
-        habit: the whitespace.
+        whitespace: how the text is spaced.
         depth: the number of brackets that are open within the rule that is being built, as far as is known.
     """
 
-    habit: Habit | Whitespace
+    whitespace: Habit | Whitespace
     depth: int
 
     @property
@@ -78,8 +78,8 @@ class RuleBuilder:
 
     def __init__(self, builder: ValueBuilder, rule: VisiblyPushdownRule, bracket: str) -> None:
         self.builder, self.rule = builder, rule
-        self.habit, self.plain = builder.habit, builder.plain
-        marks = marks_at(builder.habit, builder.depth)
+        self.whitespace, self.plain = builder.whitespace, builder.plain
+        marks = marks_at(builder.whitespace, builder.depth)
         opened = None if ex.is_epsilon(marks.opened) else marks.opened
         self.colon = marks.colon
         self.marks = opened, marks.empty[bracket], marks.comma, marks.close[bracket]
@@ -89,7 +89,7 @@ class RuleBuilder:
         if name is None:
             return ()
         if isinstance(name, str) and (self.plain or not encodable([name])):
-            return (_named(name, self.habit),)
+            return (_named(name, self.whitespace),)
         names = StringIn(frozenset([name])) if isinstance(name, str) else conjunction((name, self.builder.every_string))
         return counted_language(names, plain=self.plain), self.colon
 
@@ -144,6 +144,6 @@ class PlainBuilder(RuleBuilder):
 
 
 @kept(65_536)
-def _named(name: str, habit: Habit | Whitespace) -> Expr:
+def _named(name: str, whitespace: Habit | Whitespace) -> Expr:
     """Return the expression of a listed name, plainly spelled, and the colon."""
-    return ex.concat(plain_name(name), marks_at(habit, 1).colon)
+    return ex.concat(plain_name(name), marks_at(whitespace, 1).colon)

@@ -161,7 +161,7 @@ class FlaggedBuilder(RuleBuilder):
         found = self._states.get(key)
         if found is None:
             found = source = self._states[key] = self.rule.state()
-            *parts, last = self.named(choice.name) if rest is None else (_rest_of_name(rest, self.habit),)
+            *parts, last = self.named(choice.name) if rest is None else (_rest_of_name(rest, self.whitespace),)
             for part in parts:
                 between = self.rule.state()
                 self.rule.arcs.append((source, part, between))

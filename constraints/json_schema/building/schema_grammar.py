@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownGrammar
-from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.builder import NOTHING_KNOWN, Earlier, SchemaGrammarBuilder
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.tagged import MemberKinds, TaggedBuilder
-from constraints.json_schema.building.tags import Tags
-from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.allowance import CombinationsError
-from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.conflicts import conflict
 from constraints.json_schema.explaining.limits import too_large
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, UniqueItems
-from constraints.json_schema.numbers import Integers
-from constraints.json_schema.reading.document import SchemaDocument
-from constraints.json_schema.strings import Spellings
 from constraints.rewriting.liveness import has_text
 from tokenfst.unique_items.language import UniqueArrays
 
@@ -61,19 +55,8 @@ class SchemaGrammar(NamedTuple):
         return UniqueArrays(self.rules, frozenset(self.unique), frozenset(others))
 
 
-def schema_grammar(
-    document: SchemaDocument,
-    whitespace: Habit | Whitespace,
-    order: PropertyOrder,
-    spellings: Spellings,
-    max_digits: int | None = None,
-    tags: Tags | None = None,
-    integers: Integers = "any",
-) -> SchemaGrammar:
+def schema_grammar(layout: Layout) -> SchemaGrammar:
     """Build the visibly pushdown grammar of a schema.
-
-    Args:
-        document, whitespace, order, spellings, max_digits, tags, integers: see `Layout`.
 
     Raises:
         UnsatisfiableSchema: the schema has no text; the message names the conflict.
@@ -81,9 +64,14 @@ def schema_grammar(
         LimitExceeded: all of the schema together is too large.
         SchemaError: a reference leads back to itself.
     """
+    document, order, tags = layout.document, layout.order, layout.tags
     restriction = Restriction(document.definitions)
-    kind: Callable[..., SchemaGrammarBuilder] = SchemaGrammarBuilder if tags is None else partial(TaggedBuilder, tags)
-    make = partial(kind, restriction, whitespace, order, spellings, max_digits, integers=integers)
+
+    def make(earlier: Earlier) -> SchemaGrammarBuilder:
+        if tags is None:
+            return SchemaGrammarBuilder(restriction, layout, earlier)
+        return TaggedBuilder(restriction, layout, tags, earlier)
+
     attempts = _Attempts(make, document.root)
     try:
         grammar = attempts.grammar()
@@ -95,7 +83,7 @@ def schema_grammar(
     builder = attempts.builder
 
     def is_empty(formula: Formula) -> bool:
-        return not has_text(make(None).grammar(formula))
+        return not has_text(make(Earlier(may_have_flags=False)).grammar(formula))
 
     if (tags is not None or not builder.values.has_value(document.root)) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
@@ -112,29 +100,29 @@ class _Attempts:
         builder: the builder of the last attempt.
     """
 
-    def __init__(self, make: Callable[..., SchemaGrammarBuilder], root: Formula) -> None:
-        self._make, self._root, self._is_second = make, root, False
-        self.builder = make()
+    def __init__(self, make: Callable[[Earlier], SchemaGrammarBuilder], root: Formula) -> None:
+        self._make, self._root, self._earlier = make, root, NOTHING_KNOWN
+        self.builder = make(self._earlier)
 
     def grammar(self) -> VisiblyPushdownGrammar:
         """Build the grammar, without ways to end that no text takes; errors are those of `schema_grammar`."""
         try:
             grammar = self.builder.grammar(self._root)
         except CombinationsError:
-            self._is_second = True
-            grammar = self._again(frozenset())
+            grammar = self._again(had_too_many_combinations=True)
         empty = self.builder.values.empty_values()
         if empty:
-            grammar = self._again(empty)
+            grammar = self._again(empty=empty)
             empty = self.builder.values.empty_values()
         if empty is None or empty:
-            grammar = self._again(None)
+            grammar = self._again(empty=frozenset(), may_have_flags=False)
         for number, dead in self.builder.values.dead_exits():
             rule = grammar.rules[number]
             rule.ends = [(state, way) for state, way in rule.ends if way != dead]
         return grammar
 
-    def _again(self, empty: frozenset[Formula] | None) -> VisiblyPushdownGrammar:
-        """Build the grammar again, given values that are known to be empty; None if no object may have flags."""
-        self.builder = self._make(empty, self.builder.expansion, is_second=self._is_second)
+    def _again(self, **shown: Any) -> VisiblyPushdownGrammar:
+        """Build the grammar again, with what the last attempt has shown: fields of `Earlier`."""
+        self._earlier = self._earlier._replace(expansion=self.builder.expansion, **shown)
+        self.builder = self._make(self._earlier)
         return self.builder.grammar(self._root)

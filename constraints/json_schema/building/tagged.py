@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
@@ -37,8 +37,9 @@ from automata.expressions import ANY_TEXT, Expr
 from automata.limits import spend
 from automata.pattern import parse
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, VisiblyPushdownCall
-from constraints.json_schema.building.builder import SchemaGrammarBuilder
+from constraints.json_schema.building.builder import Earlier, SchemaGrammarBuilder
 from constraints.json_schema.building.containers import STATE_WEIGHT
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.tags import BREAK, Tags
 from constraints.json_schema.containers.allowance import MOST_WORK
 from constraints.json_schema.containers.automaton import ContainerAutomaton, Outcome, State
@@ -159,11 +160,11 @@ class TaggedBuilder(SchemaGrammarBuilder):
         kinds: those of `TaggedMembers`.
     """
 
-    def __init__(self, tags: Tags, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named, every_string=_without(tags.own))
+    def __init__(self, restriction: Restriction, layout: Layout, tags: Tags, earlier: Earlier) -> None:
+        super().__init__(restriction, layout, earlier, every_string=_without(tags.own))
         self.tags = tags
         self.kinds: MemberKinds = {}
-        self._num_states = 0
+        self._num_container_states = 0
         # By the state after a value, and whether the value is a string: the state before the tag that closes it.
         self._closing: dict[tuple[int, bool], int] = {}
 
@@ -182,21 +183,21 @@ class TaggedBuilder(SchemaGrammarBuilder):
         members = TaggedMembers(self._automaton(said), self.restriction, self.count_states)
         self.kinds = members.kinds
         # Two states for each state of the container: before a member, and after the tag that closes one.
-        rule, self._num_states = self.rules[0], members.num_states
-        rule.num_states = 2 * self._num_states
+        rule, num_states = self.rules[0], members.num_states
+        self._num_container_states, rule.num_states = num_states, 2 * num_states
         rule.epsilon += members.skips
         end = rule.state()
         rule.ends.append((end, 0))
         rule.epsilon += [(0, end)] * (0 in members.ends)
-        targets = [(state, state) for state in range(self._num_states)] + [(state, end) for state in members.ends]
+        targets = [(state, state) for state in range(num_states)] + [(state, end) for state in members.ends]
         rule.arcs += [(self._closed(state), _pattern(BREAK), target) for state, target in targets]
         for member in members.members:
             self._add_member(member, members.kinds_under(member.name))
 
     def _automaton(self, said: Formula) -> ContainerAutomaton:
         given = (said,), self.restriction, self.expansion
-        if self.order != "schema":
-            found = object_in_any_order(*given, self.order, self._allowance, None, lambda: MOST_WORK)
+        if self.layout.order != "schema":
+            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
             if found is not None:
                 assert not isinstance(found, FlaggedObject)
                 return found
@@ -260,7 +261,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
         return found
 
     def _closed(self, state: int) -> int:
-        return self._num_states + state
+        return self._num_container_states + state
 
     def _state(self) -> int:
         return self.rules[0].state()

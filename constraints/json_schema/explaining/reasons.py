@@ -222,7 +222,7 @@ class _Trial:
     def allows(self, layout: Layout) -> bool:
         """Return whether a schema in some layout allows the refused bytes after the text."""
         try:
-            automaton = compile_tokens(_Rules(schema_grammar(*layout)), ALL_BYTES)
+            automaton = compile_tokens(_Rules(schema_grammar(layout)), ALL_BYTES)
         except (SchemaError, PatternError, EmptyLanguage):
             return False
         except LimitExceeded as error:

@@ -17,6 +17,7 @@ from automata import expressions as ex
 from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded, PatternError, SchemaError, UnsatisfiableSchema
 from automata.pattern import parse
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Whitespace
 from constraints.json_schema.explaining.position import JsonPosition, Step
@@ -204,7 +205,8 @@ class Subschemas:
         key = _key(target)
         if key not in self._automata:
             try:
-                rules = schema_grammar(self._document(target), ANY_BLANKS, self._order, self._spellings).rules
+                layout = Layout(self._document(target), ANY_BLANKS, self._order, self._spellings)
+                rules = schema_grammar(layout).rules
                 self._automata[key] = compile_tokens(RulesAlone(rules), ALL_BYTES)
             except UnsatisfiableSchema:
                 self._automata[key] = None
