@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import re
 from functools import cache
@@ -164,3 +165,34 @@ def test_objects_may_have_many_members() -> None:
         automaton = compiled(items, 500)
         assert automaton is not None
         check_no_dead_end(automaton, random.Random(1))
+
+
+def number_of_values(leaves: int, low: int, high: int) -> int:
+    """Count the values that are leaves, or arrays of different values, up to some thousands; found bottom up."""
+    found = before = 0
+    while not before or before < found < 3_000:
+        before = found
+        found = leaves + sum(math.perm(before, length) for length in range(low, min(high, before) + 1))
+        if found == before:
+            break
+    return found
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+@pytest.mark.parametrize("leaves", range(4))
+def test_arrays_within_arrays_are_refused_that_cannot_have_enough_different_values(
+    leaves: int, is_wrapped: bool
+) -> None:
+    for low, more in itertools.product(range(5), (0, 1, None)):
+        high = {} if more is None else {"maxItems": low + more}
+        within = {"type": "array", "items": {"$ref": "#"}, "uniqueItems": True, "minItems": low, **high}
+        array = {"type": "object", "properties": {"a": within}, "required": ["a"]} | CLOSED if is_wrapped else within
+        schema = {"anyOf": [{"enum": LEAVES[:leaves]}, array]} if leaves else array
+        is_possible = number_of_values(leaves, low, low + (9 if more is None else more)) >= max(low, 1)
+        try:
+            automaton = tokenfst.compile(json_schema(schema), ALL_BYTES)
+        except (UnsupportedSchema, UnsatisfiableSchema):
+            assert not is_possible, schema
+        else:
+            assert is_possible, schema
+            check_no_dead_end(automaton, random.Random(low))

@@ -73,6 +73,22 @@ def test_an_item_that_must_come_may_have_members_in_any_order(order: Any) -> Non
     assert automaton.mask(automaton.start, shortest).any()
 
 
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_the_least_budget_always_allows_a_token(order: Any) -> None:
+    """Also in a rule with flags within itself, from which different arcs lead to its exits."""
+    schema = {"properties": {"é": {"items": unique({})}}, "minProperties": 2, "type": "object"}
+    automaton, dice = compiled(schema, ALL_BYTES, property_order=order), random.Random(1)
+    for _ in range(5):
+        state = automaton.start
+        while state != automaton.end_state:
+            least = automaton.min_tokens(state)
+            mask = automaton.mask(state, least)
+            assert automaton.fits(state, least)
+            assert mask.any()
+            state = automaton.advance(state, dice.choice(np.flatnonzero(mask).tolist()))
+            assert automaton.min_tokens(state) < least
+
+
 @pytest.mark.parametrize("order", ["any", "any-if-cheap"])
 def test_names_of_objects_within_themselves_may_be_finished(order: Any) -> None:
     """Rules that call themselves before they end are found to end all the same."""

@@ -31,6 +31,7 @@ CARD = {
     "required": ["suit", "rank"],
     "additionalProperties": False,
 }
+FLAG: Any = {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False}
 NEEDY: list[Any] = [
     unique({"type": "string"}, minItems=4),
     unique({"type": "integer"}, minItems=13),
@@ -45,6 +46,8 @@ NEEDY: list[Any] = [
     unique({}, contains={"type": "integer"}, minContains=3),
     unique({}, prefixItems=[{"type": "integer"}, {"type": ["integer", "string"]}, {"type": "number"}], minItems=3),
     unique(unique({"type": "integer"}, minItems=2), minItems=2),
+    unique(FLAG, minItems=3),
+    unique({"type": "array", "items": FLAG, "maxItems": 1}, minItems=4),
     {"type": "object", "properties": {"tags": unique({"type": "string", "minLength": 2}, minItems=3), "n": {}}},
     {"anyOf": [unique({"type": "string"}, minItems=3), {"type": "array", "items": {"type": "integer"}}]},
 ]
@@ -77,6 +80,8 @@ def test_large_budgets_allow_all_that_is_allowed_without(schema: Any) -> None:
         {"type": "string", "pattern": "^[ab]*$"},
         {"enum": ["a", "bc", "\n", '"', 1, 10, 100, True, None]},
         {"type": "array", "items": {"type": "boolean"}, "maxItems": 2},
+        {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"const": 1}}, "additionalProperties": False},
+        {"type": "array", "items": {"type": "array", "items": {"const": 1}, "maxItems": 1}, "maxItems": 2},
         {"type": "object", "properties": {"a": {"enum": [1, 2, 3]}, "b": {"type": "boolean"}}, "required": ["a", "b"]}
         | {"additionalProperties": False},
         {"type": "object", "propertyNames": {"pattern": "^[a-c]$"}, "additionalProperties": {"enum": [1, 23]}}

@@ -154,7 +154,9 @@ class Ways:
                 "vocabulary's decoder changes the start of a text (`at_text_start`)"
             )
         bound: int = self.rules.core.min_tokens(state.rules)
-        return bound if self.has_detours or bound < _NO_BOUND else self.rules.min_tokens(state.rules)
+        if bound < _NO_BOUND:
+            return bound
+        return FAR if self.has_detours else self.rules.min_tokens(state.rules)
 
     @cached_property
     def byte_tokens(self) -> dict[int, int]:

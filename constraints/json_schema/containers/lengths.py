@@ -7,7 +7,7 @@
 Where an array has to continue, the shortest item may have come before. If k items may have come, one of the k + 1
 shortest is new, so the longest of these bounds the way to the next item. How many items there are of each length is
 counted in the automata of strings and numbers. An array or object has as many values as the product of the choices on a
-path to its end.
+path to its end. If no path has enough and there are few, the values of all paths are counted together.
 
 Lengths are found only for the items that an array needs, which are few and simple in practice. If none is known, the
 length is infinite.
@@ -35,12 +35,14 @@ from automata.visibly_pushdown.grammar import MOST_DETOUR
 from constraints.json_schema.containers.arrays import ArrayAutomaton
 from constraints.json_schema.containers.automaton import ContainerAutomaton, State
 from constraints.json_schema.containers.objects import object_automaton
-from constraints.json_schema.containers.steps import Step, before_ends, most_before
+from constraints.json_schema.containers.steps import MANY, Step, before_ends, most_before, product
 from constraints.json_schema.containers.supply import MAX_DEPTH, Supply
 from constraints.json_schema.formulas.connectives import Formula, Never
 
 # A text of as many tokens as a budget can have has no more items than this.
 _MOST_ITEMS: Final = 1 << 31
+# With more paths, and beginnings of paths, the values of all of them together are not counted.
+_MOST_PATHS: Final = 256
 # Longer texts of strings and numbers are not counted.
 _LONGEST: Final = 4096
 
@@ -136,18 +138,17 @@ class Lengths:
     def _containers(self, formula: Formula, number: float) -> float:
         to, expansion = self.supply.restriction, self.supply.expansion
         array, members = to.array(formula), to.object(formula)
-        found = inf
+        automata: list[ContainerAutomaton] = []
         if type(array) is not Never:
-            found = self._path(ArrayAutomaton((array,), expansion), number)
+            automata.append(ArrayAutomaton((array,), expansion))
         if type(members) is not Never:
-            found = min(found, self._path(object_automaton((members,), to, expansion), number))
-        return found
+            automata.append(object_automaton((members,), to, expansion))
+        both = [(each, steps) for each in automata if (steps := self.supply.steps(each)) is not None]
+        found = min((self._path(*each, number) for each in both), default=inf)
+        return found if found < inf else min((self._paths(*each, number) for each in both), default=inf)
 
-    def _path(self, automaton: ContainerAutomaton, number: float) -> float:
+    def _path(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:
         """Return the length of the shortest path that has `number` values, as the product of those of its steps."""
-        steps = self.supply.steps(automaton)
-        if steps is None:
-            return inf
         before = most_before(steps)
         heap: list[tuple[float, int, State, float]] = [(self.widths.brackets, 0, automaton.start, 1)]
         seen, count = set[tuple[State, float]](), 0
@@ -165,6 +166,28 @@ class Lengths:
                         count += 1
                         heappush(heap, (length + more, count, step.target, min(values * chosen, number)))
         return inf
+
+    def _paths(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:
+        """Return a length up to which all paths together have `number` values; infinity if they are not few, or might
+        read the same value."""
+        may_repeat = isinstance(automaton, ArrayAutomaton) and automaton.unique is not None
+        if may_repeat or any(step.names is not None for own in steps.values() for step in own):
+            return inf
+        before = most_before(steps)
+        whole: list[tuple[float, float]] = []  # the length of each path, and the number of its values
+        waiting: list[tuple[float, float, State, bool]] = [(self.widths.brackets, 1, automaton.start, False)]
+        for length, values, state, is_skipped in waiting:
+            if len(waiting) > _MOST_PATHS:
+                return inf
+            if automaton.end(state) >= 0 and not is_skipped:  # before skips, the same object has ended already
+                whole.append((length, values))
+            for step in steps[state]:
+                more = self._item(automaton, step, step.values, before[state]) if 0 < step.values < MANY else inf
+                if length + more < inf:
+                    waiting.append((length + more, product(values, step.values), step.target, step.is_skip))
+        whole.sort()
+        counted = accumulate(values for _, values in whole)
+        return next((length for (length, _), known in zip(whole, counted, strict=True) if known >= number), inf)
 
     def _item(self, automaton: ContainerAutomaton, step: Step, number: float, before: float) -> float:
         """Return the length up to which a step has `number` items or members, after `before` others."""

@@ -3,7 +3,8 @@
     Step                         one more item or member
     reached, before_ends         the states that steps with values lead to, and those from which an end can be reached
     most_before                  how many steps may come before a state
-    all_ways, with_listed        how many containers there are on all paths, and on the best path of listed members
+    all_ways, different_ways     how many containers, and how many arrays of different items, there are on all paths
+    with_listed                  how many objects there are on the best path of listed members
     choices, joined              how many objects there are of each size, name by name
 
 Numbers of values are lower bounds; infinity stands for infinitely many, and finite numbers are capped at `MANY`.
@@ -20,6 +21,8 @@ from constraints.json_schema.formulas.connectives import TRUE, Formula
 
 # Values are counted up to this number.
 MANY: Final = 10**9
+# Arrays whose items must differ are counted that have up to this many items more than states.
+_MORE_ITEMS: Final = 16
 
 
 class Step(NamedTuple):
@@ -103,6 +106,23 @@ def all_ways(automaton: ContainerAutomaton, steps: dict[State, list[Step]]) -> f
         ways = sum(product(step.values, found[step.target]) for step in steps[state])
         found[state] = float(automaton.end(state) >= 0) + ways
     return found[automaton.start]
+
+
+def different_ways(automaton: ContainerAutomaton, steps: dict[State, list[Step]]) -> float:
+    """Return a lower bound on the number of arrays whose items all differ: after k items, a step with n values has at
+    least n - k new ones."""
+    levels = [{automaton.start}]
+    while levels[-1] and len(levels) <= len(steps) + _MORE_ITEMS:
+        used = len(levels) - 1
+        levels.append({step.target for state in levels[-1] for step in steps[state] if step.values > used})
+    found: dict[State, float] = {}
+    for used, level in reversed([*enumerate(levels)]):
+        ways = {
+            state: sum(product(max(step.values - used, 0), found.get(step.target, 0)) for step in steps[state])
+            for state in level
+        }
+        found = {state: float(automaton.end(state) >= 0) + more for state, more in ways.items()}
+    return product(found[automaton.start])
 
 
 def with_listed(steps: dict[State, list[Step]], order: list[State], best: dict[State, float]) -> dict[State, float]:

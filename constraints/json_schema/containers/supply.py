@@ -9,7 +9,8 @@ values that no earlier item can have had, such as the one that `contains` requir
 bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
 nothing is known counts as one that may run out.
 
-Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If what is required of each
+Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If their items must differ,
+an item with n values, after k others, has at least n - k that are new. If what is required of each
 member does not depend on the others, objects are counted by their size, name by name. For other objects, two paths may
 read the same one, with its members in different orders, so these are counted along a single path, the one that reads
 most. If k names on that path are not listed, they must differ from each other, and their k! orders are the same object.
@@ -43,6 +44,7 @@ from constraints.json_schema.containers.steps import (
     all_ways,
     before_ends,
     choices,
+    different_ways,
     joined,
     most_before,
     product,
@@ -60,6 +62,8 @@ from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are visited, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
+# How often values within values of the same formula are counted more than twice.
+MAX_RECOUNTS = 64
 # Objects that must have more members are counted along a single path.
 _MOST_MEMBERS = 100
 # Of the others, those are counted that have up to this many members more than they must have.
@@ -90,6 +94,7 @@ class Supply:
         self.expansion = expansion
         self.max_digits = max_digits
         self.depth = 0
+        self._num_recounts = 0
         self._known: dict[Formula, float] = {}
         # Formulas that were met again while they were being counted, such as those of recursive values.
         self._met: set[Formula] = set()
@@ -162,11 +167,7 @@ class Supply:
             num_known = len(self._known)
             found = self._values(formula)
             if found and formula in self._met:
-                # Count again with this bound in place of 0: it and the formulas counted meanwhile may have more values.
-                for other in list(self._known)[num_known:]:
-                    del self._known[other]
-                self._known[formula] = found
-                found = self._values(formula)
+                found = self._recounted(formula, found, num_known)
         except LimitExceeded as error:
             if error.limit == "seconds":
                 raise
@@ -174,6 +175,25 @@ class Supply:
         finally:
             self.depth -= 1
         self._known[formula] = found
+        return found
+
+    def _recounted(self, formula: Formula, found: float, num_known: int) -> float:
+        """Count the values of a formula again, with a bound in place of 0 for those within values of the same formula.
+
+        The bound grows with each count as long as there are more values; it is a bound whenever this ends.
+
+        Args:
+            formula: the formula.
+            found: the bound.
+            num_known: how many formulas were counted before this one: those after it may have more values, too.
+        """
+        before = 0.0
+        while before < found < MANY and (not before or self._num_recounts < MAX_RECOUNTS):
+            self._num_recounts += 1
+            for other in list(self._known)[num_known:]:
+                del self._known[other]
+            self._known[formula] = before = found
+            found = self._values(formula)
         return found
 
     def _values(self, formula: Formula) -> float:
@@ -221,13 +241,13 @@ class Supply:
         steps = self.steps(automaton)
         if steps is None:
             return 0
+        if automaton.unique:
+            return different_ways(automaton, steps)
         steps = reached(automaton.start, steps)
         before = most_before(steps)
         # A cycle of items that have values gives arrays of any length.
         is_endless = any(before[state] == inf for state in before_ends(automaton, steps))
-        found = inf if is_endless else all_ways(automaton, steps)
-        # Without a memory of its items, nothing is known of how many differ.
-        return min(found, 1) if automaton.unique and found < inf else found
+        return inf if is_endless else all_ways(automaton, steps)
 
     def _objects(self, formula: Formula) -> float:
         """Return the number of objects, or a lower bound if their members depend on each other."""

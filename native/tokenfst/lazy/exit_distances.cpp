@@ -23,6 +23,7 @@ ExitDistances::ExitDistances(SubsetMachine& machine, const Trie& tokens, Budget&
       possible_exits_(budget),
       made_(budget),
       followed_(budget),
+      num_followed_(budget),
       made_rows_(0, 0, kFar, budget) {
   find_rules_with_flags();
   find_ways_to_exits();
@@ -167,7 +168,8 @@ void ExitDistances::find_made(int32_t state) {
     const int32_t row = place->second;
     if (is_new) {
       made_rows_.add_row(kFar);
-      followed_.push_back({at, 1, false});
+      const auto before = num_followed_.find(at);
+      followed_.push_back({at, before == num_followed_.end() ? 1 : before->second, false});
     } else if (followed_[row].is_done) {
       waiting.pop_back();
       continue;
@@ -178,7 +180,7 @@ void ExitDistances::find_made(int32_t state) {
         waiting.pop_back();
         continue;
       }
-      ++followed_[row].num_arcs;
+      num_followed_[at] = ++followed_[row].num_arcs;
     }
     next.clear();
     each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(target); });

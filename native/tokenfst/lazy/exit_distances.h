@@ -5,7 +5,8 @@
 //                     of the paths through a call by each of its exits
 //     made_           the same for states of rules with flags, found when it is first asked for. Of the open guarded
 //                     arcs the first is followed, which leads to an end; and then the others, one by one, as long as
-//                     some exit that may be possible has not been reached
+//                     some exit that may be possible has not been reached. Arcs that have been followed once are
+//                     followed whenever the row is found again: other rows may rely on them
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
 // which exit it is).
@@ -70,8 +71,9 @@ class ExitDistances {
   Vector<uint8_t> has_flags_;         // by outer state, whether its rule has flags; none if none has
   Vector<uint64_t> possible_exits_;   // by outer state of a rule with flags, the exits that it reaches if all arcs are
                                       // open, a bit each
-  support::Map<int32_t, int32_t, support::Hash> made_;  // the row of each state that is found alone
-  Vector<Followed> followed_;                           // by row
+  support::Map<int32_t, int32_t, support::Hash> made_;          // the row of each state that is found alone
+  Vector<Followed> followed_;                                   // by row
+  support::Map<int32_t, int32_t, support::Hash> num_followed_;  // by state whose row was once found, if above 1
   support::Matrix<int32_t> made_rows_;
 };
 
