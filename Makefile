@@ -157,5 +157,6 @@ $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
 	touch $(DEVELOPS) $(READY)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(SERVES) $(MLX) $(LLAMA) demo-output build *.egg-info
+	rm -rf $(VENV) $(LOWEST) $(SERVES) $(MLX) $(LLAMA) demo-output build dist *.egg-info .cache benchmarks/results
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -29,6 +29,7 @@ Importing this package imports neither torch nor Pydantic; Pydantic is imported 
 `docs/glossary.md` defines the terms.
 """
 
+import tokenfst  # noqa: F401 (says what is wrong where another package is named `automata`)
 from automata.expressions.extensions import (
     delimited_list,
     delimited_subsequence_of,

@@ -29,6 +29,8 @@ pattern without them.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import tokenfst  # noqa: F401 (says what is wrong where another package is named `automata`)
+
 if TYPE_CHECKING:
     from decoding.arena import Arena
     from decoding.bundled import bundled_model

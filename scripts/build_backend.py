@@ -80,6 +80,18 @@ def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
     return list(build.get_requires_for_build_sdist(config_settings))
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
+    from scikit_build_core import build
+
+    return build.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+def prepare_metadata_for_build_editable(metadata_directory: str, config_settings: Settings = None) -> str:
+    from scikit_build_core import build
+
+    return build.prepare_metadata_for_build_editable(metadata_directory, config_settings)
+
+
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     from scikit_build_core import build
 

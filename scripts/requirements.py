@@ -25,4 +25,6 @@ def requirements(project: dict[str, Any], extra: str) -> list[str]:
 
 if __name__ == "__main__":
     project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    if sys.argv[1:] not in [[extra] for extra in project["optional-dependencies"]]:
+        sys.exit(f"give one of these extras: {', '.join(project['optional-dependencies'])}")
     print("\n".join([*project["dependencies"], *requirements(project, sys.argv[1])]))

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -93,7 +94,10 @@ def test_a_bad_pattern_gets_a_caret_at_the_place(
         ["draw", "--regex", "ab", "--tokens", "a"],
     ],
 )
-def test_other_mistakes_get_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_mistakes_get_one_line(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a picture of the automaton over bytes is drawn
     assert main(arguments) == 2
     # Progress may be told besides, on a busy machine.
     told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling")]
@@ -112,7 +116,8 @@ def test_a_mistake_does_not_wait_for_torch(constraint: str) -> None:
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"tokenfst {tokenfst.__version__}\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert capsys.readouterr().out == f"tokenfst {tokenfst.__version__}\n" == f"tokenfst {project['version']}\n"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,10 @@ def unknown(names: set[str]) -> list[str]:
         lines += [f"#ifndef {name}", f"__typeof__({name}) *of_{name};", "#endif"]
     command = [compiler, "-xc", "-fsyntax-only", "-fmax-errors=0", f"-I{sysconfig.get_path('include')}", "-"]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-    return re.findall(r"error: ['‘](\w+)['’] undeclared", done.stderr) if done.returncode else []
+    # GCC's words, and Clang's.
+    found = re.findall(r"error: (?:use of undeclared identifier ['‘](\w+)|['‘](\w+)['’] undeclared)", done.stderr)
+    assert found or not done.returncode, done.stderr
+    return sorted({clang or gcc for clang, gcc in found})
 
 
 def test_the_core_takes_nothing_else_from_python() -> None:

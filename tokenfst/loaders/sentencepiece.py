@@ -80,7 +80,7 @@ def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
-        raise ImportError("SentencePiece models need a package: pip install tokenfst[sentencepiece]") from error
+        raise ImportError("SentencePiece models need a package: pip install 'tokenfst[sentencepiece]'") from error
     try:
         processor = SentencePieceProcessor()
         processor.LoadFromSerializedProto(model)
