@@ -217,6 +217,7 @@ def test_a_byte_order_mark_is_ignored(text: str) -> None:
         ("", "no line that begins with a rule"),
         ("just text", "no line that begins with a rule"),
         ('root ::= "a"\nroot: "a"', "more than one syntax"),
+        ('/* all:\nroot: a root */ root ::= "a"', "more than one syntax"),
         # The likelier dialect says what is wrong.
         ('root ::= "a" (="b")', "what follows a rule"),
         ("root ::= . $", "no symbol begins"),

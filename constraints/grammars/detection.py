@@ -24,7 +24,9 @@ from constraints.grammars.dialects import EBNF, GBNF
 # Texts that both dialects read, but not always in the same way.
 _TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}")
 _PATH = re.compile(r"[^\s:=|]*[^\s:=|/\\.]\.(?:lark|gbnf|ebnf|bnf|txt|json)|(?:[A-Za-z]:)?[^\s:=|]*[/\\][^\s:=|/\\.]+")
-_BNF_RULE = re.compile(r"^[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE)
+_BNF_RULE = re.compile(
+    r"^(?:[^\r\n]*\*/)?[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE
+)
 _LARK_RULE = re.compile(
     r"^[ \t]*(?:[?!]*_*[A-Za-z][A-Za-z0-9_]*(?:[{\[][^}\]\r\n]*[}\]])?(?:\.-?[0-9]+)?[ \t]*:(?!:=)"
     r"|%(?:import|ignore|declare|override|extend|llguidance)\b)",

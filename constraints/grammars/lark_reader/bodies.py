@@ -207,19 +207,30 @@ class BodyReader:
 
     # Quantifiers
 
+    def is_at_quantifier(self) -> bool:
+        is_count = self.kind == "~" and self.symbols[self.index + 1].kind == "number"
+        return is_count or self.kind in _COUNTS or self.kind == "{"
+
     def read_quantifier(self) -> None:
+        if not self.is_at_quantifier():
+            return
         symbol = self.symbols[self.index]
         if symbol.kind in _COUNTS:
             self.next()
             self.emit("repeat", _COUNTS[symbol.kind], symbol.position)
-        elif symbol.kind == "~" and self.symbols[self.index + 1].kind == "number":
+        elif symbol.kind == "~":
             self.next()
             low = high = self.read_count()
             if self.accept(".."):
                 high = self.read_count()
             self.repeat(low, high, symbol.position)
-        elif symbol.kind == "{":
+        else:
             self.read_bounds()
+        if self.is_at_quantifier():
+            raise self.error(
+                "an item has one quantifier: put the item and its first one in parentheses",
+                self.symbols[self.index].position,
+            )
 
     def read_bounds(self) -> None:
         """Read {n}, {n,}, {,m} or {n,m}."""
