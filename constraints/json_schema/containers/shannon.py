@@ -43,9 +43,9 @@ MAX_BRANCHES = 30_000
 # The most parts of formulas that are visited to find them.
 MAX_WORK = 700_000
 TOO_MUCH_WORK = (
-    "telling apart variants, or arrays and objects of an enum, takes too much work; variants are told apart easily by "
-    "a required member that is a different constant in each, or if each has additionalProperties: false; and values of "
-    "an enum if each begins with a different string or number"
+    "telling apart variants, what `contains` counts, or arrays and objects of an enum takes too much work; variants "
+    "are told apart easily by a required member that is a different constant in each, or if each has "
+    "additionalProperties: false; and values of an enum if each begins with a different string or number"
 )
 # A case counts as much work as this many parts.
 _CASE = 10

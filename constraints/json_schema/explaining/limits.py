@@ -2,7 +2,8 @@
 
     too_large(error, document, text, value)    names the largest step or bound if a number is too large, the longest
                                                pattern if a string is, and otherwise the largest count; if no count is
-                                               large, the keyword whose variants make an array or object too large
+                                               large, the keyword whose variants make an array or object too large; if
+                                               none has variants, the schema of that array or object
     largest_count(document)                    the keyword with the largest count
 
 Where no keyword can be named, as for too many names in any order, the error stays as it is.
@@ -11,6 +12,7 @@ Where no keyword can be named, as for too many names in any order, the error sta
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from automata.errors import LimitExceeded, UnsupportedSchema
 from constraints.json_schema.formulas.connectives import And, Formula, Or, parts_of, statements
@@ -50,6 +52,8 @@ def too_large(
     if pointer is None and value is not None:
         variants: dict[Formula, int] = {part: len(part.parts) for part in _variants(document, value)}
         pointer = _heaviest(document, variants or _about_its_parts(document, value))
+    if pointer is None and value is not None and error.limit != "seconds":
+        return UnsupportedSchema(str(error), pointer=_schema_of(document, value))
     if pointer is None:
         return error
     if error.limit == "seconds":
@@ -120,6 +124,12 @@ def _within(formula: Formula) -> set[Formula]:
         seen |= inner
         waiting += inner
     return seen
+
+
+def _schema_of(document: SchemaDocument, value: Formula) -> str:
+    """Return the place of the schema that all statements about a value are in."""
+    found = [place.split("/")[:-1] for part in parts_of(value) if (place := document.places.get(part))]
+    return "/".join(steps[0] for steps in takewhile(lambda steps: len({*steps}) == 1, zip(*found, strict=False)))
 
 
 def _sizes(text: Formula) -> dict[Formula, int]:
